@@ -1,0 +1,78 @@
+"""The controller: it decides leader, leader epoch and ISR, and keeps every decision by epoch.
+
+Replicas learn of decisions one at a time (`notify`) or by skipping to the latest (`catch_up`), see leadership.py.
+"""
+
+from model import goals
+from model.state import NONE, State
+
+
+def elect(p: State, r: int) -> bool:
+    """The controller makes r leader: an ISR member, or any live replica by an unclean election."""
+    if p.controller_epoch >= p.epochs or not p.up[r] or r == leader(p):
+        return False
+    members = isr(p)
+    if members >> r & 1:
+        decide(p, r, members)
+        return True
+    if p.unclean_leader_election and not any_up(p, members):
+        decide(p, r, 1 << r)
+        p.goals |= goals.ELECTED_UNCLEANLY
+        return True
+    return False
+
+
+def expire(p: State, r: int) -> bool:
+    """r's session with the controller expires, though r may live on as a zombie: it loses leadership and the ISR."""
+    members = isr(p)
+    leads = r == leader(p)
+    remaining = members & ~(1 << r)
+    leaves = remaining != members and remaining != 0
+    if p.controller_epoch >= p.epochs or not (leads or leaves):
+        return False
+    decide(p, NONE if leads else leader(p), remaining if leaves else members)
+    return True
+
+
+def decide(p: State, new_leader: int, members: int) -> None:
+    """A LeaderAndIsr decision: it opens the next leader epoch."""
+    p.controller_epoch += 1
+    p.decided_leader[p.controller_epoch] = new_leader
+    p.decided_isr[p.controller_epoch] = members
+
+
+def forget_superseded(p: State) -> None:
+    """Clear the decisions that no replica can learn any more: they distinguish no two states of a search."""
+    oldest = p.controller_epoch
+    for r in range(p.replicas):
+        if p.up[r]:
+            oldest = min(oldest, p.known_epoch[r] + 1)
+    for epoch in range(oldest):
+        p.decided_leader[epoch] = NONE
+        p.decided_isr[epoch] = 0
+
+
+def leader(p: State) -> int:
+    """The leader by the current decision, NONE for none."""
+    return p.decided_leader[p.controller_epoch]
+
+
+def isr(p: State) -> int:
+    """The ISR by the current decision."""
+    return p.decided_isr[p.controller_epoch]
+
+
+def true_leader(p: State) -> int:
+    """The leader that is up and aware of the controller's current epoch; NONE where there is none."""
+    r = leader(p)
+    if r != NONE and p.up[r] and p.known_epoch[r] == p.controller_epoch:
+        return r
+    return NONE
+
+
+def any_up(p: State, members: int) -> bool:
+    """Whether any replica of a set is up."""
+    for r in range(p.replicas):
+        if p.up[r] and members >> r & 1:
+            return True
+    return False

@@ -1,0 +1,38 @@
+"""Goals: what a run must have shown before its silence means anything. One bit each in a state's `goals`."""
+
+NAMES = (
+    "high watermark advanced",
+    "high watermark went back",
+    "log truncated",
+    "epoch answer undefined",
+    "epoch asked again",
+    "not enough replicas",
+    "zombie accepted a write",
+    "fetch fenced",
+    "fetch out of range",
+    "epoch missed",
+    "led an outdated epoch",
+    "elected uncleanly",
+    "ISR shrank",
+    "ISR grew",
+    "high watermark restarted lower",
+    "unflushed records lost",
+)
+(
+    HIGH_WATERMARK_ADVANCED,
+    HIGH_WATERMARK_WENT_BACK,
+    LOG_TRUNCATED,
+    EPOCH_ANSWER_UNDEFINED,
+    EPOCH_ASKED_AGAIN,
+    NOT_ENOUGH_REPLICAS,
+    ZOMBIE_ACCEPTED_WRITE,
+    FETCH_FENCED,
+    FETCH_OUT_OF_RANGE,
+    EPOCH_MISSED,
+    LED_OUTDATED_EPOCH,
+    ELECTED_UNCLEANLY,
+    ISR_SHRANK,
+    ISR_GREW,
+    HIGH_WATERMARK_RESTARTED_LOWER,
+    UNFLUSHED_LOST,
+) = (1 << bit for bit in range(len(NAMES)))

@@ -1,0 +1,61 @@
+"""What a replica does with a decision of the controller (LeaderAndIsr): lead, follow, or wait without a leader."""
+
+from model import epoch_cache, goals, high_watermark, promises, replication, truncation
+from model.protocols import CACHE_KAFKA_7415
+from model.state import FETCHING, NONE, State
+
+
+def notify(p: State, r: int) -> bool:
+    """r learns the next decision that is newer than what it knows."""
+    if not p.up[r] or p.known_epoch[r] >= p.controller_epoch:
+        return False
+    learn(p, r, p.known_epoch[r] + 1)
+    return True
+
+
+def catch_up(p: State, r: int) -> bool:
+    """r learns the latest decision and never sees those between."""
+    if not p.up[r] or p.controller_epoch - p.known_epoch[r] < 2:
+        return False
+    learn(p, r, p.controller_epoch)
+    p.goals |= goals.EPOCH_MISSED
+    return True
+
+
+def learn(p: State, r: int, epoch: int) -> None:
+    """r learns the decision of `epoch`, newer than any it knows; an answer in flight to it is discarded."""
+    previous_leader = p.known_leader[r]
+    epoch_missed = epoch > p.known_epoch[r] + 1
+    leader = p.decided_leader[epoch]
+    step_down(p, r)
+    p.known_epoch[r] = epoch
+    p.known_leader[r] = leader
+    if leader == r:
+        become_leader(p, r)
+    elif leader == NONE:
+        p.phase[r] = FETCHING
+    elif truncation.is_due(p, leader != previous_leader, epoch_missed):
+        truncation.begin(p, r)
+
+
+def step_down(p: State, r: int) -> None:
+    """Forget what r knew as a leader and what was in flight to it."""
+    replication.discard_answer(p, r)
+    p.isr[r] = 0
+    p.epoch_start[r] = 0
+    for follower in range(p.replicas):
+        p.remote_leo[r, follower] = NONE
+
+
+def become_leader(p: State, r: int) -> None:
+    """r leads its known epoch, with the ISR that the controller's decision has now."""
+    epoch = p.known_epoch[r]
+    p.phase[r] = FETCHING
+    p.isr[r] = p.decided_isr[epoch]
+    p.epoch_start[r] = p.leo[r]
+    if p.epoch_cache == CACHE_KAFKA_7415:
+        epoch_cache.assign(p, r, epoch, p.leo[r])
+    promises.remember_readable(p, r, 0)
+    high_watermark.advance_leader(p, r)
+    if p.controller_epoch > epoch:
+        p.goals |= goals.LED_OUTDATED_EPOCH

@@ -1,0 +1,59 @@
+"""The properties: what must hold after every event, each a function that says whether it is broken."""
+
+from model import controller, log
+from model.replication import presumes_leadership
+from model.state import NONE, State
+
+
+def committed_loss(p: State) -> bool:
+    """no-committed-loss: every exposed record stands on the true leader."""
+    leader = controller.true_leader(p)
+    return leader != NONE and p.exposed & ~p.standing[leader] != 0
+
+
+def acked_loss(p: State) -> bool:
+    """no-acked-loss: every acked record stands on the true leader."""
+    leader = controller.true_leader(p)
+    return leader != NONE and p.acked & ~p.standing[leader] != 0
+
+
+def divergence(p: State) -> bool:
+    """no-divergence: no two replicas disagree on a record below both their high watermarks."""
+    for a in range(p.replicas):
+        for b in range(a):
+            both = min(p.high_watermark[a], p.high_watermark[b])
+            if log.prefix(p.log_record[a] ^ p.log_record[b], both) != 0:
+                return True
+    return False
+
+
+def mismatch(p: State) -> bool:
+    """log-matching: same offset and same epoch, same record (the TLA+ specifications' LogMatching)."""
+    for a in range(p.replicas):
+        for b in range(a):
+            both = min(p.leo[a], p.leo[b])
+            other_record = log.occupied(p.log_record[a] ^ p.log_record[b])
+            other_epoch = log.occupied(p.log_epoch[a] ^ p.log_epoch[b])
+            if log.prefix(other_record & ~other_epoch, both) != 0:
+                return True
+    return False
+
+
+def high_watermark_beyond_log(p: State) -> bool:
+    """hw-within-log: HW <= LEO everywhere."""
+    for r in range(p.replicas):
+        if p.high_watermark[r] > p.leo[r]:
+            return True
+    return False
+
+
+def isr_incomplete(p: State) -> bool:
+    """isr-complete: what is below the HW of a presumed leader is on every member of the true ISR (StrongIsr)."""
+    members = controller.isr(p)
+    for leader in range(p.replicas):
+        if presumes_leadership(p, leader):
+            end = p.high_watermark[leader]
+            for r in range(p.replicas):
+                if members >> r & 1 and (p.leo[r] < end or log.prefix(p.log_record[leader] ^ p.log_record[r], end) != 0):
+                    return True
+    return False

@@ -1,0 +1,77 @@
+"""Truncation: how a follower makes its log a prefix of its leader's before it fetches.
+
+Three rules, each the answer to what the one before got wrong: cut to the high watermark (Kafka up to 0.10.2), cut
+where the leader says the follower's last epoch ended (KIP-101), and cut step by step until both know the epoch
+(KIP-279).
+"""
+
+from model import epoch_cache, goals, log
+from model.protocols import (
+    ON_EACH_EPOCH,
+    ON_LEADER_CHANGED_OR_EPOCH_MISSED,
+    TRUNCATE_BY_LEADER_EPOCH,
+    TRUNCATE_TO_HIGH_WATERMARK,
+)
+from model.state import FETCHING, NONE, TRUNCATING, State
+
+
+def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
+    """Whether news of another leader makes a replica truncate, by the partition's `truncate_when`."""
+    if p.truncate_when == ON_EACH_EPOCH or leader_changed:
+        return True
+    return p.truncate_when == ON_LEADER_CHANGED_OR_EPOCH_MISSED and epoch_missed
+
+
+def begin(p: State, r: int) -> None:
+    """r starts to follow and must truncate: at once to its high watermark, or by asking the leader first."""
+    p.phase[r] = FETCHING
+    if p.leo[r] == 0:
+        return
+    if p.truncation == TRUNCATE_TO_HIGH_WATERMARK:
+        cut(p, r, p.high_watermark[r])
+    else:
+        p.phase[r] = TRUNCATING
+
+
+def answer_epoch_request(p: State, leader: int, epoch: int) -> tuple[int, int]:
+    """(epoch, end offset) in the leader's answer to OffsetsForLeaderEpoch(epoch); (NONE, NONE) for undefined."""
+    if p.truncation == TRUNCATE_BY_LEADER_EPOCH:
+        return epoch_cache.end_offset_kip_101(p, leader, epoch, p.leo[leader])
+    return epoch_cache.end_offset_kip_279(p, leader, epoch, p.leo[leader])
+
+
+def apply_epoch_answer(p: State, r: int, epoch: int, end: int) -> None:
+    """r receives where its epoch ends in the leader's log, and cuts its own log by the partition's rule."""
+    p.phase[r] = FETCHING
+    if end == NONE:
+        p.goals |= goals.EPOCH_ANSWER_UNDEFINED
+        cut(p, r, p.high_watermark[r])
+    elif p.truncation == TRUNCATE_BY_LEADER_EPOCH:
+        cut(p, r, end)
+    else:
+        cut_stepwise(p, r, epoch, end)
+
+
+def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
+    """KIP-279: cut to where both logs still have the same epoch, or ask again from an older one."""
+    own_epoch, own_end = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
+    if own_epoch == epoch:
+        cut(p, r, min(end, own_end))
+    elif own_epoch == NONE:
+        cut(p, r, end)
+    else:
+        cut(p, r, own_end)
+        p.goals |= goals.EPOCH_ASKED_AGAIN
+        if p.leo[r] > 0:
+            p.phase[r] = TRUNCATING
+
+
+def cut(p: State, r: int, end: int) -> None:
+    """Cut r's log to `end` if it is longer, and with it the epoch cache, the high watermark and the flushed part."""
+    if end >= p.leo[r]:
+        return
+    p.goals |= goals.LOG_TRUNCATED
+    log.truncate(p, r, end)
+    epoch_cache.truncate_from_end(p, r, end)
+    p.high_watermark[r] = min(p.high_watermark[r], end)
+    p.flushed[r] = min(p.flushed[r], end)
