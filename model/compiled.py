@@ -4,16 +4,15 @@ The rules stay plain Python functions; nothing in their modules knows of Numba. 
 function call them, and Numba then compiles each for a RECORD and inlines it into its caller.
 """
 
-import inspect
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 from numba.extending import register_jitable
 
 from model import (
     controller,
     epoch_cache,
-    events,
     faults,
+    healing,
     high_watermark,
     isr,
     leadership,
@@ -25,11 +24,11 @@ from model import (
     truncation,
 )
 
-RULE_MODULES = (
+RULE_MODULES: tuple[ModuleType, ...] = (
     controller,
     epoch_cache,
-    events,
     faults,
+    healing,
     high_watermark,
     isr,
     leadership,
@@ -42,9 +41,12 @@ RULE_MODULES = (
 )
 
 
-def register_rules() -> None:
-    """Make every rule callable from compiled code. Idempotent."""
+def _register_rules() -> None:
     for module in RULE_MODULES:
         for function in vars(module).values():
             if isinstance(function, FunctionType) and function.__module__ == module.__name__:
                 register_jitable(function)
+
+
+# Once, at import: registering a function twice would compile it twice.
+_register_rules()

@@ -1,8 +1,66 @@
-"""The properties: what must hold after every event, each a function that says whether it is broken."""
+"""The properties: what must hold after every event, each a function that says whether it is broken.
 
-from model import controller, log
+`convergence` alone is not judged after every event but at the end of a schedule, by healing a copy of the partition.
+"""
+
+from model import controller, healing, log
+from model.configuration import Configuration
 from model.replication import presumes_leadership
 from model.state import NONE, State
+
+# In the order of severity, which is the order of every table and list. Bit i of a set of properties is the i-th.
+PROPERTIES = (
+    "no-committed-loss",
+    "no-acked-loss",
+    "no-divergence",
+    "log-matching",
+    "hw-within-log",
+    "isr-complete",
+    "convergence",
+)
+(
+    NO_COMMITTED_LOSS,
+    NO_ACKED_LOSS,
+    NO_DIVERGENCE,
+    LOG_MATCHING,
+    HW_WITHIN_LOG,
+    ISR_COMPLETE,
+    CONVERGENCE,
+) = (1 << bit for bit in range(len(PROPERTIES)))
+
+
+def names(broken: int) -> list[str]:
+    """The names of a set of properties, the most severe first."""
+    return [name for bit, name in enumerate(PROPERTIES) if broken >> bit & 1]
+
+
+def permitted(settings: Configuration) -> frozenset[str]:
+    """What the contract with clients allows to break: acks=1 promises nothing that the leader alone has."""
+    return frozenset({"no-acked-loss"}) if settings.acks == "1" else frozenset()
+
+
+def broken_now(p: State) -> int:
+    """The set of properties that are broken in this state, `convergence` aside."""
+    broken = 0
+    if committed_loss(p):
+        broken |= NO_COMMITTED_LOSS
+    if acked_loss(p):
+        broken |= NO_ACKED_LOSS
+    if divergence(p):
+        broken |= NO_DIVERGENCE
+    if mismatch(p):
+        broken |= LOG_MATCHING
+    if high_watermark_beyond_log(p):
+        broken |= HW_WITHIN_LOG
+    if isr_incomplete(p):
+        broken |= ISR_COMPLETE
+    return broken
+
+
+def non_convergence(p: State) -> bool:
+    """convergence: once healed, live logs and high watermarks are equal. Heals `p` itself: hand it a copy."""
+    healing.heal(p)
+    return not healing.has_converged(p)
 
 
 def committed_loss(p: State) -> bool:
