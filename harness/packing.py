@@ -1,23 +1,28 @@
 """States as keys: what can differ between two states of a search, in as few 64-bit words as the bounds allow.
 
 A record has room for five replicas, fifteen records and fifteen epochs; a search of two replicas and three records
-needs a tenth of that. Constants, and fields that nothing in the configuration can change or read, are left out.
+needs a tenth of that. Constants, and fields that nothing in the configuration can read, are left out.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from harness.compilation import kernel
 from model import protocols, state
-from model.state import Field
+from model.state import Field, Partition
 
-_IN_EPOCH_BITS = frozenset({state.EPOCH})
+# Columns of a table: where an element is in the record, and where in the key.
+INDEX, WORD, SHIFT, WIDTH, SIGNED = range(5)
 
 
 @dataclass(frozen=True)
 class Packing:
-    """How to pack: for each kind of integer in a record, one row (index in the record, word, shift, bits, signed)."""
+    """How to pack: the number of words, and a table of elements for each size of integer in a record.
+
+    A table has one row for each element (INDEX, WORD, SHIFT, WIDTH, SIGNED), INDEX counting integers of that size.
+    """
 
     words: int
     int8: np.ndarray
@@ -25,30 +30,33 @@ class Packing:
     int64: np.ndarray
 
 
-def packing_for(p: state.Partition) -> Packing:
+def packing_for(p: Partition) -> Packing:
     """The packing for all states that can follow from `p`."""
     tables: dict[int, list[tuple[int, int, int, int, int]]] = {1: [], 2: [], 8: []}
     word, used = 0, 0
     for field, index, width, signed in _elements(p):
         if used + width > 64:
             word, used = word + 1, 0
-        tables[state.RECORD[field.name].base.itemsize].append((index, word, used, width, int(signed)))
+        tables[state.RECORD[field.name].base.itemsize].append((index, word, used, width, signed))
         used += width
-    return Packing(word + 1, *(np.array(rows, np.int64).reshape(-1, 5) for rows in tables.values()))
+    arrays = [np.array(rows, np.int64).reshape(-1, 5) for rows in tables.values()]
+    return Packing(word + 1, *arrays)
 
 
-def _elements(p: state.Partition):
-    """(field, index in a record seen as integers of the field's size, bits, signed) of every part that may differ."""
+def _elements(p: Partition) -> Iterator[tuple[Field, int, int, bool]]:
+    """(field, INDEX, WIDTH, SIGNED) of every element that may differ between states."""
+    left_out = state.CONSTANT_FIELDS | _unread(p)
     for field in state.FIELDS:
-        if field.name in state.CONSTANT_FIELDS or field.name in _unread(p):
+        if field.name in left_out:
             continue
-        base = state.RECORD.fields[field.name][1] // state.RECORD[field.name].base.itemsize
+        start = state.RECORD.fields[field.name][1] // state.RECORD[field.name].base.itemsize
         for position, index in enumerate(np.ndindex(field.shape)):
             if _is_used(p, field, index):
-                yield field, base + position, *_bits(p, field)
+                yield field, start + position, *_width(p, field)
 
 
-def _unread(p: state.Partition) -> set[str]:
+def _unread(p: Partition) -> set[str]:
+    """The fields that no rule reads under the configuration and mechanisms of `p`."""
     unread = {"goals"}
     if not p.asynchronous_checkpoint:
         unread.add("checkpointed")
@@ -61,24 +69,25 @@ def _unread(p: state.Partition) -> set[str]:
     return unread
 
 
-def _is_used(p: state.Partition, field: Field, index: tuple[int, ...]) -> bool:
+def _is_used(p: Partition, field: Field, index: tuple[int, ...]) -> bool:
+    """Whether an element lies within the bounds of `p`."""
     if field.name == "remote_leo":
         return max(index) < p.replicas and index[0] != index[1]
-    if field.name.startswith("decided"):
-        return index[0] <= p.epochs
-    if field.name.startswith("cache_") and field.name != "cache_size":
+    if field.name in ("cache_epoch", "cache_start"):
         return index[0] < p.replicas and index[1] <= p.epochs
+    if field.name in ("decided_leader", "decided_isr"):
+        return index[0] <= p.epochs
     return not index or index[0] < p.replicas
 
 
-def _bits(p: state.Partition, field: Field) -> tuple[int, bool]:
-    """How many bits an element of a field needs, and whether it may be NONE."""
-    if field.name.startswith("flight_record"):
+def _width(p: Partition, field: Field) -> tuple[int, bool]:
+    """How many bits an element of a field takes, and whether it is signed, which it is where it may be NONE."""
+    if field.name in ("flight_record", "flight_record_epoch"):
         return 4 * min(p.records_per_fetch, p.records), False
     if field.holds == state.COUNT:
-        return int(p.records).bit_length() + 1, True
+        return p.records.bit_length() + 1, True
     if field.holds == state.EPOCH:
-        return int(p.epochs + 1).bit_length() + 1, True
+        return (p.epochs + 1).bit_length() + 1, True
     return {
         state.FLAG: (1, False),
         state.CHOICE: (2, False),
@@ -89,18 +98,20 @@ def _bits(p: state.Partition, field: Field) -> tuple[int, bool]:
     }[field.holds]
 
 
-@njit(cache=True)
-def pack_part(source, table, key):
+@kernel
+def pack_part(source, table, key):  # type: ignore[no-untyped-def]
+    """Add to `key` the elements of one table, read from a record seen as integers of the table's size."""
     for row in range(table.shape[0]):
-        mask = (np.int64(1) << table[row, 3]) - 1
-        key[table[row, 1]] |= (np.int64(source[table[row, 0]]) & mask) << table[row, 2]
+        mask = (np.int64(1) << table[row, WIDTH]) - 1
+        key[table[row, WORD]] |= (np.int64(source[table[row, INDEX]]) & mask) << table[row, SHIFT]
 
 
-@njit(cache=True)
-def unpack_part(key, table, target):
+@kernel
+def unpack_part(key, table, target):  # type: ignore[no-untyped-def]
+    """Write the elements of one table from `key` into a record seen as integers of the table's size."""
     for row in range(table.shape[0]):
-        width = table[row, 3]
-        value = (key[table[row, 1]] >> table[row, 2]) & ((np.int64(1) << width) - 1)
-        if table[row, 4] and value >> (width - 1):
+        width = table[row, WIDTH]
+        value = (key[table[row, WORD]] >> table[row, SHIFT]) & ((np.int64(1) << width) - 1)
+        if table[row, SIGNED] and value >> (width - 1):
             value -= np.int64(1) << width
-        target[table[row, 0]] = value
+        target[table[row, INDEX]] = value

@@ -25,15 +25,16 @@ def heal(p: State) -> None:
 
 
 def fetch_round(p: State) -> bool:
-    """Every follower receives, fetches and receives. False: that changed no log, phase or high watermark."""
+    """Every follower receives, fetches and receives. False: that changed no log, epoch cache, phase or HW."""
     changed = False
     for r in range(p.replicas):
-        leo, phase, log_record, high_watermark = p.leo[r], p.phase[r], p.log_record[r], p.high_watermark[r]
+        log_record, high_watermark = p.log_record[r], p.high_watermark[r]
+        leo, phase, cache_size = p.leo[r], p.phase[r], p.cache_size[r]
         replication.receive(p, r)
         replication.fetch(p, r)
         replication.receive(p, r)
-        changed |= leo != p.leo[r] or phase != p.phase[r]
         changed |= log_record != p.log_record[r] or high_watermark != p.high_watermark[r]
+        changed |= leo != p.leo[r] or phase != p.phase[r] or cache_size != p.cache_size[r]
     return changed
 
 

@@ -67,11 +67,14 @@ def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
 
 
 def cut(p: State, r: int, end: int) -> None:
-    """Cut r's log to `end` if it is longer, and with it the epoch cache, the high watermark and the flushed part."""
-    if end >= p.leo[r]:
-        return
-    p.goals |= goals.LOG_TRUNCATED
-    log.truncate(p, r, end)
-    epoch_cache.truncate_from_end(p, r, end)
-    p.high_watermark[r] = min(p.high_watermark[r], end)
-    p.flushed[r] = min(p.flushed[r], end)
+    """Cut r's log to `end` if it is longer, and with it the epoch cache, the high watermark and the flushed part.
+
+    The cache is cut even where the log is not: an epoch that starts at the LEO has no record to show for itself, and
+    kept it makes the follower ask for the same epoch for ever (KAFKA-10706).
+    """
+    if end < p.leo[r]:
+        p.goals |= goals.LOG_TRUNCATED
+        log.truncate(p, r, end)
+    epoch_cache.truncate_from_end(p, r, p.leo[r])
+    p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
+    p.flushed[r] = min(p.flushed[r], p.leo[r])

@@ -1,0 +1,42 @@
+"""Compilation: Numba kernels over the model's rules, kept on disk between runs.
+
+Numba's own cache looks only at the file of the function that it compiles, and would keep a kernel after a rule in
+another file changed. So the cache is kept under a digest of every source that a kernel can reach.
+"""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import numba
+from numba import njit
+
+import model
+from model import compiled as compiled  # registers the rules
+
+_KERNELS = Path(__file__).parent
+_RULES = Path(model.__file__).parent
+
+
+def model_digest() -> str:
+    """Sixteen hexadecimal digits for the sources of the model and of the kernels: the version of the rules."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(_RULES.glob("*.py")) + sorted(_KERNELS.glob("*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_directory() -> Path:
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    directory = base / "epochfuzz" / model_digest()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="epochfuzz-"))
+    return directory
+
+
+numba.config.CACHE_DIR = str(_cache_directory())
+
+kernel = njit(cache=True, nogil=True, error_model="numpy")
