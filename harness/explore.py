@@ -12,7 +12,7 @@ import numpy as np
 
 from harness import packing
 from harness.compilation import kernel
-from model import configuration, events, properties, state
+from model import events, properties, state
 from model.configuration import Configuration
 from model.controller import forget_superseded
 from model.protocols import Protocol
@@ -23,9 +23,6 @@ DEFAULT_MEMORY = 4 * GIBIBYTE
 _FIRST_CAPACITY = 1 << 16
 _CHUNK = 1 << 15  # rows expanded between two reports of progress
 _NOT_FOUND = -1
-
-# The faults whose verbs a search leaves out unless the configuration has them.
-_FAULT_VERBS = {events.POWER_LOSS: "power_loss", events.FLUSH: "power_loss", events.CHECKPOINT: "asynchronous_checkpoint"}
 
 
 @dataclass(frozen=True)
@@ -57,15 +54,6 @@ class Progress:
     states: int
     transitions: int
     waiting: int
-
-
-def enabled_alphabet(settings: Configuration) -> bytes:
-    """The events that the configuration can enable, in byte order."""
-    return bytes(
-        event
-        for event in events.alphabet(settings.replicas)
-        if (fault := _FAULT_VERBS.get(events.verb_of(event))) is None or getattr(settings, fault)
-    )
 
 
 class _Visited:
@@ -127,7 +115,7 @@ def explore(
     records[0] = state.to_record(start)[()]
     views = tuple(records.view(kind).reshape(3, -1) for kind in (np.int8, np.int16, np.int64))
     tables = (layout.int8, layout.int16, layout.int64)
-    alphabet = np.frombuffer(bytes(e for e in enabled_alphabet(settings) if events.verb_of(e) not in without), np.uint8)
+    alphabet = np.frombuffer(bytes(e for e in settings.alphabet() if events.verb_of(e) not in without), np.uint8)
     visited.size = add_root(views, tables, visited.keys, visited.table)
     row, level, level_end, transitions = 0, 0, visited.size, 0
     while row < visited.size and (depth is None or level < depth):
@@ -245,11 +233,3 @@ def expand(records, views, tables, keys, parent, via, table, row, stop, size, al
                     return row, size, applied, size - 1
         row += 1
     return row, size, applied, _NOT_FOUND
-
-
-def bounded(settings: Configuration, length: int) -> Configuration:
-    """The configuration with bounds that no schedule of that length can feel: smaller keys, the same schedules."""
-    values = {key: getattr(settings, key) for key in settings.__dataclass_fields__}
-    values["records"] = max(1, min(settings.records, length, configuration.MAX_RECORDS))
-    values["epochs"] = min(settings.epochs, length, configuration.MAX_EPOCHS)
-    return Configuration(**values)

@@ -1,7 +1,9 @@
 """The configuration of a partition: what an operator sets, the faults that may happen, and the bounds of a run."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
+
+from model import events
 
 ACKS_NONE = 0
 ACKS_LEADER = 1
@@ -59,6 +61,17 @@ class Configuration:
             for field in fields(self)
             if field.name == "replicas" or getattr(self, field.name) != field.default
         }
+
+    def alphabet(self) -> bytes:
+        """The events that can be enabled, in byte order: those of a fault only where the fault may happen."""
+        faults = {events.POWER_LOSS: self.power_loss, events.FLUSH: self.power_loss}
+        faults[events.CHECKPOINT] = self.asynchronous_checkpoint
+        return bytes(event for event in events.alphabet(self.replicas) if faults.get(events.verb_of(event), True))
+
+    def bounded_by(self, length: int) -> "Configuration":
+        """This configuration with bounds no larger than a schedule of that length can reach."""
+        records = max(1, min(self.records, length))
+        return replace(self, records=records, epochs=min(self.epochs, length))
 
     def text(self) -> str:
         """One line, as in `replicas=2 acks=all min_insync_replicas=1`."""

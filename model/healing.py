@@ -4,7 +4,7 @@ Only after that can logs be asked to agree, whatever went before: the `convergen
 """
 
 from model import controller, faults, leadership, replication
-from model.state import EPOCHS, NONE, State
+from model.state import EPOCHS, FETCHING, NONE, State
 
 
 def heal(p: State) -> None:
@@ -18,28 +18,26 @@ def heal(p: State) -> None:
     for r in range(p.replicas):
         while leadership.notify(p, r):
             pass
-    # Truncation asks once an epoch at most, then each round brings a record, and the last two the high watermark.
+    # A follower truncates at most once an epoch, then each round brings a record, and two more the high watermark.
     for _ in range(3 * EPOCHS):
-        if not fetch_round(p):
+        if has_converged(p):
             return
+        fetch_round(p)
 
 
-def fetch_round(p: State) -> bool:
-    """Every follower receives, fetches and receives. False: that changed no log, epoch cache, phase or HW."""
-    changed = False
+def fetch_round(p: State) -> None:
+    """Every follower receives what is in flight, fetches and receives."""
     for r in range(p.replicas):
-        log_record, high_watermark = p.log_record[r], p.high_watermark[r]
-        leo, phase, cache_size = p.leo[r], p.phase[r], p.cache_size[r]
         replication.receive(p, r)
         replication.fetch(p, r)
         replication.receive(p, r)
-        changed |= log_record != p.log_record[r] or high_watermark != p.high_watermark[r]
-        changed |= leo != p.leo[r] or phase != p.phase[r] or cache_size != p.cache_size[r]
-    return changed
 
 
 def has_converged(p: State) -> bool:
-    """Whether all logs and high watermarks are equal, as they must be after `heal`."""
+    """Whether all logs and high watermarks are equal, as they must be after `heal`, and none is still to be cut."""
+    for r in range(p.replicas):
+        if p.phase[r] != FETCHING:
+            return False
     for r in range(1, p.replicas):
         if p.leo[r] != p.leo[0] or p.high_watermark[r] != p.high_watermark[0]:
             return False

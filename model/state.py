@@ -18,7 +18,7 @@ from model.configuration import MAX_EPOCHS, MAX_RECORDS, MAX_REPLICAS, Configura
 from model.protocols import Protocol
 
 NONE = -1  # no leader, or no epoch known yet
-EPOCHS = MAX_EPOCHS + 1  # the epochs there can be: 0, and one for each change
+EPOCHS = MAX_EPOCHS + 2  # the epochs there can be: 0, one for each change, and one that healing may need
 
 # Follower phases. A replica that follows nobody is kept in FETCHING, so that equal states compare equal.
 FETCHING = 0
