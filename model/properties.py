@@ -112,6 +112,8 @@ def isr_incomplete(p: State) -> bool:
         if presumes_leadership(p, leader):
             end = p.high_watermark[leader]
             for r in range(p.replicas):
-                if members >> r & 1 and (p.leo[r] < end or log.prefix(p.log_record[leader] ^ p.log_record[r], end) != 0):
+                if members >> r & 1 and (
+                    p.leo[r] < end or log.prefix(p.log_record[leader] ^ p.log_record[r], end) != 0
+                ):
                     return True
     return False

@@ -7,7 +7,7 @@ in flight until it is received or dropped, or until the follower crashes or lear
 from model import epoch_cache, goals, high_watermark, log, promises, truncation
 from model.configuration import ACKS_ALL
 from model.protocols import FENCING_EPOCH
-from model.state import EPOCH_END, FETCHING, NONE, NOTHING, OUT_OF_RANGE, RECORDS, TRUNCATING, State
+from model.state import EPOCH_END, NONE, NOTHING, OUT_OF_RANGE, RECORDS, TRUNCATING, State
 
 
 def presumes_leadership(p: State, r: int) -> bool:
@@ -71,7 +71,7 @@ def request_epoch_end(p: State, follower: int, leader: int) -> None:
 
 
 def request_records(p: State, follower: int, leader: int) -> None:
-    """Fetch: the offset asked for tells the leader the follower's LEO; the answer brings records and the leader's HW."""
+    """Fetch: the offset tells the leader the follower's LEO; the answer brings records and the leader's HW."""
     start = p.leo[follower]
     p.remote_leo[leader, follower] = start
     high_watermark.advance_leader(p, leader)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from model import configuration, protocols
-from model.configuration import MAX_EPOCHS, MAX_RECORDS, MAX_REPLICAS, Configuration
+from model.configuration import MAX_EPOCHS, MAX_REPLICAS, Configuration
 from model.protocols import Protocol
 
 NONE = -1  # no leader, or no epoch known yet
@@ -156,7 +156,6 @@ class Partition:
             value = getattr(self, name)
             setattr(other, name, value if isinstance(value, int) else value.copy())
         return other
-
 
 
 # What the rules call `p`: a Partition, or under Numba one RECORD.

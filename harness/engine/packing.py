@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compilation import kernel
+from harness.engine.compilation import kernel
 from model import protocols, state
 from model.state import Field, Partition
 

@@ -5,14 +5,15 @@ shortest schedule, and a search that runs dry proves that within its bounds noth
 words; an open-addressing table of row numbers finds a state again, and comparing whole keys leaves nothing to chance.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from harness import packing
-from harness.compilation import kernel
-from model import events, properties, state
+from harness.engine import packing
+from harness.engine.compilation import kernel
+from model import properties, state
 from model.configuration import Configuration
 from model.controller import forget_superseded
 from model.protocols import Protocol
@@ -100,13 +101,11 @@ def explore(
     wanted: int,
     depth: int | None = None,
     memory: int = DEFAULT_MEMORY,
-    without: frozenset[int] = frozenset(),
     report: Callable[[Progress], None] = lambda progress: None,
 ) -> Exploration:
     """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
 
-    `depth` bounds the length of schedules, `memory` (bytes) the states kept, `without` leaves verbs out. `report` is
-    called now and then.
+    `depth` bounds the length of schedules, `memory` (bytes) the states kept. `report` is called now and then.
     """
     start = state.initial(protocol, settings)
     layout = packing.packing_for(start)
@@ -115,7 +114,7 @@ def explore(
     records[0] = state.to_record(start)[()]
     views = tuple(records.view(kind).reshape(3, -1) for kind in (np.int8, np.int16, np.int64))
     tables = (layout.int8, layout.int16, layout.int64)
-    alphabet = np.frombuffer(bytes(e for e in settings.alphabet() if events.verb_of(e) not in without), np.uint8)
+    alphabet = np.frombuffer(settings.alphabet(), np.uint8)
     visited.size = add_root(views, tables, visited.keys, visited.table)
     row, level, level_end, transitions = 0, 0, visited.size, 0
     while row < visited.size and (depth is None or level < depth):
@@ -133,6 +132,34 @@ def explore(
             level, level_end = level + 1, visited.size
         report(Progress(level, visited.size, transitions, visited.size - row))
     return Exploration(visited.size, transitions, level, row == visited.size, None, False)
+
+
+def most_states(protocol: Protocol, settings: Configuration, memory: int) -> int:
+    """How many states a search may keep in that many bytes."""
+    return memory // _Visited.bytes_per_state(packing.packing_for(state.initial(protocol, settings)).words)
+
+
+@dataclass(frozen=True)
+class Timed:
+    """An exploration and how long it ran, compilation not counted."""
+
+    exploration: Exploration
+    seconds: float
+
+
+def timed(
+    protocol: Protocol,
+    settings: Configuration,
+    wanted: int,
+    depth: int | None,
+    memory: int,
+    report: Callable[[Progress], None],
+) -> Timed:
+    """Explore, with the clock started once everything is compiled."""
+    explore(protocol, settings, wanted, depth=1)
+    started = time.monotonic()
+    exploration = explore(protocol, settings, wanted, depth, memory, report)
+    return Timed(exploration, time.monotonic() - started)
 
 
 @kernel

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness import generate
-from harness.compilation import kernel
+from harness.engine import generate
+from harness.engine.compilation import kernel
 from model import goals, properties, state
 from model.configuration import Configuration
 from model.events import event_text

@@ -15,15 +15,15 @@ from numba import njit
 import model
 from model import compiled as compiled  # registers the rules
 
-_KERNELS = Path(__file__).parent
-_RULES = Path(model.__file__).parent
+_SOURCES = (Path(model.__file__).parent, Path(__file__).parent)
 
 
 def model_digest() -> str:
     """Sixteen hexadecimal digits for the sources of the model and of the kernels: the version of the rules."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(_RULES.glob("*.py")) + sorted(_KERNELS.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    for directory in _SOURCES:
+        for source in sorted(directory.glob("*.py")):
+            digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]
 
 

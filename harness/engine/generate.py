@@ -8,7 +8,7 @@ replica's state; a protocol skips those that are not enabled. So every protocol 
 
 import numpy as np
 
-from harness.compilation import kernel
+from harness.engine.compilation import kernel
 from model import events
 from model.configuration import Configuration
 
@@ -38,9 +38,7 @@ _ALWAYS_MASK = sum(1 << verb for verb in _ALWAYS)
 def deck_for(settings: Configuration) -> np.ndarray:
     """The deck of a configuration: event bytes, each as often as its weight says."""
     cards = [
-        event
-        for event in settings.alphabet()
-        for _ in range(_WEIGHTS.get(events.verb_of(event), _DEFAULT_WEIGHT))
+        event for event in settings.alphabet() for _ in range(_WEIGHTS.get(events.verb_of(event), _DEFAULT_WEIGHT))
     ]
     return np.array(cards, np.uint8)
 

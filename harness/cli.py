@@ -1,0 +1,51 @@
+"""The command line: one application, its commands in the order in which people meet them."""
+
+import sys
+import traceback
+
+import typer
+from rich.console import Console
+
+from harness.commands import explore, fuzz, replay, shrink
+from harness.commands.outcome import BadInput, Exit
+
+app = typer.Typer(
+    name="epochfuzz",
+    help="Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("fuzz")(fuzz.fuzz)
+app.command("replay")(replay.replay)
+app.command("shrink")(shrink.shrink)
+app.command("explore")(explore.explore)
+
+
+def main() -> None:
+    """Run a command; its return value is the exit code, and bad input is one message on stderr."""
+    complaints = Console(stderr=True, highlight=False)
+    try:
+        sys.exit(app(standalone_mode=False))
+    except BadInput as error:
+        complaints.print(f"epochfuzz: {error}", markup=False, soft_wrap=True)
+        sys.exit(Exit.BAD_INPUT)
+    except typer.Exit as ended:
+        sys.exit(ended.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        complaints.print("epochfuzz: interrupted")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(Exit.AS_EXPECTED)
+    except Exception as error:
+        if _is_usage_error(error):
+            error.show()  # type: ignore[attr-defined]
+            sys.exit(Exit.BAD_INPUT)
+        traceback.print_exc()
+        complaints.print("epochfuzz: this is a bug in epochfuzz; please report it with the lines above")
+        sys.exit(Exit.INTERNAL)
+
+
+def _is_usage_error(error: Exception) -> bool:
+    return hasattr(error, "show") and hasattr(error, "exit_code")

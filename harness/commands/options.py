@@ -1,0 +1,102 @@
+"""Options that several commands share, spelled the same everywhere, and their values parsed."""
+
+import dataclasses
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from harness.commands.outcome import BadInput
+from model.configuration import Configuration, ConfigurationError
+from model.properties import PROPERTIES
+from model.protocols import Protocol, ProtocolError, parse_protocol
+
+Protocols = Annotated[
+    list[str],
+    typer.Option(
+        "--protocol",
+        "-p",
+        help="A generation (hw, kip-101, kip-279, kip-320), or one with mechanisms replaced, such as"
+        " kip-320:isr_expansion=high_watermark. Repeat it for several.",
+    ),
+]
+Seed = Annotated[
+    int | None, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same schedules. Drawn if left out.")
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)")
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def parse_protocols(texts: list[str]) -> list[Protocol]:
+    """The protocols named, each once, in the order given. Raises BadInput."""
+    try:
+        return list({text: parse_protocol(text) for text in texts}.values())
+    except ProtocolError as error:
+        raise BadInput(f"--protocol: {error}") from None
+
+
+_SETTINGS_HELP = {
+    "replicas": "How many replicas, 2 to 5.",
+    "acks": "What producers wait for: 0, 1 or all.",
+    "min_insync_replicas": "As min.insync.replicas.",
+    "unclean_leader_election": "A replica outside the ISR may be elected while no member is up.",
+    "power_loss": "Power may fail: what was not flushed is lost.",
+    "asynchronous_checkpoint": "High watermarks reach the disk only now and then.",
+    "records_per_fetch": "Records in one Fetch answer, at the most.",
+    "records": "How many records may be produced, 1 to 15.",
+    "epochs": "How often the leader epoch may change, 0 to 14.",
+}
+
+
+def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command an option for every setting, and hand it the Configuration as `settings`.
+
+    `defaults` are the command's own where they differ from Configuration's. A value that no partition can have is
+    BadInput, naming the option.
+    """
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(command)
+        def with_settings(**arguments: Any) -> int:
+            values = {key: arguments.pop(key) for key in _SETTINGS_HELP}
+            try:
+                settings = Configuration(**values)
+            except ConfigurationError as error:
+                raise BadInput(f"--{error.key.replace('_', '-')}: {error}") from None
+            return command(settings=settings, **arguments)
+
+        own = [p for p in inspect.signature(command).parameters.values() if p.name != "settings"]
+        parameters = [*own, *(_setting(field, defaults) for field in dataclasses.fields(Configuration))]
+        with_settings.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
+        with_settings.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return with_settings
+
+    return decorate
+
+
+def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspect.Parameter:
+    kind = type(field.default)
+    name = f"--{field.name.replace('_', '-')}"
+    annotation = Annotated[kind, typer.Option(name, help=_SETTINGS_HELP[field.name], rich_help_panel="Configuration")]
+    default = defaults.get(field.name, field.default)
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def parse_property(name: str) -> int:
+    """The set that holds the one property named. Raises BadInput."""
+    if name not in PROPERTIES:
+        raise BadInput(f"--property: unknown property {name!r}; the properties are {', '.join(PROPERTIES)}")
+    return 1 << PROPERTIES.index(name)
+
+
+def parse_duration(text: str) -> float:
+    """Seconds for a text such as 60s, 5m or 8h. Raises BadInput."""
+    match = _DURATION.fullmatch(text)
+    if match is None or float(match[1]) == 0:
+        raise BadInput(f"--for: a duration is a number and s, m or h, such as 60s or 8h; got {text!r}")
+    return float(match[1]) * _UNIT_SECONDS[match[2]]

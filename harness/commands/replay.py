@@ -1,0 +1,114 @@
+"""`epochfuzz replay`: case files, replayed and held against what they expect."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from harness.case import CaseError, dump_case
+from harness.commands import options
+from harness.commands.outcome import BadInput, Exit, console, print_json
+from harness.corpus import load_corpus
+from harness.judgement import Judgement, Verdict, judge, rewritten
+from model.protocols import ProtocolError
+
+
+def replay(
+    case: Annotated[list[Path], typer.Argument(help="Case files, or directories of them.")],
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option("--protocol", "-p", help="Replay under these protocols instead of those that the case names."),
+    ] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show every step as a timeline.")] = False,
+    rewrite: Annotated[
+        bool, typer.Option("--rewrite", help="Write what replay gives into the case files, as what they expect.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Replay case files, and say whether each protocol does what the case expects.
+
+    Examples:
+
+    - `epochfuzz replay corpus/documents/m1-loss.yaml --trace`
+    - `epochfuzz replay corpus --json`
+    - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol kip-320`
+    """
+    out = console(json)
+    try:
+        cases = load_corpus(case)
+        if rewrite:
+            cases = [rewritten(each) for each in cases]
+            for each in cases:
+                each.path.write_text(dump_case(each), encoding="utf-8")
+        judgements = [judge(each, protocol) for each in cases]
+    except CaseError as error:
+        raise BadInput(str(error)) from None
+    except ProtocolError as error:
+        raise BadInput(f"--protocol: {error}") from None
+    if not judgements:
+        raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
+    if trace:
+        for judgement in judgements:
+            _print_trace(out, judgement)
+    out.print(_table(judgements))
+    for judgement in judgements:
+        for verdict in judgement.verdicts.values():
+            for sentence in (*verdict.mismatches, *filter(None, [verdict.drift])):
+                out.print(f"{judgement.case.path}: {judgement.case.id}: {sentence}", markup=False)
+    if json:
+        print_json({"cases": [_json(judgement) for judgement in judgements]})
+    if any(judgement.drifted for judgement in judgements):
+        return Exit.INTERNAL
+    return Exit.AS_EXPECTED if all(judgement.as_expected for judgement in judgements) else Exit.BROKEN
+
+
+def _print_trace(out: Console, judgement: Judgement) -> None:
+    from harness.timeline import side_by_side, timeline
+
+    runs = [verdict.run for verdict in judgement.verdicts.values()]
+    out.print(Text(f"\n{judgement.case.id}", "bold"))
+    out.print(judgement.case.why.strip(), markup=False)
+    if len(runs) == 2:
+        out.print(side_by_side(*runs))
+        return
+    for run in runs:
+        out.print(timeline(run))
+
+
+def _table(judgements: list[Judgement]) -> Table:
+    table = Table("case", "protocol", "broken", "after event", "as expected")
+    for judgement in judgements:
+        for name, verdict in judgement.verdicts.items():
+            run = verdict.run
+            broken = ", ".join(run.broken) or "nothing"
+            if run.permitted:
+                broken += f" (permitted: {', '.join(run.permitted)})"
+            fine = not verdict.mismatches and verdict.drift is None
+            verdict_text = Text("yes") if fine else Text("NO", "bold reverse")
+            table.add_row(judgement.case.id, name, broken, str(run.at or "-"), verdict_text)
+    return table
+
+
+def _json(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "id": judgement.case.id,
+        "as_expected": judgement.as_expected,
+        "protocols": {name: _verdict_json(judgement, name, verdict) for name, verdict in judgement.verdicts.items()},
+    }
+
+
+def _verdict_json(judgement: Judgement, name: str, verdict: Verdict) -> dict[str, Any]:
+    run = verdict.run
+    expected = judgement.case.expect.get(name)
+    named = [run.first_broken[broken] for broken in expected.broken if broken in run.first_broken] if expected else []
+    return {
+        "broken": run.broken,
+        "permitted": run.permitted,
+        "at": min(named) if named else run.at,
+        "first_broken": run.first_broken,
+        "fingerprint": run.fingerprint,
+        "mismatches": [*verdict.mismatches, *filter(None, [verdict.drift])],
+    }

@@ -1,0 +1,80 @@
+"""`epochfuzz shrink`: a case's schedule made as short as can be, and certified."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.case import CaseError, Expectation, dump_case, load_case
+from harness.commands import options
+from harness.commands.outcome import BadInput, Exit, console, print_json
+from harness.replay import replay
+from model.events import schedule_texts
+from model.properties import PROPERTIES
+
+
+def shrink(
+    case: Annotated[Path, typer.Argument(help="The case file.")],
+    protocol: Annotated[str, typer.Option("--protocol", "-p", help="The protocol that the schedule breaks.")],
+    property_: Annotated[
+        str | None, typer.Option("--property", help="The property to keep broken; the most severe one if left out.")
+    ] = None,
+    memory: Annotated[float, typer.Option("--memory", min=0.1, help="Memory for the certificate, in GiB.")] = 4.0,
+    json: options.Json = False,
+) -> int:
+    """Shrink a case's schedule to a minimal reproducer, and print it as a case file.
+
+    Examples:
+
+    - `epochfuzz shrink corpus/documents/m1-loss.yaml --protocol hw`
+    - `epochfuzz shrink long.yaml --protocol kip-101 --property no-divergence > short.yaml`
+    """
+    (parsed,) = options.parse_protocols([protocol])
+    try:
+        loaded = load_case(case)
+    except CaseError as error:
+        raise BadInput(str(error)) from None
+    broken = replay(loaded.events, parsed, loaded.settings).first_broken
+    name = property_ or next((each for each in PROPERTIES if each in broken), None)
+    if name is None or (options.parse_property(name) and name not in broken):
+        wanted_text = property_ or "any property"
+        raise BadInput(f"{case}: the schedule does not break {wanted_text} under {parsed.name}: nothing to shrink")
+
+    from harness import shrink as shrinking
+    from harness.engine.explore import GIBIBYTE
+    from harness.progress import show_search
+    from harness.timeline import timeline
+
+    out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
+    wanted = options.parse_property(name)
+    with show_search(out) as progress:
+        progress.doing(f"shrinking {len(loaded.events)} events")
+        shrunk = shrinking.shrink(loaded.events, parsed, loaded.settings, wanted)
+        result = shrinking.certify(shrunk, parsed, loaded.settings, wanted, int(memory * GIBIBYTE), progress.searched)
+    run = replay(result.schedule, parsed, loaded.settings)
+    out.print(timeline(run))
+    out.print(
+        f"{parsed.name} breaks {name} in {len(result.schedule)} events, shrunk from {len(loaded.events)}: "
+        + ("certified minimal" if result.certified_minimal else "not proven minimal, memory ended the search")
+    )
+    if json:
+        print_json(
+            {
+                "protocol": parsed.name,
+                "property": name,
+                "events": schedule_texts(result.schedule),
+                "length": len(result.schedule),
+                "shrunk_from": len(loaded.events),
+                "certified_minimal": result.certified_minimal,
+                "fingerprint": run.fingerprint,
+            }
+        )
+        return Exit.AS_EXPECTED
+    provenance = {"shrunk_from": len(loaded.events), "certified_minimal": result.certified_minimal}
+    expect = {parsed.name: Expectation(tuple(run.broken), run.at)}
+    shorter = replace(
+        loaded, id=f"{loaded.id}-shrunk", events=result.schedule, expect=expect, states=(), provenance=provenance
+    )
+    typer.echo(dump_case(shorter), nl=False)
+    return Exit.AS_EXPECTED
