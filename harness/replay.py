@@ -6,7 +6,7 @@ Replay runs the model interpreted, needs no compilation, and is what every other
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from model import properties, state
 from model.configuration import Configuration
@@ -65,12 +65,8 @@ class Run:
         return min((self.first_broken[name] for name in lasting), default=None)
 
 
-@dataclass
-class _Trace:
-    digest: "hashlib._Hash" = field(default_factory=lambda: hashlib.blake2b(digest_size=8))
-
-    def add(self, *seen: object) -> None:
-        self.digest.update(json.dumps(seen, sort_keys=True, separators=(",", ":")).encode())
+def _note(digest: "hashlib.blake2b", *seen: object) -> None:
+    digest.update(json.dumps(seen, sort_keys=True, separators=(",", ":")).encode())
 
 
 def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration) -> Run:
@@ -79,13 +75,13 @@ def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration)
     start = p.copy()
     steps: list[Step] = []
     first_broken: dict[str, int] = {}
-    trace = _Trace()
+    trace = hashlib.blake2b(digest_size=8)
     for number, event in enumerate(schedule, start=1):
         applied = step(p, event)
         newly_broken = tuple(name for name in properties.names(properties.broken_now(p)) if name not in first_broken)
         first_broken |= dict.fromkeys(newly_broken, number)
-        trace.add(event_text(event), applied, observe(p), newly_broken)
+        _note(trace, event_text(event), applied, observe(p), newly_broken)
         steps.append(Step(number, event, applied, p.copy(), newly_broken))
     if properties.non_convergence(p):
         first_broken["convergence"] = len(steps)
-    return Run(protocol, settings, start, tuple(steps), first_broken, trace.digest.hexdigest())
+    return Run(protocol, settings, start, tuple(steps), first_broken, trace.hexdigest())

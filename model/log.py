@@ -8,6 +8,8 @@ compared, cut and copied whole, which is where the speed of the walk and of the 
 replica, so it is missing from a log, or another record is in its place, exactly when it is not standing there.
 """
 
+from model.state import State
+
 
 def prefix(word: int, end: int) -> int:
     """The part of a word below offset `end`."""
@@ -19,7 +21,7 @@ def at(word: int, offset: int) -> int:
     return (word >> (4 * offset)) & 15
 
 
-def append(p, r: int, record: int, epoch: int) -> None:
+def append(p: State, r: int, record: int, epoch: int) -> None:
     """Append to r's log; the caller has made sure that there is room."""
     offset = p.leo[r]
     p.log_record[r] |= record << (4 * offset)
@@ -29,7 +31,7 @@ def append(p, r: int, record: int, epoch: int) -> None:
     p.leo[r] = offset + 1
 
 
-def truncate(p, r: int, end: int) -> None:
+def truncate(p: State, r: int, end: int) -> None:
     """Cut r's log to log end offset `end`; a cut at or beyond its end changes nothing."""
     for offset in range(end, p.leo[r]):
         p.standing[r] &= ~(1 << at(p.log_record[r], offset))

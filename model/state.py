@@ -9,7 +9,7 @@ arrays costs a reference count for each array at every call.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ RECORDS = 1
 OUT_OF_RANGE = 2
 EPOCH_END = 3
 
-# What a field holds; it decides the field's width, in a record and in a key of the complete search.
+# What a field holds; it decides how many bits an element takes in a key of the complete search.
 FLAG = "flag"
 CHOICE = "choice"  # a small number out of a fixed list
 COUNT = "count"  # of records: an offset, a log end offset, a high watermark; NONE where undefined
@@ -38,19 +38,7 @@ EPOCH = "epoch"  # NONE where unknown
 REPLICA = "replica"  # NONE for nobody
 REPLICA_SET = "replica set"  # bit r for replica r
 RECORD_SET = "record set"  # bit i for record m<i>
-WORD = "word"  # four bits for each offset, see log.py
-EPOCH_SET = "epoch set"
-
-_WIDTH = {
-    FLAG: np.int8,
-    CHOICE: np.int8,
-    COUNT: np.int8,
-    EPOCH: np.int8,
-    REPLICA: np.int8,
-    REPLICA_SET: np.int8,
-    RECORD_SET: np.int16,
-    WORD: np.int64,
-}
+WORD = "word"  # four bits for each offset
 
 
 @dataclass(frozen=True)
@@ -62,11 +50,20 @@ class Field:
     shape: tuple[int, ...] = ()
     start: int = 0
 
+    @property
+    def integer(self) -> type[np.signedinteger[Any]]:
+        """The integer that each element is in a record: a byte in tables by epoch or by pair, a word elsewhere.
+
+        A record has to stay small, for a search copies it at every transition; but a rule that is called with bytes
+        and with words is compiled twice, so the fields that are passed around are words.
+        """
+        return np.int8 if EPOCHS in self.shape or len(self.shape) == 2 else np.int64
+
 
 _R = (MAX_REPLICAS,)
 
 FIELDS: tuple[Field, ...] = (
-    # Words first: a record's fields are then aligned without padding.
+    # Logs, and what is in flight of them, see log.py.
     Field("log_record", WORD, _R),
     Field("log_epoch", WORD, _R),
     Field("flight_record", WORD, _R),  # a Fetch answer: the records it brings
@@ -133,7 +130,7 @@ CONFIGURATION_KEYS = (
 
 CONSTANT_FIELDS = frozenset(field.name for field in FIELDS[[f.name for f in FIELDS].index("truncation") :])
 
-RECORD = np.dtype([(field.name, _WIDTH[field.holds], field.shape) for field in FIELDS], align=True)
+RECORD = np.dtype([(field.name, field.integer, field.shape) for field in FIELDS], align=True)
 
 
 class Grid(dict[tuple[int, int], int]):
@@ -148,6 +145,11 @@ class Partition:
     def __init__(self) -> None:
         for field in FIELDS:
             setattr(self, field.name, _filled(field))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def copy(self) -> "Partition":
         """An independent state, equal to this one."""

@@ -80,7 +80,7 @@ def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., 
 
 
 def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspect.Parameter:
-    kind = type(field.default)
+    kind: Any = type(field.default)
     name = f"--{field.name.replace('_', '-')}"
     annotation = Annotated[kind, typer.Option(name, help=_SETTINGS_HELP[field.name], rich_help_panel="Configuration")]
     default = defaults.get(field.name, field.default)

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.case import CaseError, dump_case
+from harness.case import Case, CaseError, dump_case
 from harness.commands import options
 from harness.commands.outcome import BadInput, Exit, console, print_json
 from harness.corpus import load_corpus
@@ -42,7 +42,7 @@ def replay(
         if rewrite:
             cases = [rewritten(each) for each in cases]
             for each in cases:
-                each.path.write_text(dump_case(each), encoding="utf-8")
+                _write(each)
         judgements = [judge(each, protocol) for each in cases]
     except CaseError as error:
         raise BadInput(str(error)) from None
@@ -63,6 +63,11 @@ def replay(
     if any(judgement.drifted for judgement in judgements):
         return Exit.INTERNAL
     return Exit.AS_EXPECTED if all(judgement.as_expected for judgement in judgements) else Exit.BROKEN
+
+
+def _write(case: Case) -> None:
+    assert case.path is not None  # it was loaded from there
+    case.path.write_text(dump_case(case), encoding="utf-8")
 
 
 def _print_trace(out: Console, judgement: Judgement) -> None:

@@ -37,6 +37,6 @@ def _cache_directory() -> Path:
     return directory
 
 
-numba.config.CACHE_DIR = str(_cache_directory())
+numba.config.CACHE_DIR = str(_cache_directory())  # type: ignore[attr-defined]
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")

@@ -112,8 +112,8 @@ def explore(
     visited = _Visited(layout.words, memory)
     records = np.zeros(3, state.RECORD)
     records[0] = state.to_record(start)[()]
-    views = tuple(records.view(kind).reshape(3, -1) for kind in (np.int8, np.int16, np.int64))
-    tables = (layout.int8, layout.int16, layout.int64)
+    views = tuple(records.view(kind).reshape(3, -1) for kind in (np.int8, np.int64))
+    tables = (layout.bytes_table, layout.words_table)
     alphabet = np.frombuffer(settings.alphabet(), np.uint8)
     visited.size = add_root(views, tables, visited.keys, visited.table)
     row, level, level_end, transitions = 0, 0, visited.size, 0
@@ -201,7 +201,6 @@ def pack(views, slot, tables, key):  # type: ignore[no-untyped-def]
     key[:] = 0
     packing.pack_part(views[0][slot], tables[0], key)
     packing.pack_part(views[1][slot], tables[1], key)
-    packing.pack_part(views[2][slot], tables[2], key)
 
 
 @kernel
@@ -209,7 +208,6 @@ def unpack(key, tables, views, slot):  # type: ignore[no-untyped-def]
     """Write the state of a key into the record in a slot of the views."""
     packing.unpack_part(key, tables[0], views[0][slot])
     packing.unpack_part(key, tables[1], views[1][slot])
-    packing.unpack_part(key, tables[2], views[2][slot])
 
 
 @kernel

@@ -80,8 +80,8 @@ def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def
     while drawn < length:
         word += gamma
         bits = scramble(word)
-        for _ in range(min(10, length - drawn)):
-            out[drawn] = hand[np.int64(bits & np.uint64(63))]
+        for position in range(drawn, min(int(drawn + 10), int(length))):
+            out[position] = hand[np.int64(bits & np.uint64(63))]
             bits >>= np.uint64(6)
-            drawn += 1
+        drawn += 10
     return length

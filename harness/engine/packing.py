@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.engine.compilation import kernel
 from model import protocols, state
 from model.state import Field, Partition
+
+Table = npt.NDArray[np.int64]
 
 # Columns of a table: where an element is in the record, and where in the key.
 INDEX, WORD, SHIFT, WIDTH, SIGNED = range(5)
@@ -19,25 +22,24 @@ INDEX, WORD, SHIFT, WIDTH, SIGNED = range(5)
 
 @dataclass(frozen=True)
 class Packing:
-    """How to pack: the number of words, and a table of elements for each size of integer in a record.
+    """How to pack: the words of a key, and a table of elements for each size of integer in a record.
 
-    A table has one row for each element (INDEX, WORD, SHIFT, WIDTH, SIGNED), INDEX counting integers of that size.
+    A table has a row for each element (INDEX, WORD, SHIFT, WIDTH, SIGNED), INDEX counting integers of that size.
     """
 
     words: int
-    int8: np.ndarray
-    int16: np.ndarray
-    int64: np.ndarray
+    bytes_table: Table
+    words_table: Table
 
 
 def packing_for(p: Partition) -> Packing:
     """The packing for all states that can follow from `p`."""
-    tables: dict[int, list[tuple[int, int, int, int, int]]] = {1: [], 2: [], 8: []}
+    tables: dict[type, list[tuple[int, int, int, int, int]]] = {np.int8: [], np.int64: []}
     word, used = 0, 0
     for field, index, width, signed in _elements(p):
         if used + width > 64:
             word, used = word + 1, 0
-        tables[state.RECORD[field.name].base.itemsize].append((index, word, used, width, signed))
+        tables[field.integer].append((index, word, used, width, signed))
         used += width
     arrays = [np.array(rows, np.int64).reshape(-1, 5) for rows in tables.values()]
     return Packing(word + 1, *arrays)
@@ -49,10 +51,17 @@ def _elements(p: Partition) -> Iterator[tuple[Field, int, int, bool]]:
     for field in state.FIELDS:
         if field.name in left_out:
             continue
-        start = state.RECORD.fields[field.name][1] // state.RECORD[field.name].base.itemsize
+        start = _offset(field) // np.dtype(field.integer).itemsize
         for position, index in enumerate(np.ndindex(field.shape)):
             if _is_used(p, field, index):
                 yield field, start + position, *_width(p, field)
+
+
+def _offset(field: Field) -> int:
+    """Where a field starts in a record, in bytes."""
+    fields = state.RECORD.fields
+    assert fields is not None
+    return fields[field.name][1]
 
 
 def _unread(p: Partition) -> set[str]:

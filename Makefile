@@ -1,0 +1,39 @@
+# `make fuzz` finds the lost record by itself; `make test` runs the tests. Both first install into .venv, once.
+# PYTHON=/path/to/python3.12 and JAVA_HOME are honoured.
+
+# The main job. The directory is new for every run: a campaign does not write over another.
+MAIN_JOB = .venv/bin/epochfuzz campaign run --out build/campaign-$(shell date +%Y%m%d-%H%M%S) \
+	--protocol hw --protocol kip-101 --replicas 2
+
+.PHONY: fuzz test slow clean system
+.DELETE_ON_ERROR:
+
+fuzz: .venv/installed
+	$(MAIN_JOB)
+
+test: .venv/installed
+	.venv/bin/python -m pytest --quiet
+
+# What is too long for `make test`.
+slow: .venv/installed
+	.venv/bin/python -m pytest --quiet -m slow
+
+clean:
+	rm -rf .venv build *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache spark-warehouse
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# constraints.txt pins what builds (pip, setuptools) as well as what runs. pip builds a distribution in an isolated
+# environment that constraints do not reach, so builds use the pinned setuptools of .venv instead.
+# To renew the pins: make clean, empty constraints.txt, make .venv/installed, and then
+# .venv/bin/pip freeze --all --exclude epochfuzz > constraints.txt
+.venv/installed: .venv/bin/python pyproject.toml constraints.txt | system
+	.venv/bin/python -m pip install --upgrade --constraint constraints.txt pip setuptools
+	.venv/bin/python -m pip install --constraint constraints.txt --no-build-isolation --editable '.[development]'
+	touch $@
+
+.venv/bin/python: | system
+	"$$(sh .ci/system-check)" -m venv --clear .venv
+
+# Order-only: checked at every call, but no reason to install again.
+system:
+	@sh .ci/system-check > /dev/null
