@@ -15,11 +15,13 @@ from model.protocols import parse_protocol
 class Verdict:
     """What a case's schedule did to one protocol, and how that differs from what was expected, in sentences.
 
+    `at` is the event after which the expected properties were first broken; if none was expected or none broke, any.
     `drift` is set where the replay does not have the fingerprint that the case recorded: the model has changed since,
     or a run is no longer determined by its schedule. It is worse than a mismatch, which is about one protocol's rules.
     """
 
     run: Run
+    at: int | None
     mismatches: tuple[str, ...]
     drift: str | None
 
@@ -76,11 +78,13 @@ def differences(
 
 def _verdict(case: Case, run: Run) -> Verdict:
     name = run.protocol.name
-    mismatches = [*_broken_otherwise(run, case.expect[name])] if name in case.expect else []
+    expected = case.expect.get(name)
+    mismatches = [*_broken_otherwise(run, expected)] if expected else []
     for state in case.states:
         if state.protocol == name:
             mismatches += _seen_otherwise(run, state)
-    return Verdict(run, tuple(mismatches), _drift(run, case.fingerprints.get(name)))
+    at = (_first_break(run, expected.broken) if expected else None) or run.at
+    return Verdict(run, at, tuple(mismatches), _drift(run, case.fingerprints.get(name)))
 
 
 def _broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:

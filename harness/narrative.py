@@ -117,7 +117,12 @@ class Parting:
 
     number: int
     event: str
-    why: str
+    under: tuple[tuple[str, str], tuple[str, str]]  # protocol, and what the step did under it alone
+
+    @property
+    def sentence(self) -> str:
+        """Where they part and why."""
+        return f"Step {self.number}, {self.event}: " + " ".join(f"Under {name}: {why}" for name, why in self.under)
 
 
 def narrate(run: Run) -> tuple[Scene, ...]:
@@ -148,10 +153,9 @@ def parting(run_a: Run, run_b: Run) -> Parting | None:
         narrate(run_a)[1:], narrate(run_b)[1:], run_a.steps, run_b.steps, strict=True
     ):
         if _seen(step_a) != _seen(step_b):
-            why_a = as_sentence(clause for clause in scene_a.clauses if clause not in scene_b.clauses)
-            why_b = as_sentence(clause for clause in scene_b.clauses if clause not in scene_a.clauses)
-            why = f"Under {run_a.protocol.name}: {why_a} Under {run_b.protocol.name}: {why_b}"
-            return Parting(scene_a.number, scene_a.event, why)
+            under_a = (run_a.protocol.name, _only_in(scene_a, scene_b))
+            under_b = (run_b.protocol.name, _only_in(scene_b, scene_a))
+            return Parting(scene_a.number, scene_a.event, (under_a, under_b))
     return None
 
 
@@ -159,6 +163,10 @@ def as_sentence(clauses: Iterable[str]) -> str:
     """Clauses joined, with a capital letter and a full stop."""
     text = "; ".join(clauses)
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def _only_in(scene: Scene, other: Scene) -> str:
+    return as_sentence([clause for clause in scene.clauses if clause not in other.clauses] or ["nothing more"])
 
 
 def _opening_clauses(p: State) -> tuple[str, ...]:

@@ -89,8 +89,6 @@ def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int
     """(epoch, end offset) of the largest cached epoch not above the one asked for; (NONE, NONE) where undefined."""
     if epoch == NONE or p.cache_size[r] == 0:
         return NONE, NONE
-    if epoch > latest_epoch(p, r) and p.epoch_cache == CACHE_KAFKA_7415:
-        return NONE, NONE
     index = last_at_or_below(p, r, epoch)
     if index == NONE:
         return end_below_first_entry(p, r, epoch)

@@ -1,8 +1,8 @@
 """The leader epoch cache on its own, for reuse and for checking other implementations against.
 
-A `LeaderEpochCache` is one replica's cache with the rules of epoch_cache.py, the very functions that the model runs,
-without a bound on offsets or entries, and with Kafka's checkpoint format. It does no input or output: the content of
-a `leader-epoch-checkpoint` file goes in and comes out as text.
+A `LeaderEpochCache` is one replica's cache, run by the functions of epoch_cache.py that the model runs, without a bound
+on offsets or entries, and with Kafka's checkpoint format. It does no input or output: the content of a
+`leader-epoch-checkpoint` file goes in and comes out as text.
 
     >>> cache = LeaderEpochCache([(0, 0), (1, 300), (2, 500)])
     >>> cache.end_offset_for(0, log_end_offset=800)
@@ -62,8 +62,12 @@ class LeaderEpochCache:
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """KIP-279: (epoch, end offset) of the largest epoch not above the one asked for; UNDEFINED where there is none.
 
-        The latest epoch ends at the log end offset, every other where the next one starts.
+        The latest epoch ends at the log end offset, every other where the next one starts. Above the latest epoch
+        Kafka's own cache answers UNDEFINED, and so does this one; KIP-279's text, which the model follows, has the
+        leader answer with its latest epoch there.
         """
+        if self.latest_epoch is None or epoch > self.latest_epoch:
+            return UNDEFINED
         return epoch_cache.end_offset_kip_279(self, 0, epoch, log_end_offset)
 
     def end_offset_for_kip_101(self, epoch: int, log_end_offset: int) -> int:

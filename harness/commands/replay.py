@@ -67,7 +67,10 @@ def replay(
 
 def _write(case: Case) -> None:
     assert case.path is not None  # it was loaded from there
-    case.path.write_text(dump_case(case), encoding="utf-8")
+    try:
+        case.path.write_text(dump_case(case), encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{case.path}: cannot be rewritten: {error.strerror}") from None
 
 
 def _print_trace(out: Console, judgement: Judgement) -> None:
@@ -93,7 +96,7 @@ def _table(judgements: list[Judgement]) -> Table:
                 broken += f" (permitted: {', '.join(run.permitted)})"
             fine = not verdict.mismatches and verdict.drift is None
             verdict_text = Text("yes") if fine else Text("NO", "bold reverse")
-            table.add_row(judgement.case.id, name, broken, str(run.at or "-"), verdict_text)
+            table.add_row(judgement.case.id, name, broken, str(verdict.at or "-"), verdict_text)
     return table
 
 
@@ -101,18 +104,16 @@ def _json(judgement: Judgement) -> dict[str, Any]:
     return {
         "id": judgement.case.id,
         "as_expected": judgement.as_expected,
-        "protocols": {name: _verdict_json(judgement, name, verdict) for name, verdict in judgement.verdicts.items()},
+        "protocols": {name: _verdict_json(verdict) for name, verdict in judgement.verdicts.items()},
     }
 
 
-def _verdict_json(judgement: Judgement, name: str, verdict: Verdict) -> dict[str, Any]:
+def _verdict_json(verdict: Verdict) -> dict[str, Any]:
     run = verdict.run
-    expected = judgement.case.expect.get(name)
-    named = [run.first_broken[broken] for broken in expected.broken if broken in run.first_broken] if expected else []
     return {
         "broken": run.broken,
         "permitted": run.permitted,
-        "at": min(named) if named else run.at,
+        "at": verdict.at,
         "first_broken": run.first_broken,
         "fingerprint": run.fingerprint,
         "mismatches": [*verdict.mismatches, *filter(None, [verdict.drift])],

@@ -9,6 +9,7 @@ import typer
 from harness.case import CaseError, Expectation, dump_case, load_case
 from harness.commands import options
 from harness.commands.outcome import BadInput, Exit, console, print_json
+from harness.judgement import rewritten
 from harness.replay import replay
 from model.events import schedule_texts
 from model.properties import PROPERTIES
@@ -71,10 +72,16 @@ def shrink(
             }
         )
         return Exit.AS_EXPECTED
-    provenance = {"shrunk_from": len(loaded.events), "certified_minimal": result.certified_minimal}
-    expect = {parsed.name: Expectation(tuple(run.broken), run.at)}
+    provenance = {
+        "shrunk_from": len(loaded.events),
+        "certified_minimal": result.certified_minimal,
+        "protocol": parsed.name,
+        "property": name,
+        "fingerprint": {parsed.name: run.fingerprint},
+    }
+    expect = {each: Expectation(()) for each in dict.fromkeys([parsed.name, *loaded.expect])}
     shorter = replace(
         loaded, id=f"{loaded.id}-shrunk", events=result.schedule, expect=expect, states=(), provenance=provenance
     )
-    typer.echo(dump_case(shorter), nl=False)
+    typer.echo(dump_case(rewritten(shorter)), nl=False)
     return Exit.AS_EXPECTED

@@ -135,8 +135,10 @@ def walk_schedule(p, drawn, length, number, seen, shortest):  # type: ignore[no-
         if newly_broken:
             broken |= newly_broken
             count_broken(newly_broken, applied, number, seen, shortest)
+    shown = p.goals  # what healing shows is not the schedule's
     if properties.non_convergence(p):
         count_broken(properties.CONVERGENCE, applied, number, seen, shortest)
+    p.goals = shown
     return applied
 
 

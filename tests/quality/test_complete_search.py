@@ -1,0 +1,104 @@
+"""Complete search against the independent model's table (PROTOCOL.md section 6): verdicts and shortest lengths."""
+
+import pytest
+
+from harness.engine.explore import explore
+from harness.shrink import certify
+from model import properties
+from model.configuration import Configuration
+from model.events import parse_schedule, schedule_texts
+from model.protocols import parse_protocol
+
+BOUNDS = {"records": 3, "epochs": 3}
+
+
+def search(protocol, property_, replicas=2, depth=None, **settings):
+    wanted = 1 << properties.PROPERTIES.index(property_)
+    settings = Configuration(replicas=replicas, **(BOUNDS | settings))
+    return explore(parse_protocol(protocol), settings, wanted, depth=depth)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "property_", "length"),
+    [
+        ("hw", "no-committed-loss", 9),
+        ("hw", "no-divergence", 10),
+        ("hw", "isr-complete", 7),
+        ("kip-101", "no-committed-loss", 13),
+        ("kip-101", "no-divergence", 12),
+        ("kip-101", "isr-complete", 11),
+    ],
+)
+def test_the_shortest_schedules_that_break_a_generation_have_the_published_length(protocol, property_, length):
+    result = search(protocol, property_)
+    assert result.shortest is not None
+    assert len(result.shortest) == length
+
+
+@pytest.mark.parametrize(
+    "property_", ["no-committed-loss", "no-divergence", "isr-complete", "log-matching", "convergence"]
+)
+def test_kip_320_with_two_replicas_holds(property_):
+    result = search("kip-320", property_)
+    assert (result.complete, result.broken) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "property_", "length"),
+    [
+        ("truncation=high_watermark", "no-committed-loss", 9),
+        ("truncation=leader_epoch", "no-divergence", 11),
+        ("epoch_cache=original", "no-divergence", 11),
+        ("fencing=none", "isr-complete", 11),
+    ],
+)
+def test_a_mechanism_of_kip_320_switched_back_breaks_a_property_with_two_replicas(mechanism, property_, length):
+    result = search(f"kip-320:{mechanism}", property_)
+    assert result.shortest is not None
+    assert len(result.shortest) == length
+
+
+@pytest.mark.slow
+def test_without_kafka_7128_three_replicas_lose_a_committed_record():
+    result = search("kip-320:isr_expansion=high_watermark", "no-committed-loss", replicas=3)
+    assert schedule_texts(result.shortest) == [
+        "produce A", "fetch B", "receive B", "fetch B", "shrink C", "elect B",
+        "notify B", "notify C", "fetch C", "expand C", "elect C", "notify C",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("property_", ["no-committed-loss", "no-divergence"])
+def test_kip_320_with_three_replicas_one_record_and_two_epoch_changes_holds(property_):
+    result = search("kip-320", property_, replicas=3, records=1, epochs=2)
+    assert (result.complete, result.broken) == (True, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", ["leader_changed", "leader_changed_or_epoch_missed"])
+def test_truncating_at_each_epoch_guards_three_replicas(choice):
+    result = search(f"kip-320:truncate_when={choice}", "isr-complete", replicas=3, records=2, epochs=3, depth=16)
+    assert result.broken
+
+
+def test_a_search_to_a_depth_says_what_it_covered():
+    result = search("hw", "no-committed-loss", depth=8)
+    assert (result.complete, result.broken, result.depth, result.memory_exhausted) == (False, False, 8, False)
+
+
+def test_a_search_without_memory_says_how_far_it_came():
+    result = explore(parse_protocol("kip-320"), Configuration(**BOUNDS), properties.NO_COMMITTED_LOSS, memory=20 << 20)
+    assert result.memory_exhausted
+    assert not result.complete
+    assert 5 < result.depth < 40
+
+
+def test_the_certificate_replaces_a_reproducer_that_is_not_minimal():
+    longer = "produce A, fetch B, receive B, fetch B, receive B, produce A, fetch B, receive B, fetch B, crash B, "
+    longer += "restart B, elect B, notify B, notify B"
+    schedule = parse_schedule(longer.split(", "))
+    certified = certify(schedule, parse_protocol("hw"), Configuration(), properties.NO_COMMITTED_LOSS)
+    assert certified.certified_minimal
+    assert schedule_texts(certified.schedule) == [
+        "produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B",
+    ]  # fmt: skip

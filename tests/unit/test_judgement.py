@@ -1,0 +1,163 @@
+"""Judgement: when a replay is as a case expects, and how a difference is said."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from harness.case import Case, CheckedState, Expectation
+from harness.judgement import judge, rewritten
+from model.configuration import Configuration
+from model.events import parse_schedule
+from model.protocols import ProtocolError
+
+# The shortest loss under hw: isr-complete breaks after event 8, no-committed-loss and no-acked-loss after event 9.
+SHORTEST_LOSS = Case(
+    id="shortest-loss",
+    why="B cuts m0, which A has committed, and is elected.",
+    settings=Configuration(),
+    events=parse_schedule(
+        ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "elect B", "notify B", "notify B"]
+    ),
+)
+ALL_BROKEN = ("no-committed-loss", "no-acked-loss", "isr-complete")
+UNANSWERED = replace(SHORTEST_LOSS, settings=Configuration(acks="1"))
+
+
+def mismatches(expected: Expectation, case: Case = SHORTEST_LOSS) -> tuple[str, ...]:
+    return judge(replace(case, expect={"hw": expected})).verdicts["hw"].mismatches
+
+
+def state_mismatches(after: int, observation: dict[str, Any]) -> tuple[str, ...]:
+    state = CheckedState(after, "hw", observation)
+    return judge(replace(SHORTEST_LOSS, states=(state,))).verdicts["hw"].mismatches
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        Expectation(ALL_BROKEN, at=9),
+        Expectation(("no-committed-loss",)),
+        Expectation(("no-committed-loss",), at=9),
+        Expectation(("isr-complete",), at=8),
+        Expectation(ALL_BROKEN, permitted=()),
+    ],
+)
+def test_what_breaks_besides_the_named_properties_is_no_mismatch(expected: Expectation) -> None:
+    assert mismatches(expected) == ()
+
+
+def test_a_named_property_that_holds_is_a_mismatch() -> None:
+    assert mismatches(Expectation(("no-committed-loss", "no-divergence"))) == (
+        "no-divergence was expected to break and held",
+    )
+
+
+@pytest.mark.parametrize(("name", "expected", "came"), [("no-committed-loss", 8, 9), ("isr-complete", 9, 8)])
+def test_a_break_sooner_or_later_than_expected_is_a_mismatch(name: str, expected: int, came: int) -> None:
+    (mismatch,) = mismatches(Expectation((name,), at=expected))
+    assert mismatch == (
+        f"the first break was expected after event {expected} (notify B), but came after event {came} (notify B)"
+    )
+
+
+@pytest.mark.parametrize(("broken", "at"), [(("isr-complete",), 8), (ALL_BROKEN, 9), ((), 9), (("no-divergence",), 9)])
+def test_a_verdict_dates_the_break_that_was_expected(broken: tuple[str, ...], at: int) -> None:
+    assert judge(replace(SHORTEST_LOSS, expect={"hw": Expectation(broken)})).verdicts["hw"].at == at
+
+
+def test_an_empty_expectation_demands_that_nothing_breaks() -> None:
+    assert mismatches(Expectation(())) == (
+        "nothing was expected to break, but no-committed-loss broke after event 9 (notify B)",
+        "nothing was expected to break, but no-acked-loss broke after event 9 (notify B)",
+        "nothing was expected to break, but isr-complete broke after event 8 (notify B)",
+    )
+
+
+def test_a_permitted_loss_is_no_break() -> None:
+    (mismatch,) = mismatches(Expectation(("no-acked-loss",)), UNANSWERED)
+    assert mismatch == "no-acked-loss was expected to break and is only permitted to"
+
+
+def test_permitted_properties_are_compared_exactly_where_they_are_given() -> None:
+    assert mismatches(Expectation(("no-committed-loss",), permitted=("no-acked-loss",)), UNANSWERED) == ()
+    (mismatch,) = mismatches(Expectation(("no-committed-loss",), permitted=()), UNANSWERED)
+    assert mismatch == "permitted to break was expected to be [], but is [no-acked-loss]"
+
+
+def test_a_state_compares_only_what_it_says() -> None:
+    assert state_mismatches(4, {"replicas": {"A": {"hw": 1}, "B": {"hw": 0, "log": [["m0", 0]]}}}) == ()
+
+
+def test_a_state_that_differs_names_event_replica_and_field() -> None:
+    assert state_mismatches(3, {"replicas": {"B": {"log": [["m1", 2]], "leo": 1, "hw": 1}}}) == (
+        "after event 3 (receive B), log of B was expected to be [m1@2], but is [m0@0]",
+        "after event 3 (receive B), hw of B was expected to be 1, but is 0",
+    )
+
+
+def test_a_state_after_event_0_is_the_start() -> None:
+    assert state_mismatches(0, {"controller": {"leader": "B", "isr": ["A", "B"]}}) == (
+        "at the start, leader of controller was expected to be B, but is A",
+    )
+
+
+def test_a_protocol_without_expectation_has_a_verdict_and_no_mismatch() -> None:
+    judgement = judge(SHORTEST_LOSS, ["hw", "kip-320:fencing=none"])
+    assert judgement.as_expected
+    assert tuple(judgement.verdicts["hw"].run.broken) == ALL_BROKEN
+    assert judgement.verdicts["kip-320:fencing=none"].run.broken == []
+
+
+def test_protocols_are_those_that_the_case_speaks_of_unless_others_are_named() -> None:
+    case = replace(
+        SHORTEST_LOSS,
+        expect={"hw": Expectation(ALL_BROKEN)},
+        states=(CheckedState(0, "kip-101", {"controller": {"epoch": 0}}),),
+        provenance={"fingerprint": {"kip-320": "0" * 16}},
+    )
+    assert list(judge(case).verdicts) == ["hw", "kip-101", "kip-320"]
+    assert list(judge(case, ["kip-279"]).verdicts) == ["kip-279"]
+
+
+def test_an_unknown_protocol_is_refused() -> None:
+    with pytest.raises(ProtocolError, match="unknown protocol"):
+        judge(SHORTEST_LOSS, ["kip-102"])
+
+
+def test_another_fingerprint_is_a_drift_and_not_a_mismatch() -> None:
+    fingerprint = judge(SHORTEST_LOSS, ["hw"]).verdicts["hw"].run.fingerprint
+    same = judge(replace(SHORTEST_LOSS, provenance={"fingerprint": {"hw": fingerprint}}))
+    assert same.as_expected
+    assert not same.drifted
+    other = judge(replace(SHORTEST_LOSS, provenance={"fingerprint": {"hw": "0" * 16}}))
+    assert other.drifted
+    assert not other.as_expected
+    assert other.verdicts["hw"].mismatches == ()
+    assert other.verdicts["hw"].drift == f"the run's fingerprint is {fingerprint}, but {'0' * 16} was recorded"
+
+
+def test_a_mismatch_alone_is_no_drift() -> None:
+    judgement = judge(replace(SHORTEST_LOSS, expect={"hw": Expectation(())}))
+    assert not judgement.as_expected
+    assert not judgement.drifted
+
+
+def test_a_rewritten_case_says_what_replay_gives() -> None:
+    case = replace(
+        UNANSWERED,
+        expect={"hw": Expectation(("no-divergence",), at=1), "kip-101": Expectation(("convergence",), permitted=())},
+        states=(CheckedState(4, "hw", {"replicas": {"A": {"hw": 5, "log": []}}, "controller": {"leader": None}}),),
+        provenance={"seed": 7, "fingerprint": {"hw": "0" * 16}},
+    )
+    after = rewritten(case)
+    assert after.expect == {
+        "hw": Expectation(("no-committed-loss", "isr-complete"), at=9, permitted=("no-acked-loss",)),
+        "kip-101": Expectation((), permitted=()),
+    }
+    assert after.states == (
+        CheckedState(4, "hw", {"replicas": {"A": {"hw": 1, "log": [["m0", 0]]}}, "controller": {"leader": "A"}}),
+    )
+    assert after.provenance == {"seed": 7, "fingerprint": {"hw": judge(case).verdicts["hw"].run.fingerprint}}
+    assert judge(after).as_expected
+    assert rewritten(after) == after

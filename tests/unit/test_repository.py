@@ -1,0 +1,126 @@
+"""The rules of the repository that a reviewer would otherwise have to remember."""
+
+import ast
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+
+# Each layer may import itself and those after it.
+LAYERS = ("harness", "strategies", "model")
+MODEL_MAY_IMPORT = {"model", "numba", "numpy", *sys.stdlib_module_names}
+
+LONGEST_FILE = 400
+PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==[0-9][\w.!+-]*")
+MACHINE_PATH = re.compile(r"(?<![\w.-])/(?:home|mnt|opt|root|Users|work|workspace)/")
+
+
+def python_files(*directories: str) -> Iterator[Path]:
+    for directory in directories:
+        yield from sorted((ROOT / directory).rglob("*.py"))
+
+
+def tracked_files() -> list[Path]:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listing = subprocess.run(
+        ["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return [ROOT / name for name in listing.stdout.split("\0") if (ROOT / name).is_file()]
+
+
+def imported_packages(path: Path) -> set[str]:
+    """The top-level packages that a file imports, wherever in it."""
+    packages = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), path)):
+        if isinstance(node, ast.Import):
+            packages |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            packages.add((node.module or "").partition(".")[0] if node.level == 0 else path.relative_to(ROOT).parts[0])
+    return packages
+
+
+def distributions_needed(requirements: list[str]) -> set[str]:
+    """The distributions that requirements need in this environment, directly or not."""
+    waiting = [Requirement(text) for text in requirements]
+    seen = set()
+    while waiting:
+        requirement = waiting.pop()
+        for extra in {"", *requirement.extras}:
+            if (requirement.name, extra) in seen:
+                continue
+            seen.add((requirement.name, extra))
+            for text in importlib.metadata.requires(requirement.name) or []:
+                inner = Requirement(text)
+                if inner.marker is None or inner.marker.evaluate({"extra": extra}):
+                    waiting.append(inner)
+    return {canonicalize_name(name) for name, _ in seen}
+
+
+@pytest.mark.parametrize(
+    "command", ["ruff check .", "ruff format --check .", "mypy"], ids=["ruff check", "ruff format", "mypy strict"]
+)
+def test_there_is_nothing_to_report_for(command: str) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", *command.split()], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_imports_go_from_harness_to_strategies_to_model_only(layer: str) -> None:
+    layers_above = set(LAYERS[: LAYERS.index(layer)])
+    upward = {
+        f"{path.relative_to(ROOT)} imports {package}"
+        for path in python_files(layer)
+        for package in imported_packages(path) & layers_above
+    }
+    assert upward == set()
+
+
+def test_the_model_imports_only_numpy_numba_and_the_standard_library() -> None:
+    foreign = {
+        f"{path.relative_to(ROOT)} imports {package}"
+        for path in python_files("model")
+        for package in imported_packages(path) - MODEL_MAY_IMPORT
+    }
+    assert foreign == set()
+
+
+def test_no_python_file_is_too_long_to_read_at_a_sitting() -> None:
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in python_files(*LAYERS, "tests")
+    }
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
+
+
+def test_constraints_hold_names_and_versions_only() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if not PIN.fullmatch(line)] == []
+
+
+def test_constraints_pin_every_distribution_that_is_installed_and_no_other() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = distributions_needed(project["dependencies"] + project["optional-dependencies"]["development"])
+    pins = PIN.findall((ROOT / "constraints.txt").read_text(encoding="utf-8"))
+    assert {canonicalize_name(name) for name in pins} == needed | {"pip", "setuptools"}
+
+
+def test_no_tracked_file_names_a_path_of_the_machine_it_was_written_on() -> None:
+    named = {
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in tracked_files()
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1)
+        if MACHINE_PATH.search(line)
+    }
+    assert named == set()
