@@ -8,11 +8,22 @@ from dataclasses import dataclass
 from harness import expectations, shrink
 from harness.engine.walk import Failure, Tally, Walker
 from model import properties
+from model.configuration import Configuration
 from model.protocols import Protocol
 
-BLOCK = 2_000
+BLOCK = 1_000
 _CANDIDATES = 3  # failures worth shrinking where nothing proves the first reproducer minimal
 CERTIFICATE_MEMORY = 1 << 30
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A property that a protocol broke and may not, the number of schedules that did it, and the shortest of them."""
+
+    protocol: Protocol
+    property: str
+    seen: int
+    failures: tuple[Failure, ...]
 
 
 @dataclass(frozen=True)
@@ -80,34 +91,41 @@ def _collect(running: set[Future[Tally]], tally: Tally) -> set[Future[Tally]]:
     return still_running
 
 
+def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tally) -> list[Breach]:
+    """What each protocol broke and may not, in the order of protocols and then of properties."""
+    allowed = properties.permitted(settings)
+    return [
+        Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:_CANDIDATES]))
+        for index, protocol in enumerate(protocols)
+        for bit, name in enumerate(properties.PROPERTIES)
+        if name not in allowed and (failures := tally.failures(index, bit))
+    ]
+
+
 def findings(walker: Walker, tally: Tally, report: Callable[[str], None] = lambda doing: None) -> list[Finding]:
-    """A minimal reproducer for each property that each protocol broke and may not, in the order of both."""
+    """A minimal reproducer for each breach."""
     found = []
-    allowed = properties.permitted(walker.settings)
-    for index, protocol in enumerate(walker.protocols):
-        for bit, name in enumerate(properties.PROPERTIES):
-            failures = tally.failures(index, bit)
-            if failures and name not in allowed:
-                report(f"shrinking {name} under {protocol.name}")
-                seen = int(tally.seen[index, bit])
-                found.append(_finding(walker, protocol, name, seen, failures[:_CANDIDATES]))
+    for breach in breaches(walker.protocols, walker.settings, tally):
+        report(f"shrinking {breach.property} under {breach.protocol.name}")
+        found.append(finding(walker, breach))
     return found
 
 
-def _finding(walker: Walker, protocol: Protocol, name: str, seen: int, failures: Sequence[Failure]) -> Finding:
+def finding(walker: Walker, breach: Breach) -> Finding:
     """Shrink and certify the shortest failure; where no certificate is to be had, the next ones may shrink further."""
-    wanted = 1 << properties.PROPERTIES.index(name)
+    protocol, settings = breach.protocol, walker.settings
+    wanted = 1 << properties.PROPERTIES.index(breach.property)
 
     def shrunk(failure: Failure) -> bytes:
-        return shrink.shrink(walker.schedule(failure.schedule), protocol, walker.settings, wanted)
+        return shrink.shrink(walker.schedule(failure.schedule), protocol, settings, wanted)
 
-    failure = failures[0]
-    reproducer = shrink.certify(shrunk(failure), protocol, walker.settings, wanted, CERTIFICATE_MEMORY)
+    failure = breach.failures[0]
+    reproducer = shrink.certify(shrunk(failure), protocol, settings, wanted, CERTIFICATE_MEMORY)
     if not reproducer.certified_minimal:
-        for other in failures[1:]:
+        for other in breach.failures[1:]:
             schedule = shrunk(other)
             if len(schedule) < len(reproducer.schedule):
                 failure = other
                 reproducer = shrink.Reproducer(schedule, len(schedule) <= reproducer.searched, reproducer.searched)
-    flaw = expectations.known_flaw(protocol, walker.settings, name)
-    return Finding(protocol, name, reproducer, seen, failure.schedule, failure.length, flaw)
+    flaw = expectations.known_flaw(protocol, settings, breach.property)
+    return Finding(protocol, breach.property, reproducer, breach.seen, failure.schedule, failure.length, flaw)

@@ -1,52 +1,70 @@
 """Random schedules: schedule number i of seed s is a function of (s, i) and the deck, and of nothing else.
 
-A configuration has a deck of events, common ones many times (`deck_for`). Each schedule deals itself a hand of 64
-cards from the deck, with some verbs left out, and then draws from the hand: swarm testing (Groce et al., 2012), in
-which a schedule that never crashes a replica can go deep elsewhere. The events are drawn without a look at any
-replica's state; a protocol skips those that are not enabled. So every protocol runs the same schedules.
+A configuration has a deck of cards (`deck_for`): single events, and a few phrases such as an election and the news of
+it, common ones many times. Each schedule deals itself a hand from the deck, with some verbs left out, and then draws
+from the hand: swarm testing (Groce et al., 2012), in which a schedule that never crashes a replica can go deep
+elsewhere. Nothing looks at the state of a replica; a protocol skips the events that it does not enable, so every
+protocol runs the same schedules.
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.engine.compilation import kernel
 from model import events
 from model.configuration import Configuration
 
-HAND = 64
-MAX_LENGTH = 240
+Deck = npt.NDArray[np.uint8]  # a row for each card: PHRASE events, NO_EVENT where it has fewer
 
-# How often each verb is in the deck, for each replica. Replication has to make progress for faults to matter.
-_WEIGHTS = {
-    events.PRODUCE: 4,
-    events.FETCH: 8,
-    events.RECEIVE: 8,
-    events.NOTIFY: 6,
-    events.RESTART: 3,
-    events.ELECT: 2,
-    events.SHRINK: 2,
-    events.EXPAND: 2,
-    events.FLUSH: 2,
-    events.CHECKPOINT: 2,
+PHRASE = 2
+NO_EVENT = 255
+HAND = 128  # a power of two: seven bits draw a card
+MAX_LENGTH = 480
+
+# How often each phrase is in the deck, for each replica. Replication has to make progress for faults to matter, and
+# an election that nobody hears of is seldom the start of anything.
+_WEIGHTS: dict[tuple[int, ...], int] = {
+    (events.PRODUCE,): 4,
+    (events.FETCH,): 8,
+    (events.RECEIVE,): 8,
+    (events.DROP,): 1,
+    (events.CRASH,): 1,
+    (events.POWER_LOSS,): 1,
+    (events.RESTART,): 3,
+    (events.NOTIFY,): 6,
+    (events.CATCH_UP,): 1,
+    (events.ELECT,): 2,
+    (events.EXPIRE,): 1,
+    (events.SHRINK,): 2,
+    (events.EXPAND,): 2,
+    (events.FLUSH,): 2,
+    (events.CHECKPOINT,): 2,
+    (events.FETCH, events.RECEIVE): 8,
+    (events.ELECT, events.NOTIFY): 2,
+    (events.FETCH, events.EXPAND): 2,
 }
-_DEFAULT_WEIGHT = 1
 
-# Verbs without which nothing happens at all; the others are left out of a schedule one time in four.
+# Verbs without which nothing happens at all; each other one is left out of a schedule one time in four.
 _ALWAYS = (events.PRODUCE, events.FETCH, events.RECEIVE, events.NOTIFY, events.RESTART)
 _ALWAYS_MASK = sum(1 << verb for verb in _ALWAYS)
 
 
-def deck_for(settings: Configuration) -> np.ndarray:
-    """The deck of a configuration: event bytes, each as often as its weight says."""
-    cards = [
-        event for event in settings.alphabet() for _ in range(_WEIGHTS.get(events.verb_of(event), _DEFAULT_WEIGHT))
-    ]
+def deck_for(settings: Configuration) -> Deck:
+    """The deck of a configuration: each phrase that it can enable, as often as its weight says."""
+    possible = set(settings.alphabet())
+    cards = []
+    for replica in range(settings.replicas):
+        for verbs, weight in _WEIGHTS.items():
+            phrase = [events.encode(verb, replica) for verb in verbs]
+            if possible.issuperset(phrase):
+                cards += [phrase + [NO_EVENT] * (PHRASE - len(phrase))] * weight
     return np.array(cards, np.uint8)
 
 
-def schedule(seed: int, number: int, deck: np.ndarray) -> bytes:
+def schedule(seed: int, number: int, deck: Deck) -> bytes:
     """Schedule `number` of a seed, as drawn: events that are not enabled are still in it."""
     out = np.empty(MAX_LENGTH, np.uint8)
-    length = draw_schedule(np.uint64(seed), np.uint64(number), deck, np.empty(HAND, np.uint8), out)
+    length = draw_schedule(np.uint64(seed), np.uint64(number), deck, np.empty((HAND, PHRASE), np.uint8), out)
     return out[:length].tobytes()
 
 
@@ -59,29 +77,48 @@ def scramble(value):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def is_left_out(card, left_out):  # type: ignore[no-untyped-def]
+    """Whether a card has an event whose verb is in the set of those left out."""
+    for event in card:
+        if event != NO_EVENT and left_out >> (event >> 3) & 1:
+            return True
+    return False
+
+
+@kernel
+def deal(word, deck, left_out, hand):  # type: ignore[no-untyped-def]
+    """Fill the hand with cards of the deck, with replacement; `word` is the state of the generator, returned as left."""
+    dealt = 0
+    while dealt < HAND:
+        word += np.uint64(0x9E3779B97F4A7C15)
+        bits = scramble(word)
+        for _ in range(4):
+            card = deck[np.int64(((bits & np.uint64(0xFFFF)) * np.uint64(deck.shape[0])) >> np.uint64(16))]
+            bits >>= np.uint64(16)
+            if dealt < HAND and not is_left_out(card, left_out):
+                hand[dealt] = card
+                dealt += 1
+    return word
+
+
+@kernel
 def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def]
-    """Write schedule `number` of `seed` to `out`; returns its length. `hand` is room for HAND events."""
+    """Write schedule `number` of `seed` to `out`; returns its length. `hand` is room for HAND cards."""
     gamma = np.uint64(0x9E3779B97F4A7C15)
     word = scramble(scramble(seed + gamma) ^ (number * gamma))
     left_out = np.int64(scramble(word)) & np.int64(scramble(word + gamma)) & ~_ALWAYS_MASK
     word += gamma + gamma
     length = MAX_LENGTH - np.int64(scramble(word) % np.uint64(3 * MAX_LENGTH // 4))
-    dealt = 0
-    while dealt < HAND:
-        word += gamma
-        bits = scramble(word)
-        for _ in range(4):
-            card = deck[np.int64(((bits & np.uint64(0xFFFF)) * np.uint64(deck.shape[0])) >> np.uint64(16))]
-            bits >>= np.uint64(16)
-            if dealt < HAND and not (left_out >> (card >> 3)) & 1:
-                hand[dealt] = card
-                dealt += 1
+    word = deal(word, deck, left_out, hand)
     drawn = 0
     while drawn < length:
         word += gamma
         bits = scramble(word)
-        for position in range(drawn, min(int(drawn + 10), int(length))):
-            out[position] = hand[np.int64(bits & np.uint64(63))]
-            bits >>= np.uint64(6)
-        drawn += 10
+        for _ in range(9):
+            card = hand[np.int64(bits & np.uint64(HAND - 1))]
+            bits >>= np.uint64(7)
+            for event in card:
+                if event != NO_EVENT and drawn < length:
+                    out[drawn] = event
+                    drawn += 1
     return length

@@ -154,7 +154,7 @@ def count_broken(broken, length, number, seen, shortest):  # type: ignore[no-unt
 @kernel
 def walk_block(starts, seed, first, count, deck, applied, seen, met, shortest):  # type: ignore[no-untyped-def]
     """Walk `count` schedules from number `first` under every protocol, adding to the arrays of a Tally."""
-    hand = np.empty(generate.HAND, np.uint8)
+    hand = np.empty((generate.HAND, generate.PHRASE), np.uint8)
     drawn = np.empty(generate.MAX_LENGTH, np.uint8)
     record = starts[:1].copy()
     for number in range(first, first + count):

@@ -31,7 +31,7 @@ def test_schedule_number_i_of_a_seed_is_always_the_same():
     assert schedule_texts(walker("hw").schedule(5)[:6]) == FIRST_EVENTS_OF_SCHEDULE_5
 
 
-FIRST_EVENTS_OF_SCHEDULE_5 = ["receive A", "notify A", "notify B", "receive B", "receive B", "fetch A"]
+FIRST_EVENTS_OF_SCHEDULE_5 = ["receive B", "restart B", "fetch B", "receive B", "expand A", "fetch A"]
 
 
 def test_seeds_and_numbers_give_different_schedules():
