@@ -110,7 +110,7 @@ def _fetch_records(c: Change, leader: str) -> Iterator[str]:
     p, r = c.before, c.r
     answer = f"with {_fetched(c.after, r)} and HW {c.after.flight_offset[r]}"
     if replication_position(p, p.known_leader[r], r) < p.leo[r]:
-        yield f"{c.name}'s fetch from offset {p.leo[r]} tells {leader} that {c.name} has all below"
+        yield f"{c.name}'s fetch from offset {p.leo[r]} tells {leader} that {c.name} has everything below it"
         yield f"{leader} answers {answer}"
     else:
         yield f"{leader} answers {c.name}'s fetch from offset {p.leo[r]} {answer}"
@@ -154,7 +154,7 @@ def _reason_by_epoch(c: Change) -> str:
     if own_epoch == NONE:
         return f"{by_leader}, and {c.name} has no epoch up to {epoch}"
     if own_epoch != epoch:
-        return f"{leader} has epoch {epoch}; {c.name} does not, and its nearest, {own_epoch}, ends at offset {own_end}"
+        return f"{leader} has epoch {epoch}, {c.name} has only {own_epoch} near it, which ends at offset {own_end}"
     return by_leader if end <= own_end else f"{by_leader}, and at {own_end} on {c.name}"
 
 
@@ -170,7 +170,7 @@ def _crash(c: Change) -> Iterator[str]:
 def _power_loss(c: Change) -> Iterator[str]:
     yield f"power fails at {c.name}; {_disk(c)}"
     if c.after.leo[c.r] < c.before.leo[c.r]:
-        yield _cuts(c, "it was not flushed", verb="loses")
+        yield _cuts(c, "not flushed", verb="loses")
     yield from _discarded_answer(c)
 
 
@@ -229,10 +229,11 @@ def _expire(c: Change) -> Iterator[str]:
 def _shrink(c: Change) -> Iterator[str]:
     p = c.before
     leader = controller.true_leader(p)
-    seen = f"at offset {replication_position(p, leader, c.r)}" if p.remote_leo[leader, c.r] != NONE else "not at all"
+    offset = p.remote_leo[leader, c.r]
+    seen = f"has not heard from {c.name}" if offset == NONE else f"has seen {c.name} at offset {offset}"
     yield (
         f"{REPLICA_NAMES[leader]} drops {c.name} from the ISR, which is now {_isr(c.after)}: "
-        f"it has seen {c.name} {seen}, and its own LEO is {p.leo[leader]}"
+        f"it {seen}, and its own LEO is {p.leo[leader]}"
     )
 
 
@@ -298,7 +299,7 @@ def _promises(c: Change) -> Iterator[str]:
 
 def _zombies(c: Change) -> Iterator[str]:
     for r in range(c.after.replicas):
-        if is_zombie(c.after, r) and not is_zombie(c.before, r):
+        if replication.presumes_leadership(c.before, r) and is_zombie(c.after, r) and not is_zombie(c.before, r):
             yield f"{REPLICA_NAMES[r]} does not know that and still leads epoch {c.after.known_epoch[r]}, a zombie"
 
 
@@ -314,10 +315,6 @@ def _losses(c: Change) -> Iterator[str]:
         instead = log.at(c.after.log_record[leader], offset)
         has = f"has m{instead} there" if offset < c.after.leo[leader] else "does not have it"
         yield f"m{record} is lost: it was {_promise_of(c, record)}, and leader {REPLICA_NAMES[leader]} {has}"
-    if leader != NONE:
-        back = missing(c.before) & ~missing(c.after)
-        if back:
-            yield f"{_records(records_in(back))} {_is(back)} not lost after all: leader {REPLICA_NAMES[leader]} has it"
 
 
 def _promise_of(c: Change, record: int) -> str:

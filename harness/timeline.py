@@ -1,19 +1,21 @@
 """The timeline: a run drawn for the terminal; each step shows every log, the controller's view, and a sentence.
 
-Shape carries everything and colour only underlines it: `[m0]` is below the replica's high watermark, `{m1}` is
-promised to clients although it is not, `(m2)` is neither. The drawing itself is ASCII, so that it survives pipes, mail
-and old consoles.
+Shape carries everything and colour only underlines it: `[m0]` is below the replica's high watermark, `{m1}` is not
+although clients were promised it, `(m2)` is neither. The drawing itself is ASCII, so that it survives pipes, mail and
+old consoles.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from harness.narrative import Cell, ReplicaScene, Role, Scene, narrate, parting
+from harness.narrative import Cell, Parting, ReplicaScene, Role, Scene, narrate, parting
 from harness.replay import Run
 
 # Styles that read on light and dark grounds alike: no white, no yellow, nothing bright, no ground of our own.
@@ -27,9 +29,10 @@ CHANGED = "bold"
 NAME = "bold"
 ASIDE = "dim"
 
-CONTROLLER_WIDTH = len("controller: A leads e10")
-MOST_BESIDE_THE_CONTROLLER = 3  # replicas that leave it a column of its own in 100 columns
-MOST_SIDE_BY_SIDE = 2  # replicas whose drawings fit twice into 100 columns
+# What fits into 100 columns.
+MOST_SIDE_BY_SIDE = 2
+MOST_BESIDE_THE_CONTROLLER = 3
+CONTROLLER_WIDTH = len("no leader, ISR A,B")
 
 _ROLES = {
     Role.LEADER: "leads e{epoch}",
@@ -41,83 +44,106 @@ _ROLES = {
 }
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A rule with a title at its left. On a console that knows only ASCII, rich's own would not be."""
+
+    title: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        title = Text(f" {self.title}" if self.title else "", NAME)
+        title.truncate(max(0, options.max_width - 2))
+        yield Rule(title, align="left", style=ASIDE, characters="-" if options.ascii_only else "\u2500")
+
+
 def timeline(run: Run) -> RenderableType:
     """One run, a step at a time."""
     opening, *scenes = narrate(run)
-    steps = (_step(scene, scenes, _scene(scene)) for scene in scenes)
-    return Group(_verdict(run), _opening(opening), *steps, _legend())
+    table = _table(scenes)
+    for scene in scenes:
+        _add_step(table, scene, _Line(), _drawing(scene))
+    return Group(_verdict(run), _opening(opening), table, _Line(), _legend())
 
 
 def side_by_side(run_a: Run, run_b: Run) -> RenderableType:
-    """Two runs of one schedule. A step that looks the same under both is drawn once, any other beside each other."""
+    """Two runs of one schedule. A step that looks the same under both is drawn once, any other under each."""
     (opening, *scenes_a), (_, *scenes_b) = narrate(run_a), narrate(run_b)
-    parts = parting(run_a, run_b)
-    drawn: list[RenderableType] = [_verdict(run_a), _verdict(run_b)]
-    if parts is None:
-        drawn.append(Text("They do not part."))
-    else:
-        drawn.append(Text(f"They part at step {parts.number}, {parts.event}:"))
-        drawn += (Text.assemble("  under ", (name, NAME), f": {why}") for name, why in parts.under)
-    drawn.append(_opening(opening))
-    names = Text(run_a.protocol.name, NAME), Text(run_b.protocol.name, NAME)
+    parts_at = parting(run_a, run_b)
+    beside = run_a.settings.replicas <= MOST_SIDE_BY_SIDE
+    table = _table(scenes_a)
     for a, b in zip(scenes_a, scenes_b, strict=True):
-        if parts is not None and a.number == parts.number:
-            drawn.append(Rule("here they part", style=NAME, characters="="))
-        drawn.append(_step(a, scenes_a, _scene(a) if a == b else _both(names, a, b)))
-    return Group(*drawn, _legend())
+        if parts_at is not None and a.number == parts_at.number:
+            table.add_row(*(Rule(title, style=NAME, characters="=") for title in ("", "", "here they part")))
+        if a == b:
+            _add_step(table, a, _Line(), _drawing(a))
+        elif beside:
+            names = _beside(_Line(run_a.protocol.name), _Line(run_b.protocol.name))
+            _add_step(table, a, names, _beside(_drawing(a, halved=True), _drawing(b, halved=True)))
+        else:
+            _add_step(table, a, _Line(run_a.protocol.name), Group(_drawing(a), _Line(run_b.protocol.name), _drawing(b)))
+    heading = _verdict(run_a), _verdict(run_b), _parting(parts_at), _opening(opening)
+    return Group(*heading, table, _Line(), _legend())
+
+
+def _table(scenes: list[Scene]) -> Table:
+    """A table with the number and the event of each step, and what they are followed by."""
+    table = Table.grid(expand=True)
+    table.add_column(width=len(str(len(scenes))) + 1)
+    table.add_column(width=max((len(scene.event) for scene in scenes), default=0) + 2)
+    table.add_column(ratio=1)
+    return table
+
+
+def _add_step(table: Table, scene: Scene, rule: RenderableType, body: RenderableType) -> None:
+    table.add_row(_Line(), _Line(), rule)
+    table.add_row(Text(str(scene.number), ASIDE), Text(scene.event, NAME if scene.applied else ASIDE), body)
+
+
+def _beside(left: RenderableType, right: RenderableType) -> Table:
+    table = Table(box=box.MINIMAL, show_header=False, show_edge=False, pad_edge=False, expand=True)
+    table.add_column(ratio=1)
+    table.add_column(ratio=1)
+    table.add_row(left, right)
+    return table
 
 
 def _verdict(run: Run) -> Text:
-    text = Text.assemble((run.protocol.name, NAME), " ")
-    if not run.first_broken:
-        return text.append("keeps every promise")
     verdicts = []
     if run.broken:
         verdicts.append(Text(f"breaks {_first_broken(run, run.broken)}", BROKEN))
     if run.permitted:
         verdicts.append(Text(f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits"))
-    return text.append_text(Text("; ").join(verdicts))
+    verdict = Text("; ").join(verdicts) if verdicts else Text("keeps every promise")
+    return Text.assemble((run.protocol.name, NAME), " ", verdict)
 
 
 def _first_broken(run: Run, properties: list[str]) -> str:
     return ", ".join(f"{name} at step {run.first_broken[name]}" for name in properties)
 
 
+def _parting(parts_at: Parting | None) -> RenderableType:
+    if parts_at is None:
+        return Text("They do not part.")
+    reasons = (Padding(Text.assemble("Under ", (name, NAME), f": {why}"), (0, 0, 0, 2)) for name, why in parts_at.under)
+    return Group(Text(f"They part at step {parts_at.number}, {parts_at.event}."), *reasons)
+
+
 def _opening(scene: Scene) -> Text:
     return Text(f"Start: {scene.sentence}", ASIDE)
 
 
-def _step(scene: Scene, scenes: list[Scene], body: RenderableType) -> RenderableType:
-    row = Table.grid(padding=(0, 2, 0, 0), expand=True)
-    row.add_column(width=len(str(len(scenes))), justify="right", style=ASIDE)
-    row.add_column(width=max(len(other.event) for other in scenes))
-    row.add_column(ratio=1)
-    row.add_row(str(scene.number), Text(scene.event, NAME if scene.applied else ASIDE), body)
-    return Group(Rule(style=ASIDE), row)
-
-
-def _both(names: tuple[Text, Text], a: Scene, b: Scene) -> RenderableType:
-    """Two scenes of one step, each under the name of its protocol: beside each other, or where that is too wide below."""
-    if len(a.replicas) > MOST_SIDE_BY_SIDE:
-        return Group(names[0], _scene(a), names[1], _scene(b))
-    row = Table(box=box.MINIMAL, show_header=False, show_edge=False, pad_edge=False, expand=True)
-    row.add_column(ratio=1)
-    row.add_column(ratio=1)
-    row.add_row(*names)
-    row.add_row(_scene(a, beside_another=True), _scene(b, beside_another=True))
-    return row
-
-
-def _scene(scene: Scene, *, beside_another: bool = False) -> RenderableType:
+def _drawing(scene: Scene, *, halved: bool = False) -> RenderableType:
+    """What one step left behind, and its sentence."""
     if not scene.applied:
         return Text(scene.sentence, ASIDE)
     row = Table.grid(padding=(0, 1, 0, 0), expand=True)
     for _ in scene.replicas:
         row.add_column(ratio=1)
     columns = [_lines(_replica(replica)) for replica in scene.replicas]
-    below: list[RenderableType] = [Text(scene.sentence), *_broken(scene)]
-    if beside_another or len(scene.replicas) > MOST_BESIDE_THE_CONTROLLER:
-        below.insert(0, _lines(_controller(scene)))
+    below = [Text(scene.sentence), *_broken(scene)]
+    if halved or len(scene.replicas) > MOST_BESIDE_THE_CONTROLLER:
+        at_epoch, *decided = _controller(scene)
+        below.insert(0, Text.assemble(at_epoch, ": ", Text(", ").join(decided)))
     else:
         row.add_column(width=CONTROLLER_WIDTH)
         columns.append(_lines(_controller(scene)))
@@ -125,15 +151,17 @@ def _scene(scene: Scene, *, beside_another: bool = False) -> RenderableType:
     return Group(row, *below)
 
 
-def _lines(lines: Iterator[Text]) -> Text:
+def _lines(lines: Iterable[Text]) -> Text:
     return Text("\n").join(lines)
 
 
 def _replica(replica: ReplicaScene) -> Iterator[Text]:
     role = _ROLES[replica.role].format(leader=replica.leader, epoch=replica.epoch)
     yield Text.assemble((replica.name, NAME), " ", role)
-    yield Text(" ").join(_log(replica)) if replica.log or replica.cut or replica.missing else Text("(empty)", ASIDE)
+    yield Text(" ").join(_log(replica)) or Text("(empty)", ASIDE)
     yield Text(" ").join(_figures(replica))
+    if on_disk := list(_on_disk(replica)):
+        yield Text(" ").join(on_disk)
     if replica.in_flight:
         yield Text(f"<- {replica.in_flight}")
 
@@ -165,10 +193,13 @@ def _style(cell: Cell) -> str:
 def _figures(replica: ReplicaScene) -> Iterator[Text]:
     yield _figure("LEO", replica.previous_leo, replica.leo)
     yield _figure("HW", replica.previous_high_watermark, replica.high_watermark)
+
+
+def _on_disk(replica: ReplicaScene) -> Iterator[Text]:
     if replica.flushed is not None:
         yield Text(f"flushed {replica.flushed}")
     if replica.checkpointed is not None:
-        yield Text(f"checkpointed {replica.checkpointed}")
+        yield Text(f"checkpoint {replica.checkpointed}")
 
 
 def _figure(name: str, previous: int, current: int) -> Text:
@@ -177,11 +208,17 @@ def _figure(name: str, previous: int, current: int) -> Text:
 
 def _controller(scene: Scene) -> Iterator[Text]:
     decided = scene.controller
-    yield Text(f"controller: {decided.leader or 'nobody'} leads e{decided.epoch}")
-    yield Text(f"ISR {','.join(decided.isr)}")
+    leads = f"{decided.leader} leads" if decided.leader else "no leader"
+    yield Text(f"controller at e{decided.epoch}")
+    yield Text(f"{leads}, ISR {','.join(decided.isr)}")
     if scene.committed:
-        records = (Text(f"!{record}", LOST) if record in scene.lost else Text(record) for record in scene.committed)
-        yield Text(" ").join([Text("committed"), *records])
+        yield Text(" ").join([Text("committed"), *(_committed(scene, record) for record in scene.committed)])
+
+
+def _committed(scene: Scene, record: str) -> Text:
+    if record in scene.lost:
+        return Text(f"!{record}", LOST)
+    return Text(record, CHANGED if record in scene.newly_committed else "")
 
 
 def _broken(scene: Scene) -> Iterator[Text]:
@@ -192,21 +229,20 @@ def _broken(scene: Scene) -> Iterator[Text]:
 def _legend() -> RenderableType:
     """What the shapes mean, in the styles they are drawn in."""
     return Group(
-        Rule(style=ASIDE),
         Text.assemble(
             ("[m0]", BELOW_HIGH_WATERMARK),
             " below the HW here   ",
             ("{m0}", PROMISED),
-            " committed or acknowledged, yet above the HW here   (m0) above the HW",
+            " above it, but committed or acknowledged   (m0) above it, and neither",
         ),
         Text.assemble(
             ("+", APPENDED),
-            " appended   ",
+            " appended  ",
             ("-", CUT),
-            " cut   ",
+            " cut  ",
             ("!m0", LOST),
-            " committed or acknowledged, yet not here   ",
+            " committed or acknowledged, but not here  ",
             ("e1", ASIDE),
-            " leader epoch 1   <- answer in flight",
+            " epoch 1  <- answer in flight",
         ),
     )

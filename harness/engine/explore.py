@@ -1,18 +1,18 @@
 """Explore: complete breadth-first search of a protocol within bounds, compiled.
 
 Every state that a schedule can reach is visited once, nearest first, so the first state found broken is broken by a
-shortest schedule, and a search that runs dry proves that within its bounds nothing breaks. States are rows of packed
-words; an open-addressing table of row numbers finds a state again, and comparing whole keys leaves nothing to chance.
+shortest schedule, and a search that runs dry proves that within its bounds nothing breaks.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from harness.engine import packing
 from harness.engine.compilation import kernel
+from harness.engine.visited import Visited, find_slot
 from model import properties, state
 from model.configuration import Configuration
 from model.controller import forget_superseded
@@ -21,7 +21,6 @@ from model.step import step
 
 GIBIBYTE = 1 << 30
 DEFAULT_MEMORY = 4 * GIBIBYTE
-_FIRST_CAPACITY = 1 << 16
 _CHUNK = 1 << 15  # rows expanded between two reports of progress
 _NOT_FOUND = -1
 
@@ -57,44 +56,6 @@ class Progress:
     waiting: int
 
 
-class _Visited:
-    """The states seen so far: keys, how each was reached, and the table that finds them."""
-
-    def __init__(self, words: int, memory: int) -> None:
-        self.words = words
-        self.limit = memory // self.bytes_per_state(words)
-        self.keys = np.zeros((_FIRST_CAPACITY, words), np.int64)
-        self.parent = np.zeros(_FIRST_CAPACITY, np.int32)
-        self.via = np.zeros(_FIRST_CAPACITY, np.uint8)
-        self.table = np.zeros(2 * _FIRST_CAPACITY, np.int32)
-        self.size = 0
-
-    @staticmethod
-    def bytes_per_state(words: int) -> int:
-        """Key, parent and event, four table slots at the worst, and as much again while growing."""
-        return 2 * (8 * words + 4 + 1) + 4 * 4
-
-    def grow(self) -> bool:
-        """Double the room. False: that would exceed the memory."""
-        capacity = 2 * len(self.keys)
-        if capacity > self.limit:
-            return False
-        self.keys = np.resize(self.keys, (capacity, self.words))
-        self.parent = np.resize(self.parent, capacity)
-        self.via = np.resize(self.via, capacity)
-        self.table = np.zeros(2 * capacity, np.int32)
-        fill_table(self.keys, self.size, self.table)
-        return True
-
-    def schedule_to(self, row: int) -> bytes:
-        """The events on the way from the start to a row."""
-        schedule = bytearray()
-        while row != 0:
-            schedule.append(self.via[row])
-            row = self.parent[row]
-        return bytes(reversed(schedule))
-
-
 def explore(
     protocol: Protocol,
     settings: Configuration,
@@ -102,17 +63,20 @@ def explore(
     depth: int | None = None,
     memory: int = DEFAULT_MEMORY,
     report: Callable[[Progress], None] = lambda progress: None,
+    spared: Sequence[Protocol] = (),
 ) -> Exploration:
     """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
 
-    `depth` bounds the length of schedules, `memory` (bytes) the states kept. `report` is called now and then.
+    `depth` bounds the length of schedules, `memory` (bytes) the states kept. `report` is called now and then. With
+    protocols to be `spared`, a schedule counts only if at no event any of them breaks any property, `convergence`
+    aside: all run side by side, and a state of the search is one of each.
     """
-    start = state.initial(protocol, settings)
-    layout = packing.packing_for(start)
-    visited = _Visited(layout.words, memory)
-    records = np.zeros(3, state.RECORD)
-    records[0] = state.to_record(start)[()]
-    views = tuple(records.view(kind).reshape(3, -1) for kind in (np.int8, np.int64))
+    starts = [state.initial(each, settings) for each in (protocol, *spared)]
+    layout = packing.packing_for(starts)
+    visited = Visited(layout.words * len(starts), memory)
+    records = np.zeros((3, len(starts)), state.RECORD)
+    records[0] = [state.to_record(p)[()] for p in starts]
+    views = tuple(records.view(kind).reshape(3, len(starts), -1) for kind in (np.int8, np.int64))
     tables = (layout.bytes_table, layout.words_table)
     alphabet = np.frombuffer(settings.alphabet(), np.uint8)
     visited.size = add_root(views, tables, visited.keys, visited.table)
@@ -136,7 +100,7 @@ def explore(
 
 def most_states(protocol: Protocol, settings: Configuration, memory: int) -> int:
     """How many states a search may keep in that many bytes."""
-    return memory // _Visited.bytes_per_state(packing.packing_for(state.initial(protocol, settings)).words)
+    return memory // Visited.bytes_per_state(packing.packing_for([state.initial(protocol, settings)]).words)
 
 
 @dataclass(frozen=True)
@@ -163,51 +127,26 @@ def timed(
 
 
 @kernel
-def hash_key(key):  # type: ignore[no-untyped-def]
-    """A 64-bit hash of a key's words (the finalizer of MurmurHash3, word by word)."""
-    value = np.uint64(0x9E3779B97F4A7C15)
-    for i in range(key.shape[0]):
-        value = (value ^ np.uint64(key[i])) * np.uint64(0xFF51AFD7ED558CCD)
-        value ^= value >> np.uint64(32)
-    return value
-
-
-@kernel
-def find_slot(key, keys, table):  # type: ignore[no-untyped-def]
-    """The slot of the table that holds the key's row, or the empty slot where it belongs."""
-    mask = np.uint64(table.shape[0] - 1)
-    slot = hash_key(key) & mask
-    while table[slot] != 0:
-        row = table[slot] - 1
-        same = True
-        for i in range(key.shape[0]):
-            same &= keys[row, i] == key[i]
-        if same:
-            break
-        slot = (slot + np.uint64(1)) & mask
-    return slot
-
-
-@kernel
-def fill_table(keys, size, table):  # type: ignore[no-untyped-def]
-    """Enter the first `size` rows into an empty table."""
-    for row in range(size):
-        table[find_slot(keys[row], keys, table)] = row + 1
-
-
-@kernel
 def pack(views, slot, tables, key):  # type: ignore[no-untyped-def]
-    """Write the key of the record in a slot of the views."""
+    """Write the key of the states in a slot of the views: one part for each protocol."""
+    protocols = views[0].shape[1]
+    words = key.shape[0] // protocols
     key[:] = 0
-    packing.pack_part(views[0][slot], tables[0], key)
-    packing.pack_part(views[1][slot], tables[1], key)
+    for i in range(protocols):
+        part = key[i * words : (i + 1) * words]
+        packing.pack_part(views[0][slot, i], tables[0], part)
+        packing.pack_part(views[1][slot, i], tables[1], part)
 
 
 @kernel
 def unpack(key, tables, views, slot):  # type: ignore[no-untyped-def]
-    """Write the state of a key into the record in a slot of the views."""
-    packing.unpack_part(key, tables[0], views[0][slot])
-    packing.unpack_part(key, tables[1], views[1][slot])
+    """Write the states of a key into a slot of the views."""
+    protocols = views[0].shape[1]
+    words = key.shape[0] // protocols
+    for i in range(protocols):
+        part = key[i * words : (i + 1) * words]
+        packing.unpack_part(part, tables[0], views[0][slot, i])
+        packing.unpack_part(part, tables[1], views[1][slot, i])
 
 
 @kernel
@@ -219,13 +158,34 @@ def add_root(views, tables, keys, table):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
-    """Whether the record in a slot breaks a wanted property; `convergence` is judged on a copy in slot 2."""
-    if properties.broken_now(records[slot]) & wanted:
+def apply(records, event):  # type: ignore[no-untyped-def]
+    """Apply an event to a copy, in slot 1, of the states in slot 0. False: no protocol enables it."""
+    applied = False
+    for i in range(records.shape[1]):
+        records[1, i] = records[0, i]
+        if step(records[1, i], event):
+            applied = True
+            forget_superseded(records[1, i])
+    return applied
+
+
+@kernel
+def breaks_spared(records):  # type: ignore[no-untyped-def]
+    """Whether slot 1 breaks any property under a protocol that is to be spared."""
+    for i in range(1, records.shape[1]):
+        if properties.broken_now(records[1, i]):
+            return True
+    return False
+
+
+@kernel
+def breaks(records, wanted):  # type: ignore[no-untyped-def]
+    """Whether slot 1 breaks a wanted property; `convergence` is judged on a copy in slot 2."""
+    if properties.broken_now(records[1, 0]) & wanted:
         return True
     if wanted & properties.CONVERGENCE:
-        records[2] = records[slot]
-        return properties.non_convergence(records[2])
+        records[2, 0] = records[1, 0]
+        return properties.non_convergence(records[2, 0])
     return False
 
 
@@ -241,20 +201,18 @@ def expand(records, views, tables, keys, parent, via, table, row, stop, size, al
     while row < stop and size + alphabet.shape[0] <= keys.shape[0]:
         unpack(keys[row], tables, views, 0)
         for event in alphabet:
-            records[1] = records[0]
-            if not step(records[1], event):
+            if not apply(records, event):
                 continue
             applied += 1
-            forget_superseded(records[1])
             pack(views, 1, tables, key)
             slot = find_slot(key, keys, table)
-            if table[slot] == 0:
+            if table[slot] == 0 and not breaks_spared(records):
                 keys[size] = key
                 parent[size] = row
                 via[size] = event
                 size += 1
                 table[slot] = size
-                if breaks(records, 1, wanted):
+                if breaks(records, wanted):
                     return row, size, applied, size - 1
         row += 1
     return row, size, applied, _NOT_FOUND

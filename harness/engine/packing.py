@@ -4,7 +4,7 @@ A record has room for five replicas, fifteen records and fifteen epochs; a searc
 needs a tenth of that. Constants, and fields that nothing in the configuration can read, are left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,11 +32,11 @@ class Packing:
     words_table: Table
 
 
-def packing_for(p: Partition) -> Packing:
-    """The packing for all states that can follow from `p`."""
+def packing_for(starts: Sequence[Partition]) -> Packing:
+    """The packing for all states that can follow from any of `starts`, which differ in their mechanisms only."""
     tables: dict[type, list[tuple[int, int, int, int, int]]] = {np.int8: [], np.int64: []}
     word, used = 0, 0
-    for field, index, width, signed in _elements(p):
+    for field, index, width, signed in _elements(starts):
         if used + width > 64:
             word, used = word + 1, 0
         tables[field.integer].append((index, word, used, width, signed))
@@ -45,9 +45,10 @@ def packing_for(p: Partition) -> Packing:
     return Packing(word + 1, *arrays)
 
 
-def _elements(p: Partition) -> Iterator[tuple[Field, int, int, bool]]:
+def _elements(starts: Sequence[Partition]) -> Iterator[tuple[Field, int, int, bool]]:
     """(field, INDEX, WIDTH, SIGNED) of every element that may differ between states."""
-    left_out = state.CONSTANT_FIELDS | _unread(p)
+    p = starts[0]
+    left_out = state.CONSTANT_FIELDS.union(set.intersection(*map(_unread, starts)))
     for field in state.FIELDS:
         if field.name in left_out:
             continue

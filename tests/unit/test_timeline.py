@@ -1,0 +1,163 @@
+"""The timeline: what the terminal shows of a run, and that it shows all of it wherever it is printed."""
+
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console, RenderableType
+
+from harness.narrative import narrate
+from harness.replay import Run, replay
+from harness.timeline import side_by_side, timeline
+from model.configuration import Configuration
+from model.events import alphabet, parse_schedule
+from model.protocols import GENERATIONS, parse_protocol
+
+SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
+COMMITTED = "produce A, fetch B, receive B, fetch B, receive B"
+DIVERGENCE = f"{COMMITTED}, expire B, notify A, produce A, crash A, elect B, catch_up B, produce B"
+
+
+def run(schedule: str, protocol: str = "hw", **configuration: object) -> Run:
+    return replay(parse_schedule(schedule.split(", ")), parse_protocol(protocol), Configuration(**configuration))
+
+
+def printed(renderable: RenderableType, width: int = 100) -> list[str]:
+    """The lines that reach a pipe."""
+    output = io.StringIO()
+    Console(file=output, width=width).print(renderable)
+    return [line.rstrip() for line in output.getvalue().splitlines()]
+
+
+def words(lines: list[str]) -> str:
+    return " ".join(" ".join(lines).split())
+
+
+def step(lines: list[str], number: int) -> list[str]:
+    """The lines of one step, from the one with its number to the next rule."""
+    start = next(i for i, line in enumerate(lines) if line.startswith(f"{number} "))
+    end = next(i for i, line in enumerate(lines[start:], start) if line.startswith(("\u2500", "=")))
+    return lines[start:end]
+
+
+def test_a_step_shows_each_log_the_controller_and_a_sentence():
+    assert step(printed(timeline(run(SHORTEST_LOSS))), 4) == [
+        "4 fetch B    A leads e0                         B follows A, e0                   controller at e0",
+        "             e0[m0]                             e0{m0}                            A leads, ISR A,B",
+        "             LEO 1 HW 0->1                      LEO 1 HW 0                        committed m0",
+        "                                                <- no records, HW 1",
+        "             B's fetch from offset 1 tells A that B has everything below it; A answers with no",
+        "             records and HW 1; A's HW rises to 1; m0 is committed and acknowledged.",
+    ]
+
+
+def test_two_protocols_stand_side_by_side_where_they_differ():
+    lines = printed(side_by_side(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")))
+    assert step(lines, 9) == [
+        "9 notify B   A leads e0 (zombie)  B leads e1            \u2502 A leads e0 (zombie)  B leads e1",
+        "             e0[m0]               !m0                   \u2502 e0[m0]               e0{m0}",
+        "             LEO 1 HW 1           LEO 0 HW 0            \u2502 LEO 1 HW 1           LEO 1 HW 0",
+        "             controller at e1: B leads, ISR A,B,        \u2502 controller at e1: B leads, ISR A,B,",
+        "             committed !m0                              \u2502 committed m0",
+        "             B becomes leader of epoch 1; m0 is lost:   \u2502 B becomes leader of epoch 1.",
+        "             it was readable on A at offset 0, and      \u2502",
+        "             leader B does not have it.                 \u2502",
+        "             BROKEN: no-committed-loss, no-acked-loss   \u2502",
+    ]
+
+
+def test_what_two_protocols_have_in_common_is_drawn_once():
+    alone = printed(timeline(run(SHORTEST_LOSS)))
+    beside = printed(side_by_side(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")))
+    assert [step(alone, number) for number in range(1, 8)] == [step(beside, number) for number in range(1, 8)]
+
+
+def test_the_step_where_two_protocols_part_is_marked_and_explained():
+    lines = printed(side_by_side(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")))
+    assert lines[2] == "They part at step 8, notify B."
+    assert "Under hw: B cuts m0: its high watermark was 0, although m0 was committed on A;" in words(lines)
+    assert "Under kip-101: B keeps m0, beyond its high watermark 0, and will ask A where epoch 0 ends" in words(lines)
+    (mark,) = (i for i, line in enumerate(lines) if " here they part " in line)
+    assert lines[mark + 2].startswith("8 notify B")
+
+
+def test_protocols_that_never_part_say_so():
+    lines = printed(side_by_side(run(COMMITTED), run(COMMITTED, "kip-101")))
+    assert lines[:3] == ["hw keeps every promise", "kip-101 keeps every promise", "They do not part."]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "configuration", "verdict"),
+    [
+        (COMMITTED, {}, "hw keeps every promise"),
+        (SHORTEST_LOSS, {}, "hw breaks no-committed-loss at step 9, no-acked-loss at step 9, isr-complete at step 8"),
+        ("produce A, elect B, notify B", {"acks": "1"}, "hw breaks no-acked-loss at step 3, as acks=1 permits"),
+    ],
+)
+def test_the_first_line_says_what_broke_and_where(schedule, configuration, verdict):
+    assert printed(timeline(run(schedule, **configuration)))[0] == verdict
+
+
+def test_an_event_that_is_not_enabled_says_why_and_draws_nothing():
+    lines = printed(timeline(run("crash B, fetch B, restart B")))
+    assert step(lines, 2) == ["2 fetch B    Not enabled: B is down."]
+
+
+def test_each_of_two_diverging_logs_shows_the_other_record_as_missing():
+    logs = step(printed(timeline(run(DIVERGENCE, unclean_leader_election=True))), 12)[1]
+    assert logs.split("  ")[0] == ""
+    assert "e0[m0] e1[m1] !m2" in logs
+    assert "e0[m0] e3+[m2] !m1" in logs.replace("e2", "e3")
+
+
+def test_a_cut_record_is_shown_where_it_stood():
+    schedule = f"{COMMITTED}, produce A, fetch B, receive B, fetch B, crash B, restart B, notify B"
+    assert "e0[m0] -{m1}" in step(printed(timeline(run(schedule))), 12)[1]
+
+
+def test_what_faults_can_undo_is_shown_where_they_are_enabled():
+    lines = printed(timeline(run("produce A, flush A", power_loss=True, asynchronous_checkpoint=True)))
+    assert "LEO 1 HW 0" in step(lines, 2)[2]
+    assert "flushed 1 checkpoint 0" in step(lines, 2)[3]
+
+
+def test_shapes_tell_everything_where_there_is_no_colour():
+    pictures = [
+        printed(timeline(run(DIVERGENCE, unclean_leader_election=True))),
+        printed(timeline(run(SHORTEST_LOSS))),
+    ]
+    for shape in ("+(m0)", "(m0)", "{m0}", "[m0]", "-{m0}", "!m0"):
+        assert any(shape in line for picture in pictures for line in picture[2:-2])
+
+
+def test_an_empty_schedule_has_a_timeline():
+    empty = replay(b"", parse_protocol("hw"), Configuration())
+    assert words(printed(timeline(empty))).startswith("hw keeps every promise Start: All replicas are up")
+
+
+@pytest.mark.parametrize("protocol", ["hw", "kip-320"])
+def test_three_replicas_side_by_side_stand_below_each_other(protocol):
+    schedule = SHORTEST_LOSS.replace("fetch B, crash", "fetch C, receive C, fetch C, fetch B, crash")
+    lines = printed(side_by_side(run(schedule, "hw", replicas=3), run(schedule, protocol, replicas=3)))
+    assert max(map(len, lines)) <= 100
+
+
+def test_a_console_that_knows_only_ascii_shows_a_timeline():
+    output = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    long_name = run(SHORTEST_LOSS, "kip-101:truncate_when=each_epoch,isr_expansion=epoch_start")
+    Console(file=output, width=100).print(side_by_side(run(SHORTEST_LOSS), long_name))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(2, 5),
+    st.lists(st.sampled_from(alphabet(5)), max_size=40).map(bytes),
+    st.sampled_from(sorted(GENERATIONS)),
+    st.sampled_from([60, 80, 100]),
+)
+def test_whatever_happens_every_sentence_is_whole_and_no_line_too_long(replicas, schedule, protocol, width):
+    hw, other = (replay(schedule, GENERATIONS[name], Configuration(replicas=replicas)) for name in ("hw", protocol))
+    lines = printed(timeline(other), width)
+    assert [scene.sentence for scene in narrate(other) if scene.sentence not in words(lines)] == []
+    assert max(map(len, lines + printed(side_by_side(hw, other), width))) <= width
