@@ -6,7 +6,7 @@ import traceback
 import typer
 from rich.console import Console
 
-from harness.commands import explore, fuzz, replay, shrink
+from harness.commands import explore, fuzz, replay, selftest, shrink
 from harness.commands.outcome import BadInput, Exit
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app.command("fuzz")(fuzz.fuzz)
 app.command("replay")(replay.replay)
 app.command("shrink")(shrink.shrink)
 app.command("explore")(explore.explore)
+app.command("selftest")(selftest.selftest)
 
 
 def main() -> None:

@@ -102,16 +102,21 @@ def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tall
     ]
 
 
-def findings(walker: Walker, tally: Tally, report: Callable[[str], None] = lambda doing: None) -> list[Finding]:
-    """A minimal reproducer for each breach."""
+def findings(
+    walker: Walker,
+    tally: Tally,
+    report: Callable[[str], None] = lambda doing: None,
+    memory: int = CERTIFICATE_MEMORY,
+) -> list[Finding]:
+    """A minimal reproducer for each breach; `memory` (bytes) bounds the search that certifies one."""
     found = []
     for breach in breaches(walker.protocols, walker.settings, tally):
         report(f"shrinking {breach.property} under {breach.protocol.name}")
-        found.append(finding(walker, breach))
+        found.append(finding(walker, breach, memory))
     return found
 
 
-def finding(walker: Walker, breach: Breach) -> Finding:
+def finding(walker: Walker, breach: Breach, memory: int = CERTIFICATE_MEMORY) -> Finding:
     """Shrink and certify the shortest failure; where no certificate is to be had, the next ones may shrink further."""
     protocol, settings = breach.protocol, walker.settings
     wanted = 1 << properties.PROPERTIES.index(breach.property)
@@ -120,7 +125,7 @@ def finding(walker: Walker, breach: Breach) -> Finding:
         return shrink.shrink(walker.schedule(failure.schedule), protocol, settings, wanted)
 
     failure = breach.failures[0]
-    reproducer = shrink.certify(shrunk(failure), protocol, settings, wanted, CERTIFICATE_MEMORY)
+    reproducer = shrink.certify(shrunk(failure), protocol, settings, wanted, memory)
     if not reproducer.certified_minimal:
         for other in breach.failures[1:]:
             schedule = shrunk(other)

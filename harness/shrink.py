@@ -4,7 +4,7 @@ Hypothesis shrinks what the compiled walk found: the schedule is written down as
 and saved where `hypothesis.find` looks for earlier failures. Complete search then looks at every shorter schedule.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hypothesis import HealthCheck, Phase, find
@@ -40,13 +40,24 @@ class Reproducer:
     searched: int
 
 
-def breaking_prefix(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes | None:
-    """The enabled events of a schedule up to where a wanted property first broke; None where none did."""
+def breaking_prefix(
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, spared: Sequence[Protocol] = ()
+) -> bytes | None:
+    """The enabled events of a schedule up to where a wanted property first broke; None where none did.
+
+    None also where one of the protocols to be `spared` broke any property by then, `convergence` aside.
+    """
     p = state.initial(protocol, settings)
+    others = [state.initial(other, settings) for other in spared]
     applied = bytearray()
     for event in schedule:
-        if step(p, event):
+        enabled = step(p, event)
+        for other in others:
+            enabled |= step(other, event)
+        if enabled:
             applied.append(event)
+            if any(properties.broken_now(other) for other in others):
+                return None
             if properties.broken_now(p) & wanted:
                 return bytes(applied)
     if wanted & properties.CONVERGENCE and properties.non_convergence(p):
@@ -54,9 +65,11 @@ def breaking_prefix(schedule: bytes, protocol: Protocol, settings: Configuration
     return None
 
 
-def shrink(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes:
+def shrink(
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, spared: Sequence[Protocol] = ()
+) -> bytes:
     """A schedule as short as Hypothesis can make it that still breaks a wanted property. Raises DoesNotBreak."""
-    failing = breaking_prefix(schedule, protocol, settings, wanted)
+    failing = breaking_prefix(schedule, protocol, settings, wanted, spared)
     if failing is None:
         raise DoesNotBreak
     alphabet = list(settings.alphabet())
@@ -65,7 +78,7 @@ def shrink(schedule: bytes, protocol: Protocol, settings: Configuration, wanted:
     try:
         shrunk = find(
             st.lists(st.sampled_from(alphabet)),
-            lambda events: breaking_prefix(bytes(events), protocol, settings, wanted) is not None,
+            lambda events: breaking_prefix(bytes(events), protocol, settings, wanted, spared) is not None,
             settings=hypothesis_settings(
                 database=database,
                 max_examples=_MOST_ATTEMPTS,
@@ -77,7 +90,7 @@ def shrink(schedule: bytes, protocol: Protocol, settings: Configuration, wanted:
         )
     except NoSuchExample:
         return failing
-    return breaking_prefix(bytes(shrunk), protocol, settings, wanted) or failing
+    return breaking_prefix(bytes(shrunk), protocol, settings, wanted, spared) or failing
 
 
 def _choices(schedule: bytes, alphabet: list[int]) -> list[bool | int]:

@@ -9,14 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from harness import goals
-from harness.fuzz import Finding
+from harness.engine.walk import Walker
+from harness.fuzz import Finding, Walked
 from harness.replay import Run, replay
 from harness.timeline import side_by_side, timeline
 from model import goals as model_goals
 from model import properties
 from model.configuration import Configuration
 from model.events import schedule_texts
-from model.protocols import Protocol
+from model.protocols import MECHANISMS, Protocol
 
 
 def finding_json(finding: Finding, settings: Configuration) -> dict[str, Any]:
@@ -42,6 +43,69 @@ def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict
         protocol.name: dict(zip(model_goals.NAMES, (int(count) for count in row), strict=True))
         for protocol, row in zip(protocols, met, strict=True)
     }
+
+
+def walk_json(walker: Walker, walked: Walked, findings: Sequence[Finding]) -> dict[str, Any]:
+    """The JSON form of a walk and what came of it."""
+    tally = walked.tally
+    events = int(tally.events.sum())
+    return {
+        "seed": walker.seed,
+        "configuration": walker.settings.changed(),
+        "protocols": [protocol.name for protocol in walker.protocols],
+        "schedules": tally.schedules,
+        "events": events,
+        "seconds": round(walked.seconds, 3),
+        "events_per_second": round(events / walked.seconds),
+        "goals": goals_json(walker.protocols, tally.goals),
+        "unmet_goals": unmet_goals(walker.protocols, walker.settings, tally.goals),
+        "findings": [finding_json(finding, walker.settings) for finding in findings],
+    }
+
+
+def pace(walked: Walked) -> str:
+    """One line: how much was walked, and how fast."""
+    events = int(walked.tally.events.sum())
+    return (
+        f"{walked.tally.schedules:,} schedules, {events:,} events applied and checked in {walked.seconds:.1f} s"
+        f" ({events / walked.seconds / 1e6:.1f} million/s)"
+    )
+
+
+def witnesses(findings: Sequence[Finding]) -> list[Finding]:
+    """For each protocol the finding with the shortest reproducer, the most severe of equals."""
+    shortest: dict[Protocol, Finding] = {}
+    for finding in findings:
+        best = shortest.setdefault(finding.protocol, finding)
+        if len(finding.reproducer.schedule) < len(best.reproducer.schedule):
+            shortest[finding.protocol] = finding
+    return list(shortest.values())
+
+
+def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> Table:
+    """Mechanism switched back by property: the length of the shortest reproducer, * where it is proven minimal."""
+    found = {(finding.protocol, finding.property): finding.reproducer for finding in findings}
+    names = [name for name in properties.PROPERTIES if any(name == broken for _, broken in found)]
+    headings = [name.replace("-", "\n", 1) for name in names]
+    table = Table(f"{base.name}, but", *headings, title="What each mechanism guards: events to break it, * minimal")
+    for variant in variants:
+        cells = [found.get((variant, name)) for name in names]
+        switched = variant.name.removeprefix(base.name).lstrip(":,").replace("=", " =\n")
+        table.add_row(switched, *(f"{len(r.schedule)}{'*' * r.certified_minimal}" if r else "-" for r in cells))
+    return table
+
+
+def idle_mechanisms(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
+    """The mechanisms none of whose earlier choices broke anything."""
+    broken = {finding.protocol for finding in findings}
+    guarding = {
+        mechanism: any(
+            variant in broken for variant in variants if getattr(variant, mechanism) != getattr(base, mechanism)
+        )
+        for mechanism in MECHANISMS
+        if getattr(base, mechanism) > 0
+    }
+    return [mechanism for mechanism, guards in guarding.items() if not guards]
 
 
 def unmet_goals(protocols: Sequence[Protocol], settings: Configuration, met: np.ndarray) -> list[str]:

@@ -70,6 +70,15 @@ class Protocol:
         return Protocol(f"{self.name}:{suffix}" if suffix else self.name, **numbers)
 
 
+def ablations(protocol: Protocol) -> list[Protocol]:
+    """The protocol with one mechanism switched back, for each mechanism and each earlier choice that it has."""
+    return [
+        protocol.with_choices(**{mechanism: choice})
+        for mechanism, choices in MECHANISMS.items()
+        for choice in choices[: getattr(protocol, mechanism)]
+    ]
+
+
 def _generation(name: str, *choices: str) -> Protocol:
     numbers = {m: MECHANISMS[m].index(choice) for m, choice in zip(MECHANISMS, choices, strict=True)}
     return Protocol(name, **numbers)

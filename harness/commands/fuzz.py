@@ -2,13 +2,21 @@
 
 import os
 import secrets
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from harness.commands import options
 from harness.commands.outcome import BadInput, Exit, console, print_json
 from model.configuration import Configuration
+from model.events import schedule_texts
+from model.protocols import Protocol, ablations
+
+DEFAULT_SCHEDULES = 200_000
+ABLATION_SCHEDULES = 1_000_000
+_ABLATION_MEMORY = 1 << 28  # thirty reproducers are certified, most of them short
 
 
 @options.configured()
@@ -20,6 +28,13 @@ def fuzz(
     for_: Annotated[str | None, typer.Option("--for", help="Walk for that long instead, such as 60s.")] = None,
     seed: options.Seed = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")] = None,
+    ablate: Annotated[
+        str | None,
+        typer.Option("--ablate", help="Switch each mechanism of this protocol back alone: what guards what?"),
+    ] = None,
+    breaks: Annotated[str | None, typer.Option("--breaks", help="With --holds: the protocol to break.")] = None,
+    holds: Annotated[str | None, typer.Option("--holds", help="With --breaks: the protocol to spare.")] = None,
+    property_: Annotated[str, typer.Option("--property", help="The property for --breaks.")] = "no-committed-loss",
     json: options.Json = False,
 ) -> int:
     """Walk random schedules under each protocol; shrink and certify what breaks.
@@ -29,65 +44,147 @@ def fuzz(
     - `epochfuzz fuzz`
     - `epochfuzz fuzz --protocol hw --protocol kip-320 --replicas 3 --for 60s`
     - `epochfuzz fuzz --protocol kip-320:fencing=none --schedules 200000 --seed 7 --json`
+    - `epochfuzz fuzz --breaks kip-101 --holds kip-320 --property no-divergence`
+    - `epochfuzz fuzz --ablate kip-320 --replicas 3`
     """
-    protocols = options.parse_protocols(protocol)
+    out = console(json)
+    if seed is None:
+        seed = secrets.randbelow(1 << 32)
+    out.print(f"seed {seed} · {settings.text()}")
+    if (breaks is None) != (holds is None):
+        raise BadInput("--breaks and --holds go together: the protocol to break, and the one to spare")
+    if breaks is not None and holds is not None:
+        to_break, to_hold = options.parse_protocols([breaks, holds])
+        return _distinguish(out, to_break, to_hold, settings, property_, seed, json)
     if schedules is not None and for_ is not None:
         raise BadInput("--schedules and --for both say when to stop: give one of them")
     seconds = options.parse_duration(for_) if for_ is not None else None
     if schedules is None and seconds is None:
-        schedules = 200_000
-    if seed is None:
-        seed = secrets.randbelow(1 << 32)
+        schedules = DEFAULT_SCHEDULES if ablate is None else ABLATION_SCHEDULES
+    threads = jobs or os.cpu_count() or 1
+    if ablate is not None:
+        (base,) = options.parse_protocols([ablate])
+        return _ablate(out, base, settings, schedules, seconds, seed, threads, json)
+    return _walk(out, options.parse_protocols(protocol), settings, schedules, seconds, seed, threads, json)
 
-    # Imported here so that help and mistakes are answered before anything is compiled.
+
+# What each of these imports is imported there, so that help and mistakes are answered before anything is compiled.
+
+
+def _walk(
+    out: Console,
+    protocols: Sequence[Protocol],
+    settings: Configuration,
+    schedules: int | None,
+    seconds: float | None,
+    seed: int,
+    threads: int,
+    json: bool,
+) -> int:
     from harness import fuzz as fuzzing
     from harness import summary
     from harness.engine.walk import Walker
     from harness.progress import show_walk
 
-    out = console(json)
-    out.print(f"seed {seed} · {settings.text()}")
     walker = Walker(protocols, settings, seed)
     with show_walk(out, schedules, seconds) as progress:
-        walked = fuzzing.walk(walker, schedules, seconds, jobs or os.cpu_count() or 1, progress.walked)
+        walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
         found = fuzzing.findings(walker, walked.tally, progress.doing)
-    tally = walked.tally
-    events = int(tally.events.sum())
-    again = _command_line(protocol, tally.schedules, seed, settings.changed())
+    again = _command_line([f"--protocol {each.name}" for each in protocols], settings, walked.tally.schedules, seed)
     summary.print_reproducers(out, found, protocols, settings)
-    out.print(summary.goals_table(protocols, settings, tally.goals))
+    out.print(summary.goals_table(protocols, settings, walked.tally.goals))
     out.print(summary.verdict_table(protocols, settings, found))
-    out.print(
-        f"{tally.schedules:,} schedules, {events:,} events applied and checked in {walked.seconds:.1f} s"
-        f" ({events / walked.seconds / 1e6:.1f} million/s)\nreproduce: {again}"
-    )
-    unmet = summary.unmet_goals(protocols, settings, tally.goals)
+    out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
+    unmet = summary.unmet_goals(protocols, settings, walked.tally.goals)
     for goal in unmet:
         out.print(f"goal never met: {goal}; more schedules (--schedules, --for) may meet it")
     if json:
-        print_json(
-            {
-                "seed": seed,
-                "configuration": settings.changed(),
-                "protocols": [each.name for each in protocols],
-                "schedules": tally.schedules,
-                "events": events,
-                "seconds": round(walked.seconds, 3),
-                "events_per_second": round(events / walked.seconds),
-                "goals": summary.goals_json(protocols, tally.goals),
-                "unmet_goals": unmet,
-                "findings": [summary.finding_json(finding, settings) for finding in found],
-                "reproduce": again,
-            }
-        )
+        print_json(summary.walk_json(walker, walked, found) | {"reproduce": again})
     if any(finding.known_flaw is None for finding in found):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if unmet else Exit.AS_EXPECTED
 
 
-def _command_line(protocols: list[str], schedules: int, seed: int, settings: dict[str, object]) -> str:
-    words = ["epochfuzz fuzz", *(f"--protocol {name}" for name in protocols)]
-    for key, value in settings.items():
+def _ablate(
+    out: Console,
+    base: Protocol,
+    settings: Configuration,
+    schedules: int | None,
+    seconds: float | None,
+    seed: int,
+    threads: int,
+    json: bool,
+) -> int:
+    from harness import fuzz as fuzzing
+    from harness import summary
+    from harness.engine.walk import Walker
+    from harness.progress import show_walk
+
+    variants = ablations(base)
+    if not variants:
+        raise BadInput(f"--ablate: {base.name} has no mechanism that could be switched back")
+    walker = Walker([base, *variants], settings, seed)
+    with show_walk(out, schedules, seconds) as progress:
+        walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
+        found = fuzzing.findings(walker, walked.tally, progress.doing, _ABLATION_MEMORY)
+    again = _command_line([f"--ablate {base.name}"], settings, walked.tally.schedules, seed)
+    summary.print_reproducers(out, summary.witnesses(found), [base], settings)
+    out.print(summary.ablation_table(base, variants, found))
+    out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
+    idle = summary.idle_mechanisms(base, variants, found)
+    for mechanism in idle:
+        out.print(f"{mechanism} guarded nothing here; more schedules or replicas (--schedules, --replicas) may show it")
+    if json:
+        print_json(summary.walk_json(walker, walked, found) | {"reproduce": again, "guards_nothing": idle})
+    if any(finding.protocol == base and finding.known_flaw is None for finding in found):
+        return Exit.BROKEN
+    return Exit.GOAL_UNMET if idle else Exit.AS_EXPECTED
+
+
+def _distinguish(
+    out: Console,
+    breaks: Protocol,
+    holds: Protocol,
+    settings: Configuration,
+    property_: str,
+    seed: int,
+    json: bool,
+) -> int:
+    from harness.distinguish import distinguish
+    from harness.progress import show_search
+    from harness.replay import replay
+    from harness.timeline import side_by_side
+
+    wanted = options.parse_property(property_)
+    with show_search(out) as progress:
+        distinction = distinguish(breaks, holds, settings, wanted, seed, report=progress.searched)
+    schedule = distinction.schedule
+    if schedule is None:
+        bound = "within the bounds" if distinction.complete else f"of fewer than {distinction.searched} events"
+        out.print(f"no schedule {bound} breaks {property_} under {breaks.name} and spares {holds.name}")
+    else:
+        out.print(side_by_side(replay(schedule, breaks, settings), replay(schedule, holds, settings)))
+        proof = "certified minimal" if distinction.certified_minimal else "not proven minimal"
+        out.print(f"{breaks.name} breaks {property_} in {len(schedule)} events that spare {holds.name}: {proof}")
+    if json:
+        print_json(
+            {
+                "seed": seed,
+                "configuration": settings.changed(),
+                "breaks": breaks.name,
+                "holds": holds.name,
+                "property": property_,
+                "events": schedule_texts(schedule) if schedule is not None else None,
+                "length": len(schedule) if schedule is not None else None,
+                "certified_minimal": distinction.certified_minimal,
+            }
+        )
+    return Exit.GOAL_UNMET if schedule is None and not distinction.complete else Exit.AS_EXPECTED
+
+
+def _command_line(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:
+    words = ["epochfuzz fuzz", *what]
+    for key, value in settings.changed().items():
         option = f"--{key.replace('_', '-')}"
         words.append(option if value is True else f"{option} {value}")
     return " ".join([*words, f"--schedules {schedules}", f"--seed {seed}"])

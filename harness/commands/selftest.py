@@ -1,0 +1,59 @@
+"""`epochfuzz selftest`: deliberately broken protocols, each of which must be caught."""
+
+import secrets
+
+from rich.progress import track
+from rich.table import Table
+from rich.text import Text
+
+from harness.commands import options
+from harness.commands.outcome import Exit, console, print_json
+
+
+def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
+    """Plant a defect in the model, one at a time, and see that random schedules catch it.
+
+    Examples:
+
+    - `epochfuzz selftest`
+    - `epochfuzz selftest --seed 7 --json`
+    """
+    from harness.defects import DEFECTS
+    from harness.selftest import SETTINGS, catch
+
+    out = console(json)
+    if seed is None:
+        seed = secrets.randbelow(1 << 32)
+    out.print(f"seed {seed} · {SETTINGS.text()}")
+    catches = [
+        catch(defect, seed)
+        for defect in track(DEFECTS, "planting defects", console=out, transient=True, disable=not out.is_terminal)
+    ]
+    table = Table("defect", "in", "caught by", "schedules", title="Defects and what catches them")
+    for each in catches:
+        caught_by = Text(each.property) if each.property else Text("NOT CAUGHT", "bold reverse")
+        table.add_row(each.defect.name, f"model/{each.defect.module}.py", caught_by, f"{each.schedules:,}")
+    out.print(table)
+    missed = [each.defect.name for each in catches if each.property is None]
+    out.print(
+        f"{len(catches) - len(missed)} of {len(catches)} defects caught\nreproduce: epochfuzz selftest --seed {seed}"
+    )
+    if json:
+        print_json(
+            {
+                "seed": seed,
+                "caught": not missed,
+                "defects": [
+                    {
+                        "name": each.defect.name,
+                        "mistake": each.defect.mistake,
+                        "module": f"model/{each.defect.module}.py",
+                        "protocol": each.defect.protocol,
+                        "property": each.property,
+                        "schedules": each.schedules,
+                    }
+                    for each in catches
+                ],
+            }
+        )
+    return Exit.BROKEN if missed else Exit.AS_EXPECTED
