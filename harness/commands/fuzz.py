@@ -50,11 +50,10 @@ def fuzz(
     out = console(json)
     if seed is None:
         seed = secrets.randbelow(1 << 32)
-    out.print(f"seed {seed} · {settings.text()}")
     if (breaks is None) != (holds is None):
         raise BadInput("--breaks and --holds go together: the protocol to break, and the one to spare")
     if breaks is not None and holds is not None:
-        to_break, to_hold = options.parse_protocols([breaks, holds])
+        (to_break,), (to_hold,) = options.parse_protocols([breaks]), options.parse_protocols([holds])
         return _distinguish(out, to_break, to_hold, settings, property_, seed, json)
     if schedules is not None and for_ is not None:
         raise BadInput("--schedules and --for both say when to stop: give one of them")
@@ -86,6 +85,7 @@ def _walk(
     from harness.engine.walk import Walker
     from harness.progress import show_walk
 
+    out.print(f"seed {seed} · {settings.text()}")
     walker = Walker(protocols, settings, seed)
     with show_walk(out, schedules, seconds) as progress:
         walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
@@ -123,6 +123,7 @@ def _ablate(
     variants = ablations(base)
     if not variants:
         raise BadInput(f"--ablate: {base.name} has no mechanism that could be switched back")
+    out.print(f"seed {seed} · {settings.text()}")
     walker = Walker([base, *variants], settings, seed)
     with show_walk(out, schedules, seconds) as progress:
         walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
@@ -156,6 +157,7 @@ def _distinguish(
     from harness.timeline import side_by_side
 
     wanted = options.parse_property(property_)
+    out.print(f"seed {seed} · {settings.text()}")
     with show_search(out) as progress:
         distinction = distinguish(breaks, holds, settings, wanted, seed, report=progress.searched)
     schedule = distinction.schedule

@@ -87,7 +87,7 @@ def is_left_out(card, left_out):  # type: ignore[no-untyped-def]
 
 @kernel
 def deal(word, deck, left_out, hand):  # type: ignore[no-untyped-def]
-    """Fill the hand with cards of the deck, with replacement; `word` is the state of the generator, returned as left."""
+    """Fill the hand with cards of the deck; `word` is the state of the generator, returned as it was left."""
     dealt = 0
     while dealt < HAND:
         word += np.uint64(0x9E3779B97F4A7C15)

@@ -1,0 +1,141 @@
+"""The command line: JSON, exit codes, and mistakes that end in one clear message."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
+
+
+def epochfuzz(*arguments, **options):
+    command = [sys.executable, "-c", "from harness.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+def result(*arguments, exit_code=0):
+    ended = epochfuzz(*arguments, "--json")
+    assert ended.returncode == exit_code, ended.stderr
+    return json.loads(ended.stdout)
+
+
+def complaint(*arguments, **options):
+    ended = epochfuzz(*arguments, **options)
+    assert ended.returncode == 2, ended
+    assert "Traceback" not in ended.stderr
+    assert ended.stdout == ""
+    return ended.stderr
+
+
+def test_fuzz_finds_shrinks_and_certifies_the_lost_record():
+    found = result("fuzz", "--protocol", "hw", "--protocol", "kip-101", "--schedules", "20000", "--seed", "7")
+    assert found["seed"] == 7
+    assert found["schedules"] == 20000
+    assert found["events_per_second"] > 0
+    lost = next(
+        each for each in found["findings"] if (each["protocol"], each["property"]) == ("hw", "no-committed-loss")
+    )
+    assert lost["length"] == len(lost["events"]) == 9
+    assert lost["certified_minimal"] is True
+    assert lost["seen"] > 0
+    assert set(found["goals"]) == {"hw", "kip-101"}
+
+
+def test_the_same_seed_gives_the_same_findings_whatever_the_number_of_jobs():
+    one, three = (
+        result("fuzz", "--protocol", "hw", "--schedules", "6000", "--seed", "11", "--jobs", jobs) for jobs in (1, 3)
+    )
+    assert one["findings"] == three["findings"]
+    assert (one["events"], one["goals"]) == (three["events"], three["goals"])
+
+
+def test_a_property_broken_where_it_should_hold_is_exit_1():
+    found = result("fuzz", "--protocol", "kip-320:fencing=none", "--schedules", "20000", "--seed", "1", exit_code=1)
+    assert {each["known_flaw"] for each in found["findings"]} == {None}
+
+
+def test_a_run_that_meets_too_few_goals_is_exit_4():
+    assert result("fuzz", "--protocol", "kip-320", "--schedules", "1", "--seed", "1", exit_code=4)["unmet_goals"]
+
+
+def test_a_distinguishing_schedule_breaks_the_one_and_spares_the_other():
+    found = result("fuzz", "--breaks", "hw", "--holds", "kip-101")
+    assert (found["length"], found["certified_minimal"]) == (9, True)
+
+
+def test_no_schedule_breaks_a_protocol_and_spares_that_very_protocol():
+    found = result("fuzz", "--breaks", "hw", "--holds", "hw", "--records", "1", "--epochs", "1")
+    assert found["events"] is None
+
+
+def test_ablation_names_what_each_mechanism_guards():
+    found = result("fuzz", "--ablate", "kip-101", "--schedules", "20000", "--seed", "1")
+    broken = {each["protocol"] for each in found["findings"]}
+    assert broken == {"kip-101", "kip-101:truncation=high_watermark"}
+    assert found["guards_nothing"] == []
+
+
+def test_explore_proves_within_bounds():
+    found = result("explore", "--protocol", "kip-320", "--records", "2", "--epochs", "2")
+    assert (found["complete"], found["broken"], found["length"], found["shortest"]) == (True, False, None, None)
+
+
+def test_explore_says_when_memory_ended_it():
+    found = result("explore", "--protocol", "kip-320", "--replicas", "3", "--memory", "0.1", exit_code=4)
+    assert (found["complete"], found["broken"]) == (False, False)
+
+
+def test_replay_of_the_lost_record():
+    (case,) = result("replay", DOCUMENTS / "m1-loss.yaml")["cases"]
+    assert case["as_expected"] is True
+    assert "no-committed-loss" in case["protocols"]["hw"]["broken"]
+    assert case["protocols"]["kip-101"]["broken"] == []
+
+
+def test_a_case_that_is_not_as_expected_is_exit_1(tmp_path):
+    case = tmp_path / "wrong.yaml"
+    case.write_text(
+        "schema: 1\nid: wrong\nwhy: Wrong.\nevents: [produce A]\nexpect:\n  hw: {broken: [no-divergence]}\n"
+    )
+    assert result("replay", case, exit_code=1)["cases"][0]["as_expected"] is False
+
+
+def test_shrink_prints_a_case_that_replays(tmp_path):
+    ended = epochfuzz("shrink", DOCUMENTS / "m1-loss.yaml", "--protocol", "hw")
+    assert ended.returncode == 0, ended.stderr
+    shrunk = tmp_path / "shrunk.yaml"
+    shrunk.write_text(ended.stdout)
+    (case,) = result("replay", shrunk)["cases"]
+    assert case["protocols"]["hw"]["at"] == 9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fuzz", "--protocol", "hv"], "unknown protocol 'hv'"),
+        (["fuzz", "--protocol", "hw:fencing"], "a mechanism is replaced as mechanism=choice"),
+        (["fuzz", "--replicas", "9"], "replicas is a whole number from 2 to 5; got 9"),
+        (["fuzz", "--acks", "2"], "acks is 0, 1 or all; got '2'"),
+        (["fuzz", "--schedules", "0"], "--schedules"),
+        (["fuzz", "--for", "soon"], "a duration is a number and s, m or h"),
+        (["fuzz", "--for", "1s", "--schedules", "5"], "give one of them"),
+        (["fuzz", "--breaks", "hw"], "--breaks and --holds go together"),
+        (["fuzz", "--ablate", "hw"], "no mechanism that could be switched back"),
+        (["fuzz", "--sede", "7"], "No such option: --sede"),
+        (["fuss"], "No such command 'fuss'"),
+        (["explore", "--protocol", "hw", "--property", "no-loss"], "unknown property 'no-loss'"),
+        (["explore"], "Missing option '--protocol'"),
+        (["replay", "no-such-file.yaml"], "no-such-file.yaml"),
+        (["shrink", str(DOCUMENTS / "m1-loss.yaml"), "--protocol", "kip-101"], "nothing to shrink"),
+    ],
+)
+def test_a_mistake_is_one_clear_message(arguments, message):
+    assert message in " ".join(complaint(*arguments).split())
+
+
+def test_a_bad_case_names_its_file_and_line(tmp_path):
+    case = tmp_path / "bad.yaml"
+    case.write_text("schema: 1\nid: bad\nwhy: Bad.\nevents:\n  - produce A\n  - fetsch B\n")
+    assert f"{case}:6:" in "".join(complaint("replay", case).splitlines())
