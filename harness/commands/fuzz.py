@@ -81,7 +81,7 @@ def _walk(
     json: bool,
 ) -> int:
     from harness import fuzz as fuzzing
-    from harness import summary
+    from harness.commands.ending import end_walk
     from harness.engine.walk import Walker
     from harness.progress import show_walk
 
@@ -90,19 +90,7 @@ def _walk(
     with show_walk(out, schedules, seconds) as progress:
         walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
         found = fuzzing.findings(walker, walked.tally, progress.doing)
-    again = _command_line([f"--protocol {each.name}" for each in protocols], settings, walked.tally.schedules, seed)
-    summary.print_reproducers(out, found, protocols, settings)
-    out.print(summary.goals_table(protocols, settings, walked.tally.goals))
-    out.print(summary.verdict_table(protocols, settings, found))
-    out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
-    unmet = summary.unmet_goals(protocols, settings, walked.tally.goals)
-    for goal in unmet:
-        out.print(f"goal never met: {goal}; more schedules (--schedules, --for) may meet it")
-    if json:
-        print_json(summary.walk_json(walker, walked, found) | {"reproduce": again})
-    if any(finding.known_flaw is None for finding in found):
-        return Exit.BROKEN
-    return Exit.GOAL_UNMET if unmet else Exit.AS_EXPECTED
+    return end_walk(out, walker, walked, found, json)
 
 
 def _ablate(
@@ -117,6 +105,7 @@ def _ablate(
 ) -> int:
     from harness import fuzz as fuzzing
     from harness import summary
+    from harness.commands.ending import reproduction
     from harness.engine.walk import Walker
     from harness.progress import show_walk
 
@@ -128,7 +117,7 @@ def _ablate(
     with show_walk(out, schedules, seconds) as progress:
         walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
         found = fuzzing.findings(walker, walked.tally, progress.doing, _ABLATION_MEMORY)
-    again = _command_line([f"--ablate {base.name}"], settings, walked.tally.schedules, seed)
+    again = reproduction([f"--ablate {base.name}"], settings, walked.tally.schedules, seed)
     summary.print_reproducers(out, summary.witnesses(found), [base], settings)
     out.print(summary.ablation_table(base, variants, found))
     out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
@@ -182,11 +171,3 @@ def _distinguish(
             }
         )
     return Exit.GOAL_UNMET if schedule is None and not distinction.complete else Exit.AS_EXPECTED
-
-
-def _command_line(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:
-    words = ["epochfuzz fuzz", *what]
-    for key, value in settings.changed().items():
-        option = f"--{key.replace('_', '-')}"
-        words.append(option if value is True else f"{option} {value}")
-    return " ".join([*words, f"--schedules {schedules}", f"--seed {seed}"])

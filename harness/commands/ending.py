@@ -1,0 +1,39 @@
+"""How a walk ends, in this process or on Spark: what is printed, the JSON document, and the exit code."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+
+from harness import summary
+from harness.commands.outcome import Exit, print_json
+from harness.engine.walk import Walker
+from harness.fuzz import Finding, Walked
+from model.configuration import Configuration
+
+
+def end_walk(out: Console, walker: Walker, walked: Walked, found: Sequence[Finding], json: bool, **more: Any) -> int:
+    """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code."""
+    protocols, settings, tally = walker.protocols, walker.settings, walked.tally
+    again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
+    summary.print_reproducers(out, found, protocols, settings)
+    out.print(summary.goals_table(protocols, settings, tally.goals))
+    out.print(summary.verdict_table(protocols, settings, found))
+    out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
+    unmet = summary.unmet_goals(protocols, settings, tally.goals)
+    for goal in unmet:
+        out.print(f"goal never met: {goal}; more schedules (--schedules, --for) may meet it")
+    if json:
+        print_json(summary.walk_json(walker, walked, found) | {"reproduce": again} | more)
+    if any(finding.known_flaw is None for finding in found):
+        return Exit.BROKEN
+    return Exit.GOAL_UNMET if unmet else Exit.AS_EXPECTED
+
+
+def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:
+    """The command line that walks the same schedules again."""
+    words = ["epochfuzz fuzz", *what]
+    for key, value in settings.changed().items():
+        option = f"--{key.replace('_', '-')}"
+        words.append(option if value is True else f"{option} {value}")
+    return " ".join([*words, f"--schedules {schedules}", f"--seed {seed}"])
