@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numba
 from numba import njit
+from numba.extending import register_jitable
 
 import model
 from model import compiled as compiled  # registers the rules
@@ -39,4 +40,6 @@ def _cache_directory() -> Path:
 
 numba.config.CACHE_DIR = str(_cache_directory())  # type: ignore[attr-defined]
 
+# A kernel is what Python calls; a part is called by kernels only, and compiled with each of them.
 kernel = njit(cache=True, nogil=True, error_model="numpy")
+part = register_jitable

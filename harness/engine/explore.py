@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.engine import packing
-from harness.engine.compilation import kernel
+from harness.engine.compilation import kernel, part
 from harness.engine.visited import Visited, find_slot
 from model import properties, state
 from model.configuration import Configuration
@@ -126,7 +126,7 @@ def timed(
     return Timed(exploration, time.monotonic() - started)
 
 
-@kernel
+@part
 def pack(views, slot, tables, key):  # type: ignore[no-untyped-def]
     """Write the key of the states in a slot of the views: one part for each protocol."""
     protocols = views[0].shape[1]
@@ -138,7 +138,7 @@ def pack(views, slot, tables, key):  # type: ignore[no-untyped-def]
         packing.pack_part(views[1][slot, i], tables[1], part)
 
 
-@kernel
+@part
 def unpack(key, tables, views, slot):  # type: ignore[no-untyped-def]
     """Write the states of a key into a slot of the views."""
     protocols = views[0].shape[1]
@@ -157,7 +157,7 @@ def add_root(views, tables, keys, table):  # type: ignore[no-untyped-def]
     return 1
 
 
-@kernel
+@part
 def apply(records, event):  # type: ignore[no-untyped-def]
     """Apply an event to a copy, in slot 1, of the states in slot 0. False: no protocol enables it."""
     applied = False
@@ -169,7 +169,7 @@ def apply(records, event):  # type: ignore[no-untyped-def]
     return applied
 
 
-@kernel
+@part
 def breaks_spared(records):  # type: ignore[no-untyped-def]
     """Whether slot 1 breaks any property under a protocol that is to be spared."""
     for i in range(1, records.shape[1]):
@@ -178,7 +178,7 @@ def breaks_spared(records):  # type: ignore[no-untyped-def]
     return False
 
 
-@kernel
+@part
 def breaks(records, wanted):  # type: ignore[no-untyped-def]
     """Whether slot 1 breaks a wanted property; `convergence` is judged on a copy in slot 2."""
     if properties.broken_now(records[1, 0]) & wanted:

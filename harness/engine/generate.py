@@ -10,7 +10,7 @@ protocol runs the same schedules.
 import numpy as np
 import numpy.typing as npt
 
-from harness.engine.compilation import kernel
+from harness.engine.compilation import kernel, part
 from model import events
 from model.configuration import Configuration
 
@@ -68,7 +68,7 @@ def schedule(seed: int, number: int, deck: Deck) -> bytes:
     return out[:length].tobytes()
 
 
-@kernel
+@part
 def scramble(value):  # type: ignore[no-untyped-def]
     """The finalizer of SplitMix64 (Steele, Lea and Flood, 2014)."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -76,7 +76,7 @@ def scramble(value):  # type: ignore[no-untyped-def]
     return value ^ (value >> np.uint64(31))
 
 
-@kernel
+@part
 def is_left_out(card, left_out):  # type: ignore[no-untyped-def]
     """Whether a card has an event whose verb is in the set of those left out."""
     for event in card:
@@ -85,7 +85,7 @@ def is_left_out(card, left_out):  # type: ignore[no-untyped-def]
     return False
 
 
-@kernel
+@part
 def deal(word, deck, left_out, hand):  # type: ignore[no-untyped-def]
     """Fill the hand with cards of the deck; `word` is the state of the generator, returned as it was left."""
     dealt = 0

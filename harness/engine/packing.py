@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from harness.engine.compilation import kernel
+from harness.engine.compilation import part
 from model import protocols, state
 from model.state import Field, Partition
 
@@ -108,7 +108,7 @@ def _width(p: Partition, field: Field) -> tuple[int, bool]:
     }[field.holds]
 
 
-@kernel
+@part
 def pack_part(source, table, key):  # type: ignore[no-untyped-def]
     """Add to `key` the elements of one table, read from a record seen as integers of the table's size."""
     for row in range(table.shape[0]):
@@ -116,7 +116,7 @@ def pack_part(source, table, key):  # type: ignore[no-untyped-def]
         key[table[row, WORD]] |= (np.int64(source[table[row, INDEX]]) & mask) << table[row, SHIFT]
 
 
-@kernel
+@part
 def unpack_part(key, table, target):  # type: ignore[no-untyped-def]
     """Write the elements of one table from `key` into a record seen as integers of the table's size."""
     for row in range(table.shape[0]):

@@ -6,7 +6,7 @@ compared, so no collision of hashes can make a search skip a state.
 
 import numpy as np
 
-from harness.engine.compilation import kernel
+from harness.engine.compilation import kernel, part
 
 _FIRST_CAPACITY = 1 << 16
 
@@ -49,7 +49,7 @@ class Visited:
         return bytes(reversed(schedule))
 
 
-@kernel
+@part
 def hash_key(key):  # type: ignore[no-untyped-def]
     """A 64-bit hash of a key's words (the finalizer of MurmurHash3, word by word)."""
     value = np.uint64(0x9E3779B97F4A7C15)
@@ -59,7 +59,7 @@ def hash_key(key):  # type: ignore[no-untyped-def]
     return value
 
 
-@kernel
+@part
 def find_slot(key, keys, table):  # type: ignore[no-untyped-def]
     """The slot of the table that holds the key's row, or the empty slot where it belongs."""
     mask = np.uint64(table.shape[0] - 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.engine import generate
-from harness.engine.compilation import kernel
+from harness.engine.compilation import kernel, part
 from model import goals, properties, state
 from model.configuration import Configuration
 from model.events import event_text
@@ -106,7 +106,7 @@ def texts(schedule: Iterable[int]) -> list[str]:
     return [event_text(event) for event in schedule]
 
 
-@kernel
+@part
 def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
     """Insert (length, number) into rows sorted by both, if it is among the first KEPT."""
     place = KEPT
@@ -122,7 +122,7 @@ def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
     shortest[place, 1] = number
 
 
-@kernel
+@part
 def walk_schedule(p, drawn, length, number, seen, shortest):  # type: ignore[no-untyped-def]
     """Run one schedule from the state `p`; count what it broke; returns the events applied."""
     applied = 0
@@ -142,7 +142,7 @@ def walk_schedule(p, drawn, length, number, seen, shortest):  # type: ignore[no-
     return applied
 
 
-@kernel
+@part
 def count_broken(broken, length, number, seen, shortest):  # type: ignore[no-untyped-def]
     """Count a set of properties as broken after `length` events of schedule `number`."""
     for bit in range(seen.shape[0]):
