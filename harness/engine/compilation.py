@@ -8,6 +8,7 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba import njit
@@ -40,6 +41,10 @@ def _cache_directory() -> Path:
 
 numba.config.CACHE_DIR = str(_cache_directory())  # type: ignore[attr-defined]
 
-# A kernel is what Python calls; a part is called by kernels only, and compiled with each of them.
+# What Python calls is a kernel.
 kernel = njit(cache=True, nogil=True, error_model="numpy")
-part = register_jitable
+
+
+def part(function: Any) -> Any:
+    """What only kernels call is a part, compiled with each of them and not for itself."""
+    return register_jitable(function)
