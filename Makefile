@@ -3,7 +3,7 @@
 
 # The main job. The directory is new for every run: a campaign does not write over another.
 MAIN_JOB = .venv/bin/epochfuzz campaign run --out build/campaign-$(shell date +%Y%m%d-%H%M%S) \
-	--protocol hw --protocol kip-101 --replicas 2
+	--protocol hw --protocol kip-101 --replicas 2 --for 15s
 
 .PHONY: fuzz test slow clean system
 .DELETE_ON_ERROR:

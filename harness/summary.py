@@ -195,9 +195,12 @@ def _proof(finding: Finding) -> str:
 def print_reproducers(
     out: Console, findings: Sequence[Finding], protocols: Sequence[Protocol], settings: Configuration
 ) -> None:
-    """Print every distinct reproducer once, whatever the number of properties it breaks."""
+    """Print every distinct reproducer once, whatever the number of properties it breaks.
+
+    The first finding comes last: that is where a terminal is left.
+    """
     together: dict[tuple[Protocol, bytes], list[Finding]] = {}
     for finding in findings:
         together.setdefault((finding.protocol, finding.reproducer.schedule), []).append(finding)
-    for same in together.values():
+    for same in reversed(together.values()):
         out.print(reproducer(same[0], protocols, settings, [finding.property for finding in same[1:]]))

@@ -16,9 +16,9 @@ def end_walk(out: Console, walker: Walker, walked: Walked, found: Sequence[Findi
     """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code."""
     protocols, settings, tally = walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
-    summary.print_reproducers(out, found, protocols, settings)
     out.print(summary.goals_table(protocols, settings, tally.goals))
     out.print(summary.verdict_table(protocols, settings, found))
+    summary.print_reproducers(out, found, protocols, settings)
     out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
     unmet = summary.unmet_goals(protocols, settings, tally.goals)
     for goal in unmet:
