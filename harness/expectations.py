@@ -32,8 +32,8 @@ def known_flaw(protocol: Protocol, settings: Configuration, property_: str) -> s
     """Why a property may break under a protocol and configuration without being news; None where it must hold."""
     if settings.unclean_leader_election and property_ in (*_LOSS, *_DISAGREEMENT):
         return "unclean.leader.election.enable trades committed records for availability"
-    if settings.power_loss and property_ in (*_LOSS, *_DISAGREEMENT):
-        return "an unflushed tail is gone with the power, and no protocol can bring it back"
+    if settings.power_loss and property_ != "hw-within-log":
+        return "an unflushed tail is gone with the power, and its leader may lead the same epoch again without it"
     for flawed, reason in _KNOWN_FLAWS.get(protocol.name, {}).items():
         if property_ in flawed:
             return reason

@@ -13,7 +13,7 @@ TRUNCATE_BY_LEADER_EPOCH_STEPWISE = 2  # KIP-279: the answer names an epoch both
 
 # truncate_when: which news of a leader other than itself makes a replica truncate.
 ON_LEADER_CHANGED = 0
-ON_LEADER_CHANGED_OR_EPOCH_MISSED = 1  # KAFKA-7395 and KAFKA-6880 tell of the epochs that went by unseen
+ON_LEADER_CHANGED_OR_EPOCH_MISSED = 1  # KAFKA-7164: a follower that missed an epoch has missed a truncation too
 ON_EACH_EPOCH = 2  # KIP-320
 
 # epoch_cache: when the leader epoch cache gets an entry, and what a lookup below its first entry answers.

@@ -48,9 +48,9 @@ def test_swarm_leaves_verbs_out_of_some_schedules():
 @pytest.mark.parametrize("name", GENERATIONS)
 def test_the_compiled_walk_sees_what_interpreted_replay_sees(name, settings):
     subject = walker(name, settings=settings)
-    tally = subject.walk(0, 300)
+    tally = subject.walk(0, 60)
     expected = Tally.empty(1)
-    for number in range(300):
+    for number in range(60):
         run = replay(subject.schedule(number), subject.protocols[0], settings)
         applied = [step.applied for step in run.steps]
         expected.events[0] += sum(applied)
@@ -64,7 +64,7 @@ def test_the_compiled_walk_sees_what_interpreted_replay_sees(name, settings):
                 kept = [*expected.failures(0, bit), Failure(length, number)]
                 rows = [(failure.length, failure.schedule) for failure in sorted(kept)[:8]]
                 expected.shortest[0, bit, : len(rows)] = rows
-    expected.schedules = 300
+    expected.schedules = 60
     assert equal(tally, expected)
 
 

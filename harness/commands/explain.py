@@ -1,0 +1,135 @@
+"""`epochfuzz explain`: what a name means, why it exists, which generations have it, and an example."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from harness import explain as explaining
+from harness.commands import options
+from harness.commands.outcome import BadInput, Exit, console, print_json
+from harness.explain import Entry, Example
+from harness.testing import run_schedule
+from model.protocols import GENERATIONS
+
+
+def explain(
+    name: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="A property, mechanism, choice of a mechanism, generation, event or goal. All are listed if left out."
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Explain a name: what it means, why it exists, which generations have it, and a schedule that shows it.
+
+    Examples:
+
+    - `epochfuzz explain`
+    - `epochfuzz explain no-divergence`
+    - `epochfuzz explain isr_expansion=epoch_start`
+    - `epochfuzz explain high watermark went back`
+    """
+    out = console(json)
+    if not name:
+        entries = list(explaining.glossary().values())
+        _print_list(out, entries)
+        if json:
+            print_json({"names": [{"name": e.name, "kind": e.kind, "summary": e.summary} for e in entries]})
+        return Exit.AS_EXPECTED
+    try:
+        entry = explaining.find(" ".join(name))
+    except explaining.UnknownName as error:
+        raise BadInput(str(error)) from None
+    _print_entry(out, entry)
+    if json:
+        print_json(_json(entry))
+    return Exit.AS_EXPECTED
+
+
+def _print_list(out: Console, entries: list[Entry]) -> None:
+    for kind, several in explaining.KINDS.items():
+        out.print(Text(several, "bold"))
+        out.print(_rows((entry.name, entry.summary) for entry in entries if entry.kind == kind))
+
+
+def _print_entry(out: Console, entry: Entry) -> None:
+    out.print(Text.assemble((entry.name, "bold"), f", {'an' if entry.kind == 'event' else 'a'} {entry.kind}"))
+    for text in (entry.means, entry.why):
+        out.print(Text(f"{text}\n"))
+    in_generations: dict[str, list[str]] = {}
+    for generation, what in explaining.by_generation(entry).items():
+        in_generations.setdefault(what, []).append(generation)
+    out.print(_rows((_listed(names), what) for what, names in in_generations.items()))
+    _print_example(out, entry.example)
+
+
+def _rows(rows: Iterable[tuple[str, str]]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for left, right in rows:
+        table.add_row(Text(f"  {left}"), Text(right))
+    return table
+
+
+def _listed(generations: list[str]) -> str:
+    return "every generation" if len(generations) == len(GENERATIONS) else ", ".join(generations)
+
+
+def _print_example(out: Console, example: Example) -> None:
+    if example.breaks is None:
+        out.print(Text("\nAn example, from which no event can be left out:\n"))
+    else:
+        spared = f" and nothing under {example.beside}" if example.beside else ""
+        out.print(
+            Text(f"\nA shortest schedule that breaks {example.breaks} under {example.under}{spared}; it is found by")
+        )
+        out.print(Text(f"{_command_line(example)}\n"), soft_wrap=True)
+    out.print(_drawing(example))
+
+
+def _command_line(example: Example) -> str:
+    """The complete search that finds the example, or one as short.
+
+    With three replicas there is no room for two protocols, and the examples are the shortest for the one by itself.
+    """
+    search = f"fuzz --breaks {example.under} --holds {example.beside}"
+    if example.beside is None or example.settings.replicas > 2:
+        search = f"explore --protocol {example.under}"
+    words = ["epochfuzz", search, f"--property {example.breaks}"]
+    for key, value in example.settings.changed().items():
+        option = f"--{key.replace('_', '-')}"
+        words.append(option if value is True else f"{option} {value}")
+    return " ".join(words)
+
+
+def _drawing(example: Example) -> RenderableType:
+    from harness.timeline import side_by_side, timeline
+
+    run = run_schedule(example.events, example.under, **example.settings.changed())
+    if example.beside is None:
+        return timeline(run)
+    return side_by_side(run, run_schedule(example.events, example.beside, **example.settings.changed()))
+
+
+def _json(entry: Entry) -> dict[str, Any]:
+    example = entry.example
+    return {
+        "name": entry.name,
+        "kind": entry.kind,
+        "means": entry.means,
+        "why": entry.why,
+        "generations": explaining.by_generation(entry),
+        "example": {
+            "under": example.under,
+            "beside": example.beside,
+            "breaks": example.breaks,
+            "configuration": example.settings.changed(),
+            "events": list(example.events),
+            "length": len(example.events),
+            "shortest": example.breaks is not None,
+        },
+    }

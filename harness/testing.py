@@ -1,0 +1,57 @@
+"""For plain tests: replay a schedule written as text, and ask for a shortest one that breaks a property.
+
+>>> run = run_schedule(["produce A", "fetch B", "receive B"], "kip-320")
+>>> run.broken, run.steps[-1].state.leo[1]
+([], 1)
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from harness.replay import Run, replay
+from model.configuration import Configuration
+from model.events import REPLICA_NAMES, EventError, parse_schedule, replica_of, schedule_texts
+from model.properties import PROPERTIES
+from model.protocols import parse_protocol
+
+
+class NoSuchSchedule(AssertionError):
+    """No schedule breaks the property within the bounds, or memory ended the search before one was found."""
+
+
+def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
+    """The run of a schedule of event texts, such as `fetch B`, under a protocol.
+
+    `settings` are those of model.configuration.Configuration. Raises EventError, ProtocolError or ConfigurationError,
+    each a ValueError.
+    """
+    configuration = Configuration(**settings)
+    schedule = parse_schedule(events)
+    for number, event in enumerate(schedule, start=1):
+        if replica_of(event) >= configuration.replicas:
+            letter = REPLICA_NAMES[replica_of(event)]
+            raise EventError(f"event {number} names replica {letter}, but there are {configuration.replicas} replicas")
+    return replay(schedule, parse_protocol(protocol), configuration)
+
+
+def minimal(protocol: str, property: str, **settings: Any) -> list[str]:
+    """A shortest schedule that breaks a property, found by complete search; the same one at every call.
+
+    The search is bounded by 3 records and 3 changes of epoch unless `settings` say otherwise. Raises NoSuchSchedule
+    where there is none, and ValueError for what is no protocol, property or configuration.
+    """
+    if property not in PROPERTIES:
+        raise ValueError(f"unknown property {property!r}; the properties are {', '.join(PROPERTIES)}")
+    parsed = parse_protocol(protocol)
+    configuration = Configuration(**{"records": 3, "epochs": 3, **settings})
+
+    from harness.engine.explore import explore  # not before it is needed: it loads Numba
+
+    result = explore(parsed, configuration, 1 << PROPERTIES.index(property))
+    if result.shortest is None and result.complete:
+        raise NoSuchSchedule(f"{protocol} holds {property}: all {result.states:,} states within the bounds keep it")
+    if result.shortest is None:
+        raise NoSuchSchedule(
+            f"memory ended the search: no schedule of up to {result.depth} events breaks {property} under {protocol}"
+        )
+    return schedule_texts(result.shortest)

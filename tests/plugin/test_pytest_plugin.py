@@ -1,0 +1,329 @@
+"""The pytest plugin: which files become tests, what a failure shows, and what the plugin costs."""
+
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from harness.case import load_case
+from harness.replay import replay
+from model.protocols import parse_protocol
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parents[2]
+M1_LOSS = ROOT / "corpus" / "documents" / "m1-loss.yaml"
+
+INSTALLED = any(entry.name == "epochfuzz" for entry in importlib.metadata.entry_points(group="pytest11"))
+WITH_PLUGIN = () if INSTALLED else ("-p", "harness.pytest_plugin")
+
+# The shortest loss under hw: isr-complete breaks after event 8, no-committed-loss and no-acked-loss after event 9.
+SHORTEST_LOSS = """\
+schema: 1
+id: shortest-loss
+why: B cuts m0, which A has committed, and is elected.
+events: [produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B, produce B]
+expect:
+  hw: {broken: [no-committed-loss], at: 9}
+  kip-101: {broken: []}
+provenance: {seed: 7, schedule: 12}
+"""
+
+# What importing or running the plugin must not load before there is a use for it.
+HEAVY = {"hypothesis", "numba", "pyspark", "rich"}
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A project with one case in its corpus."""
+    pytester.makeini("[pytest]\nepochfuzz_corpus = corpus\n")
+    write(pytester, "corpus/shortest-loss.yaml", SHORTEST_LOSS)
+    return pytester
+
+
+def write(pytester: pytest.Pytester, name: str, text: str) -> Path:
+    path = pytester.path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest(*WITH_PLUGIN, "-p", "no:cacheprovider", *arguments)
+
+
+def run_elsewhere(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """pytest in a process of its own, which finds the packages but has no configuration of ours."""
+    paths = filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTEST_ADDOPTS": "", "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *WITH_PLUGIN, *arguments],
+        cwd=directory, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def steps_drawn(result: pytest.RunResult) -> list[str]:
+    """The number and event of each step of the timeline in the output."""
+    found = (re.match(r"\s*(\d+)\s+(\w+ [A-E])\b", line) for line in result.stdout.lines)
+    return [f"{step[1]} {step[2]}" for step in found if step]
+
+
+# Collection.
+
+
+def test_each_protocol_that_a_case_names_is_a_test(project: pytest.Pytester) -> None:
+    result = run(project, "-v")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "corpus/shortest-loss.yaml::shortest-loss[[]hw] PASSED*",
+            "corpus/shortest-loss.yaml::shortest-loss[[]kip-101] PASSED*",
+        ]
+    )
+
+
+def test_the_corpus_is_collected_along_with_testpaths(project: pytest.Pytester) -> None:
+    project.makeini("[pytest]\nepochfuzz_corpus = corpus\ntestpaths = tests\n")
+    write(project, "tests/test_own.py", "def test_own(): pass\n")
+    run(project).assert_outcomes(passed=3)
+    run(project, "tests").assert_outcomes(passed=1)
+
+
+def test_every_yaml_file_of_the_corpus_is_a_case_and_none_elsewhere(project: pytest.Pytester) -> None:
+    write(project, "corpus/deep/below.yaml", SHORTEST_LOSS)
+    write(project, "data/elsewhere.yaml", SHORTEST_LOSS)
+    write(project, "data/notes.yaml", "some: notes\n")
+    run(project).assert_outcomes(passed=4)
+
+
+def test_a_case_elsewhere_is_collected_where_it_is_named(project: pytest.Pytester) -> None:
+    write(project, "data/elsewhere.yaml", SHORTEST_LOSS)
+    run(project, "data/elsewhere.yaml").assert_outcomes(passed=2)
+
+
+def test_without_a_corpus_what_looks_like_a_case_is_one(pytester: pytest.Pytester) -> None:
+    write(pytester, "shortest-loss.yaml", SHORTEST_LOSS)
+    write(pytester, "notes.yaml", "schema: 1\nid: no-case\n")
+    run(pytester).assert_outcomes(passed=2)
+
+
+def test_an_invalid_case_is_a_collection_error_with_file_and_line(project: pytest.Pytester) -> None:
+    path = write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("expect:", "expects:"))
+    result = run(project)
+    result.assert_outcomes(errors=1)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines([f"{path}:5: unknown key 'expects' in the case; did you mean 'expect'?"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*Error: *")
+
+
+def test_a_case_that_would_test_nothing_is_a_collection_error(project: pytest.Pytester) -> None:
+    write(project, "corpus/shortest-loss.yaml", "{schema: 1, id: x, why: because, events: [produce A]}")
+    result = run(project)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the case expects nothing of any protocol*"])
+
+
+def test_a_corpus_that_is_not_there_is_an_error_of_usage(project: pytest.Pytester) -> None:
+    result = run(project, "-o", "epochfuzz_corpus=korpus")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: epochfuzz_corpus: there is no directory {project.path}/korpus; *"])
+
+
+# Verdicts.
+
+
+def test_a_failure_shows_sentences_and_the_timeline_up_to_the_step_but_no_traceback(project: pytest.Pytester) -> None:
+    write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 10"))
+    result = run(project)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "shortest-loss under hw is not as expected:",
+            "the first break was expected after event 10 (produce B), but came after event 9 (notify B)",
+            "epochfuzz replay corpus/shortest-loss.yaml --protocol hw --trace",
+            "*no-committed-loss at step 9*",
+            "*m0 is lost*",
+        ]
+    )
+    assert steps_drawn(result)[-1] == "9 notify B"
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*.py:*")
+
+
+@pytest.mark.parametrize(
+    ("part", "replacement", "last_step"),
+    [
+        ("hw: {broken: [no-committed-loss], at: 9}", "hw: {broken: []}", 9),
+        ("at: 9", "at: 3", 3),
+        ("no-committed-loss], at: 9", "no-divergence], at: 2", 10),
+        ("no-committed-loss], at: 9", "no-divergence]", 10),
+        ("provenance", "states: [{after: 5, protocol: hw, A: {hw: 0}}]\nprovenance", 5),
+    ],
+    ids=["broke at all", "broke later", "did not break then", "did not break", "another state"],
+)
+def test_the_timeline_ends_where_the_run_is_no_longer_as_expected(
+    project: pytest.Pytester, part: str, replacement: str, last_step: int
+) -> None:
+    write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace(part, replacement))
+    assert len(steps_drawn(run(project))) == last_step
+
+
+def test_a_replay_that_went_another_way_than_the_recorded_one_fails(project: pytest.Pytester) -> None:
+    recorded = SHORTEST_LOSS.replace("seed: 7", "fingerprint: {hw: 0123456789abcdef}, seed: 7")
+    write(project, "corpus/shortest-loss.yaml", recorded)
+    result = run(project)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*but 0123456789abcdef was recorded"])
+
+
+def test_a_protocol_of_the_command_line_takes_the_place_of_those_of_the_case(project: pytest.Pytester) -> None:
+    result = run(project, "-v", "--epochfuzz-protocol", "kip-320", "--epochfuzz-protocol", "hw")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*shortest-loss[[]kip-320] PASSED*", "*shortest-loss[[]hw] PASSED*"])
+
+
+def test_a_protocol_that_the_case_says_nothing_of_must_hold_what_its_generation_promises(
+    project: pytest.Pytester,
+) -> None:
+    result = run(project, "--epochfuzz-protocol", "kip-320:truncation=high_watermark")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "the case says nothing of kip-320:truncation=high_watermark, which must hold no-committed-loss,"
+            " but it broke after event 9"
+        ]
+    )
+
+
+def test_a_known_flaw_of_a_generation_that_the_case_says_nothing_of_is_no_failure(project: pytest.Pytester) -> None:
+    silent = SHORTEST_LOSS.replace("  hw: {broken: [no-committed-loss], at: 9}\n", "")
+    write(project, "corpus/shortest-loss.yaml", silent)
+    run(project, "--epochfuzz-protocol", "hw").assert_outcomes(passed=1)
+
+
+def test_an_unknown_protocol_is_an_error_of_usage(project: pytest.Pytester) -> None:
+    result = run(project, "--epochfuzz-protocol", "kip-999")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --epochfuzz-protocol: unknown protocol 'kip-999'; *"])
+
+
+# Rewriting.
+
+
+def test_rewriting_makes_a_case_expect_what_replay_gives(project: pytest.Pytester) -> None:
+    path = write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
+    run(project, "--epochfuzz-rewrite").assert_outcomes(passed=2)
+    expected = load_case(path).expect["hw"]
+    assert "isr-complete" in expected.broken
+    assert expected.at == 9
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    run(project).assert_outcomes(passed=2)
+
+
+def test_without_rewriting_a_case_file_is_left_alone(project: pytest.Pytester) -> None:
+    wrong = SHORTEST_LOSS.replace("at: 9", "at: 3")
+    path = write(project, "corpus/shortest-loss.yaml", wrong)
+    run(project)
+    assert path.read_text(encoding="utf-8") == wrong
+
+
+def test_a_case_file_that_cannot_be_rewritten_is_named(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
+
+    def refuse(self: Path, *_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    result = run(project, "--epochfuzz-rewrite", "-k", "hw")
+    result.assert_outcomes(failed=1, deselected=1)
+    result.stdout.fnmatch_lines([f"{path}: cannot be rewritten: Permission denied"])
+
+
+# Reports.
+
+
+def test_junit_has_seed_fingerprint_and_reproduce_line(project: pytest.Pytester) -> None:
+    run(project, "--junitxml=junit.xml")
+    properties = {
+        test.attrib["name"]: {entry.attrib["name"]: entry.attrib["value"] for entry in test.iter("property")}
+        for test in ElementTree.parse(project.path / "junit.xml").iter("testcase")
+    }
+    case = load_case(project.path / "corpus/shortest-loss.yaml")
+    assert properties == {
+        f"shortest-loss[{protocol}]": {
+            "seed": "7",
+            "fingerprint": replay(case.events, parse_protocol(protocol), case.settings).fingerprint,
+            "reproduce": f"epochfuzz replay corpus/shortest-loss.yaml --protocol {protocol} --trace",
+        }
+        for protocol in ("hw", "kip-101")
+    }
+
+
+def test_a_failing_case_has_its_properties_too(project: pytest.Pytester) -> None:
+    write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
+    run(project, "--junitxml=junit.xml")
+    failed = [test for test in ElementTree.parse(project.path / "junit.xml").iter("testcase") if len(test) == 2]
+    assert [entry.attrib["name"] for entry in failed[0].iter("property")] == ["seed", "fingerprint", "reproduce"]
+
+
+def test_workers_share_the_cases_among_them(project: pytest.Pytester) -> None:
+    write(project, "corpus/other.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
+    result = run(project, "-n2")
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(["the first break was expected after event 3 *"])
+
+
+def test_workers_may_rewrite_the_same_case(project: pytest.Pytester) -> None:
+    path = write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
+    run(project, "-n2", "--epochfuzz-rewrite").assert_outcomes(passed=2)
+    assert load_case(path).expect["hw"].at == 9
+
+
+# Cost, and life outside this repository.
+
+
+def test_importing_the_plugin_loads_nothing_heavy() -> None:
+    code = f"import sys, harness.pytest_plugin; print(({HEAVY} | {{'numpy', 'yaml', 'model'}}) & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout == "set()\n"
+
+
+def test_replaying_a_case_that_is_as_expected_loads_nothing_heavy(tmp_path: Path) -> None:
+    (tmp_path / "shortest-loss.yaml").write_text(SHORTEST_LOSS, encoding="utf-8")
+    (tmp_path / "test_light.py").write_text(f"import sys\ndef test_light(): assert not {HEAVY} & set(sys.modules)\n")
+    result = run_elsewhere(tmp_path)
+    assert "3 passed" in result.stdout, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(("own_profile", "examples"), [(None, 7), (9, 9)], ids=["ours", "the project's own"])
+def test_our_hypothesis_profiles_are_there_to_be_asked_for_unless_the_project_has_its_own(
+    tmp_path: Path, own_profile: int | None, examples: int
+) -> None:
+    strategies = tmp_path / "strategies"  # found before the real one, whose settings are its own business
+    strategies.mkdir()
+    (strategies / "profiles.py").write_text(
+        "from hypothesis import settings\ndef register(): settings.register_profile('nightly', max_examples=7)\n"
+    )
+    if own_profile:
+        (tmp_path / "conftest.py").write_text(
+            f"from hypothesis import settings\nsettings.register_profile('nightly', max_examples={own_profile})\n"
+        )
+    (tmp_path / "test_profile.py").write_text(
+        f"from hypothesis import settings\ndef test_profile(): assert settings().max_examples == {examples}\n"
+    )
+    result = run_elsewhere(tmp_path, "--hypothesis-profile=nightly")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_one_case_in_an_empty_directory_is_all_that_pytest_needs(tmp_path: Path) -> None:
+    (tmp_path / M1_LOSS.name).write_bytes(M1_LOSS.read_bytes())
+    result = run_elsewhere(tmp_path)
+    assert f"{len(load_case(M1_LOSS).protocols)} passed" in result.stdout, result.stdout + result.stderr

@@ -1,0 +1,77 @@
+"""The functions for plain tests: a schedule replayed from text, and a shortest one that breaks a property."""
+
+import doctest
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import testing
+from harness.testing import NoSuchSchedule, minimal, run_schedule
+from model.configuration import ConfigurationError
+from model.events import EventError
+from model.protocols import ProtocolError
+
+SHORTEST_LOSS = [
+    "produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B",
+]  # fmt: skip
+
+
+def test_a_schedule_runs_under_the_protocol_named() -> None:
+    assert run_schedule(SHORTEST_LOSS, "hw").first_broken["no-committed-loss"] == 9
+    assert run_schedule(SHORTEST_LOSS, "kip-101").broken == []
+
+
+def test_a_schedule_runs_with_the_settings_named() -> None:
+    run = run_schedule(["produce A", "fetch C"], "kip-320", replicas=3, acks="1")
+    assert [step.applied for step in run.steps] == [True, True]
+    assert run.settings.acks == "1"
+
+
+@pytest.mark.parametrize(
+    ("events", "protocol", "settings", "error", "message"),
+    [
+        (["fetch Z"], "hw", {}, EventError, "unknown replica 'Z'"),
+        (["produce A", "fetch C"], "hw", {}, EventError, "event 2 names replica C, but there are 2 replicas"),
+        (["produce A"], "wh", {}, ProtocolError, "unknown protocol 'wh'"),
+        (["produce A"], "hw", {"replicas": 9}, ConfigurationError, "replicas is a whole number from 2 to 5"),
+    ],
+)
+def test_what_is_no_event_protocol_or_configuration_is_refused(
+    events: list[str], protocol: str, settings: dict[str, int], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        run_schedule(events, protocol, **settings)
+
+
+def test_minimal_is_a_shortest_schedule() -> None:
+    assert minimal("hw", "no-committed-loss") == SHORTEST_LOSS
+
+
+def test_minimal_takes_settings_and_bounds() -> None:
+    assert minimal("kip-320", "no-acked-loss", acks="1", records=1, epochs=1) == ["produce A", "elect B", "notify B"]
+
+
+def test_a_property_that_holds_fails_the_assertion_and_says_so() -> None:
+    with pytest.raises(NoSuchSchedule, match=r"kip-320 holds no-divergence: all [\d,]+ states within the bounds") as no:
+        minimal("kip-320", "no-divergence", records=1, epochs=1)
+    assert isinstance(no.value, AssertionError)
+
+
+def test_minimal_refuses_what_is_no_property() -> None:
+    with pytest.raises(ValueError, match="unknown property 'no-loss'; the properties are no-committed-loss, "):
+        minimal("hw", "no-loss")
+
+
+def test_the_example_in_the_documentation_is_right() -> None:
+    result = doctest.testmod(testing)
+    assert (result.attempted, result.failed) == (2, 0)
+
+
+def test_running_a_schedule_compiles_nothing() -> None:
+    code = (
+        "import sys; from harness.testing import run_schedule; run_schedule(['produce A'], 'hw');"
+        " assert not {'numba', 'hypothesis', 'pyspark', 'rich'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=True, capture_output=True)

@@ -1,0 +1,289 @@
+"""Explain: every name of the model has an entry, and every example shows what its entry says."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from harness import goals as asked
+from harness.commands import explain as command
+from harness.commands.outcome import BadInput
+from harness.engine.explore import explore
+from harness.explain import KINDS, Entry, Example, UnknownName, by_generation, find, glossary
+from harness.narrative import narrate
+from harness.replay import Run
+from harness.testing import run_schedule
+from model import goals
+from model.configuration import Configuration
+from model.events import VERBS, event_text
+from model.properties import PROPERTIES
+from model.protocols import GENERATIONS, MECHANISMS, parse_protocol
+
+ROOT = Path(__file__).parents[2]
+
+ENTRIES = list(glossary().values())
+NAMES = {
+    "property": list(PROPERTIES),
+    "mechanism": [
+        name
+        for mechanism, choices in MECHANISMS.items()
+        for name in (mechanism, *(f"{mechanism}={choice}" for choice in choices))
+    ],
+    "generation": list(GENERATIONS),
+    "event": list(VERBS),
+    "goal": list(goals.NAMES),
+}
+
+each_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.name) for entry in ENTRIES])
+
+
+def of_kind(*kinds: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("entry", [pytest.param(e, id=e.name) for e in ENTRIES if e.kind in kinds])
+
+
+def run(example: Example, protocol: str | None = None, events: tuple[str, ...] | None = None) -> Run:
+    chosen = example.events if events is None else events
+    return run_schedule(chosen, protocol or example.under, **example.settings.changed())
+
+
+def leaving_one_out(events: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [events[:i] + events[i + 1 :] for i in range(len(events))]
+
+
+# Completeness.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_name_of_the_model_is_explained_and_no_other(kind: str) -> None:
+    assert [entry.name for entry in ENTRIES if entry.kind == kind] == NAMES[kind]
+
+
+@each_entry
+def test_an_entry_says_in_sentences_what_a_name_means_and_why_it_exists(entry: Entry) -> None:
+    assert entry.means.endswith(".")
+    assert entry.why.endswith(".")
+
+
+# Examples.
+
+
+@each_entry
+def test_a_schedule_that_breaks_a_property_does_so_with_its_last_event_and_spares_the_protocol_beside(
+    entry: Entry,
+) -> None:
+    example = entry.example
+    if example.breaks is None:
+        assert run(example).first_broken == {}
+    else:
+        assert run(example).first_broken[example.breaks] == len(example.events)
+    if example.beside is not None:
+        assert run(example, example.beside).first_broken == {}
+
+
+@of_kind("property")
+def test_the_example_of_a_property_breaks_that_property_if_anything_does(entry: Entry) -> None:
+    assert entry.example.breaks == (None if entry.name == "hw-within-log" else entry.name)
+
+
+@of_kind("mechanism")
+def test_the_example_of_a_mechanism_is_about_that_mechanism_alone(entry: Entry) -> None:
+    mechanism, _, choice = entry.name.partition("=")
+    under = parse_protocol(entry.example.under)
+    newest = GENERATIONS["kip-320"]
+    assert [each for each in MECHANISMS if under.choice(each) != newest.choice(each)] == [mechanism]
+    assert entry.example.beside == "kip-320"
+    if choice not in ("", newest.choice(mechanism)):
+        assert under.choice(mechanism) == choice
+
+
+@of_kind("generation")
+def test_the_example_of_a_generation_breaks_it_and_not_the_next_and_for_the_last_not_it(entry: Entry) -> None:
+    names = list(GENERATIONS)
+    last = min(names.index(entry.name), len(names) - 2)
+    assert (entry.example.under, entry.example.beside) == (names[last], names[last + 1])
+
+
+@of_kind("event")
+def test_the_example_of_an_event_ends_with_it_and_needs_every_event_before_it(entry: Entry) -> None:
+    whole = narrate(run(entry.example))
+    assert whole[-1].applied
+    assert whole[-1].event.split()[0] == entry.name
+    for events in leaving_one_out(entry.example.events)[:-1]:
+        assert narrate(run(entry.example, events=events))[-1].sentence != whole[-1].sentence
+
+
+@of_kind("goal")
+def test_the_example_of_a_goal_meets_it_with_its_last_event_and_needs_every_event(entry: Entry) -> None:
+    goal = 1 << goals.NAMES.index(entry.name)
+    assert run(entry.example).steps[-1].state.goals & goal
+    for events in leaving_one_out(entry.example.events):
+        assert not any(step.state.goals & goal for step in run(entry.example, events=events).steps)
+
+
+def test_the_high_watermark_stays_within_the_log_only_because_a_cut_takes_it_along() -> None:
+    final = run(find("hw-within-log").example).steps[-2:]
+    assert [step.state.high_watermark[0] for step in final] == [1, 0]
+
+
+SEARCHED = list(dict.fromkeys(entry.example for entry in ENTRIES if entry.example.breaks is not None))
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(
+            example,
+            id=f"{example.under} breaks {example.breaks}",
+            marks=[pytest.mark.slow] if example.settings.replicas > 2 else [],
+        )
+        for example in SEARCHED
+    ],
+)
+def test_complete_search_finds_an_example_of_that_length_and_none_shorter(example: Example) -> None:
+    # Two protocols with three replicas do not fit into memory. What breaks the one at all bounds what breaks it alone.
+    alone = example.settings.replicas > 2
+    bounds = {"records": 2 if alone else 3, "epochs": 3}
+    found = explore(
+        parse_protocol(example.under),
+        Configuration(**(example.settings.changed() | bounds)),
+        1 << PROPERTIES.index(example.breaks or ""),
+        depth=len(example.events),
+        spared=[parse_protocol(example.beside)] if example.beside and not alone else [],
+    )
+    assert found.shortest is not None
+    assert len(found.shortest) == len(example.events)
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_complete_search_finds_no_high_watermark_beyond_the_log(generation: str) -> None:
+    bounds = Configuration(power_loss=True, asynchronous_checkpoint=True, records=1, epochs=1)
+    result = explore(GENERATIONS[generation], bounds, 1 << PROPERTIES.index("hw-within-log"))
+    assert (result.complete, result.broken) == (True, False)
+
+
+# Who has it.
+
+
+@pytest.mark.parametrize(
+    ("name", "generation", "expected"),
+    [
+        ("no-divergence", "kip-320", "must hold"),
+        ("no-divergence", "hw", "may break: the high watermark trails"),
+        ("truncation", "kip-101", "leader_epoch"),
+        ("truncation=high_watermark", "kip-279", "leader_epoch_stepwise"),
+        ("kip-279", "kip-279", "truncation=leader_epoch_stepwise, truncate_when=leader_changed, "),
+        ("fetch fenced", "kip-320", "asked for"),
+        ("fetch fenced", "kip-279", "counted, not asked for"),
+        ("crash", "hw", "has it"),
+    ],
+)
+def test_an_entry_tells_what_the_name_stands_for_in_a_generation(name: str, generation: str, expected: str) -> None:
+    assert by_generation(find(name))[generation].startswith(expected)
+
+
+def test_an_entry_of_a_generation_tells_of_no_other() -> None:
+    assert list(by_generation(find("kip-101"))) == ["kip-101"]
+
+
+@of_kind("goal")
+def test_a_goal_that_a_run_can_ask_for_is_asked_for_in_its_example(entry: Entry) -> None:
+    every = [
+        Configuration(min_insync_replicas=2),
+        Configuration(unclean_leader_election=True, power_loss=True, asynchronous_checkpoint=True),
+    ]
+    ever = any(entry.name in asked.asked_for(p, settings) for p in GENERATIONS.values() for settings in every)
+    assert ("asked for" in by_generation(entry).values()) == ever
+
+
+# The command.
+
+
+@pytest.fixture
+def app() -> typer.Typer:
+    app = typer.Typer()
+    app.command()(command.explain)
+    return app
+
+
+def invoke(app: typer.Typer, *arguments: str) -> Any:
+    result = CliRunner().invoke(app, arguments)
+    if isinstance(result.exception, BadInput):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_without_a_name_all_are_listed_one_line_each(app: typer.Typer) -> None:
+    lines = invoke(app).stdout.splitlines()
+    assert [line for line in lines if not line.startswith("  ")] == list(KINDS.values())
+    listed = [line.rstrip().split("  ")[1] for line in lines if line.startswith("  ")]
+    assert listed == [name for kind in KINDS for name in NAMES[kind]]
+
+
+@each_entry
+def test_every_name_can_be_explained_to_people_and_to_programs(app: typer.Typer, entry: Entry) -> None:
+    result = invoke(app, *entry.name.split(), "--json")
+    document = json.loads(result.stdout)
+    assert (document["name"], document["kind"], document["why"]) == (entry.name, entry.kind, entry.why)
+    assert document["example"]["events"] == [event_text(step.event) for step in run(entry.example).steps]
+    text = result.stderr
+    assert " ".join(entry.means.split()) in " ".join(text.split())
+    assert f"{len(entry.example.events)} {entry.example.events[-1]}" in " ".join(text.split())
+
+
+def test_the_list_is_there_for_programs_too(app: typer.Typer) -> None:
+    names = json.loads(invoke(app, "--json").stdout)["names"]
+    assert names[0] == {
+        "name": "no-committed-loss",
+        "kind": "property",
+        "summary": "What consumers could read is never lost.",
+    }
+    assert len(names) == len(ENTRIES)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("no-comitted-loss", "did you mean 'no-committed-loss' or 'no-acked-loss'?"),
+        ("epoch_start", "did you mean 'isr_expansion=epoch_start'?"),
+        ("isr shrank", "did you mean 'ISR shrank' or 'shrink'?"),
+        ("xyzzy", "`epochfuzz explain` lists all there are"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_nearest_right_ones(app: typer.Typer, written: str, said: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        invoke(app, *written.split())
+    assert str(caught.value) == f"unknown name {written!r}; {said}"
+
+
+def test_looking_a_name_up_in_python_raises_the_same() -> None:
+    with pytest.raises(UnknownName, match="did you mean 'fetch'"):
+        find("fetsh")
+
+
+def test_explaining_loads_neither_numba_nor_hypothesis_nor_spark() -> None:
+    code = (
+        "import sys; from harness.commands.explain import explain; explain(['fetch']);"
+        " assert not {'numba', 'hypothesis', 'pyspark'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "exit_code", "complaint"),
+    [("fetch", 0, ""), ("fetsh", 2, "epochfuzz: unknown name 'fetsh'; did you mean 'fetch' or 'flush'?\n")],
+)
+def test_the_exit_code_tells_whether_there_was_something_to_explain(name: str, exit_code: int, complaint: str) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", "from harness.cli import main; main()", "explain", name],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (result.returncode, result.stderr) == (exit_code, complaint)
