@@ -1,0 +1,144 @@
+"""A campaign from its start to its end; each step is taken where the directory says that it has not been yet."""
+
+from dataclasses import dataclass
+from typing import Protocol as Interface
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from harness import fuzz
+from harness.campaign import blocks, cases, findings, parameters, waves
+from harness.campaign.directory import Directory
+from harness.campaign.errors import CampaignError
+from harness.campaign.parameters import Parameters
+from harness.campaign.waves import Waves
+from harness.campaign.workers import Workers
+from harness.case import dump_case
+from harness.engine.compilation import model_digest
+from harness.engine.walk import Tally
+from harness.fuzz import Finding
+
+# Written last: a campaign that has it is finished.
+OUTCOME = pa.schema(
+    {
+        "schedules": pa.int64(),  # walked
+        "events": pa.int64(),  # applied, under all protocols together
+        "findings": pa.int64(),  # rows of findings
+    }
+)
+
+
+_MOMENT = 0.001  # seconds, for a rate where a driver was killed before it had noted any
+
+
+class Progress(Interface):
+    """Who is told how far a campaign is."""
+
+    def doing(self, what: str) -> None:
+        """Name what is being done."""
+
+    def walked(self, tally: Tally, elapsed: float) -> None:
+        """Schedules were walked."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a finished campaign has shown, and for how long it walked."""
+
+    parameters: Parameters
+    tally: Tally
+    seconds: float
+    findings: list[Finding]
+
+
+class Campaign:
+    """A campaign in its directory."""
+
+    def __init__(self, directory: Directory, parameters_: Parameters) -> None:
+        self.directory = directory
+        self.parameters = parameters_
+        self._spark = directory.spark
+
+    @staticmethod
+    def start(spark: SparkSession, uri: str, asked: Parameters) -> "Campaign":
+        """A new campaign. Raises CampaignError where there is one already."""
+        directory = Directory(spark, uri)
+        if _parameters(directory) is not None:
+            resume = f"go on with `epochfuzz campaign resume {uri}`, or choose another directory"
+            raise CampaignError(f"{uri} already holds a campaign; {resume}")
+        directory.write_rows([asked.row()], parameters.SCHEMA, "parameters")
+        return Campaign(directory, asked)
+
+    @staticmethod
+    def load(spark: SparkSession, uri: str) -> "Campaign":
+        """The campaign of a directory. Raises CampaignError where there is none."""
+        directory = Directory(spark, uri)
+        found = _parameters(directory)
+        if found is None:
+            raise CampaignError(f"{uri} holds no campaign; `epochfuzz campaign run --out {uri}` starts one")
+        return Campaign(directory, found)
+
+    def run(self, progress: Progress) -> Outcome:
+        """Do what has not been done yet. Raises CampaignError where that began with other rules than these."""
+        if not self._is_finished():
+            if self.parameters.model != model_digest():
+                raise CampaignError(
+                    f"{self.directory.uri} was begun with model {self.parameters.model} (epochfuzz"
+                    f" {self.parameters.version}), and this is model {model_digest()}: go on with that version,"
+                    " or start another campaign"
+                )
+            self.waves().walk(progress.walked)
+            self._finish(progress)
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """What the campaign has shown. Raises CampaignError while it is not finished."""
+        if not self._is_finished():
+            raise CampaignError(
+                f"{self.directory.uri} is not finished; go on with `epochfuzz campaign resume {self.directory.uri}`"
+            )
+        rows = self.directory.read_rows("findings", findings.SCHEMA)
+        found = [findings.from_row(row, self.parameters) for row in rows]
+        tally = self.tally()
+        seconds = waves.seconds_walked(self.directory, tally.schedules)
+        return Outcome(self.parameters, tally, max(seconds, _MOMENT), found)
+
+    def _is_finished(self) -> bool:
+        return bool(self.directory.read_rows("outcome", OUTCOME))
+
+    def waves(self) -> Waves:
+        """The walk, from where it is."""
+        return Waves(self.directory, self.parameters)
+
+    def tally(self) -> Tally:
+        """The tally of all that is walked."""
+        return blocks.total(waves.finished_blocks(self.directory), self.parameters.protocols)
+
+    def _finish(self, progress: Progress) -> None:
+        """From failures to findings and cases."""
+        tally = self.tally()
+        breaches = fuzz.breaches(self.parameters.protocols, self.parameters.settings, tally)
+        progress.doing(f"shrinking and certifying {len(breaches)} findings")
+        found = self._shrunk(breaches)
+        made = [cases.case_for(finding, self.parameters) for finding in found]
+        rows = [findings.row(each) | {"case": dump_case(case)} for each, case in zip(found, made, strict=True)]
+        self.directory.write_rows(rows, findings.SCHEMA, "findings")
+        cases.write(made, self.directory)
+        ending = {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(found)}
+        self.directory.write_rows([ending], OUTCOME, "outcome")
+
+    def _shrunk(self, breaches: list[fuzz.Breach]) -> list[Finding]:
+        """The findings of the breaches, each made by a task of its own."""
+        argument = {
+            "parameters": self.parameters.text(),
+            "breaches": [findings.breach_row(breach) for breach in breaches],
+        }
+        numbers = self._spark.range(0, len(breaches), 1, max(1, len(breaches)))
+        shrunk = Workers(self._spark).map(numbers, "shrink_breaches", argument, findings.SHRUNK)
+        found = {(row["protocol"], row["property"]): row for row in shrunk.toArrow().to_pylist()}
+        return [findings.from_row(found[breach.protocol.name, breach.property], self.parameters) for breach in breaches]
+
+
+def _parameters(directory: Directory) -> Parameters | None:
+    rows = directory.read_rows("parameters", parameters.SCHEMA)
+    return Parameters.from_row(rows[0]) if rows else None

@@ -1,0 +1,76 @@
+"""Findings: what a campaign's failures come to, one row for each protocol and property, shrunk on the workers."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from harness import expectations
+from harness.campaign.parameters import Parameters
+from harness.engine.walk import Failure
+from harness.fuzz import Breach, Finding
+from harness.shrink import Reproducer
+from model.events import parse_schedule, schedule_texts
+from model.protocols import parse_protocol
+
+# What a worker returns: the reproducer, and what it was made from.
+SHRUNK = pa.schema(
+    {
+        "protocol": pa.string(),
+        "property": pa.string(),
+        "events": pa.list_(pa.string()),  # the shortest schedule known that breaks the property
+        "length": pa.int64(),  # of `events`
+        "certified_minimal": pa.bool_(),  # complete search found nothing shorter
+        "searched": pa.int64(),  # below this length, nothing breaks the property
+        "seen": pa.int64(),  # how many schedules of the campaign broke it
+        "schedule": pa.int64(),  # the number of the one that was shrunk
+        "shrunk_from": pa.int64(),  # how many events that took to break it
+    }
+)
+SCHEMA = SHRUNK.append(pa.field("case", pa.string()))  # the text of a case file
+
+
+def row(finding: Finding) -> dict[str, Any]:
+    """A finding as a row of SHRUNK."""
+    reproducer = finding.reproducer
+    return {
+        "protocol": finding.protocol.name,
+        "property": finding.property,
+        "events": schedule_texts(reproducer.schedule),
+        "length": len(reproducer.schedule),
+        "certified_minimal": reproducer.certified_minimal,
+        "searched": reproducer.searched,
+        "seen": finding.seen,
+        "schedule": finding.schedule,
+        "shrunk_from": finding.shrunk_from,
+    }
+
+
+def from_row(row: dict[str, Any], parameters: Parameters) -> Finding:
+    """The finding in a row of SHRUNK."""
+    protocol = parse_protocol(row["protocol"])
+    return Finding(
+        protocol=protocol,
+        property=row["property"],
+        reproducer=Reproducer(parse_schedule(row["events"]), row["certified_minimal"], row["searched"]),
+        seen=row["seen"],
+        schedule=row["schedule"],
+        shrunk_from=row["shrunk_from"],
+        known_flaw=expectations.known_flaw(protocol, parameters.settings, row["property"]),
+    )
+
+
+def breach_row(breach: Breach) -> dict[str, Any]:
+    """A breach as plain data, for a worker to shrink."""
+    failures = [[failure.length, failure.schedule] for failure in breach.failures]
+    return {
+        "protocol": breach.protocol.name,
+        "property": breach.property,
+        "seen": breach.seen,
+        "failures": failures,
+    }
+
+
+def breach_from_row(row: dict[str, Any]) -> Breach:
+    """The breach of plain data."""
+    failures = tuple(Failure(*failure) for failure in row["failures"])
+    return Breach(parse_protocol(row["protocol"]), row["property"], row["seen"], failures)

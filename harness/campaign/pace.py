@@ -1,0 +1,45 @@
+"""Pace: how many blocks go into the next wave, by the clock."""
+
+import time
+
+_LONGEST = 30.0  # seconds that a wave is to take at the most: what a killed driver loses;
+_SHORTEST = 2.0  # and at the least;
+_SHARE = 0.25  # in between, of the time so far: news comes soon at first, and a long campaign has few files
+_TASK = 2.0  # seconds that a task is to take, so that all cores are done at nearly the same time
+
+
+class Pace:
+    """Sizes of waves, from the blocks per second so far. At first, each core walks one block."""
+
+    def __init__(self, cores: int) -> None:
+        self.rate: float | None = None
+        self._cores = cores
+        self._done = 0
+        self._started = time.monotonic()
+
+    def done(self, blocks: int) -> None:
+        """A wave of so many blocks is done. Waves overlap, so that what one of them took says little."""
+        self._done += blocks
+        self.rate = self._done / (time.monotonic() - self._started)
+
+    def wave(self, elapsed: float, blocks_left: int | None, seconds_left: float | None) -> int:
+        """How many blocks to walk next, `elapsed` seconds into the campaign; 0 where nothing is left to ask for."""
+        size = self._cores * self._rounds(elapsed, seconds_left)
+        return size if blocks_left is None else min(size, blocks_left)
+
+    def _rounds(self, elapsed: float, seconds_left: float | None) -> int:
+        """How many blocks each core walks."""
+        if self.rate is None:
+            return 1
+        blocks_a_second = self.rate / self._cores
+        seconds = min(max(_SHORTEST, _SHARE * elapsed), _LONGEST)
+        rounds = max(1, round(seconds * blocks_a_second))
+        return rounds if seconds_left is None else min(rounds, round(max(0.0, seconds_left) * blocks_a_second))
+
+    def seconds(self, size: int) -> float:
+        """How long so many blocks take; 0 as long as that is not known."""
+        return 0.0 if self.rate is None else size / self.rate
+
+    def tasks(self, size: int) -> int:
+        """In how many tasks to walk so many blocks."""
+        return min(size, self._cores * max(1, round(self.seconds(size) / _TASK)))

@@ -1,0 +1,89 @@
+"""The parameters of a campaign: everything that its results depend on, and how much of it was asked for."""
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from importlib import metadata
+from typing import Any
+
+import pyarrow as pa
+
+from harness.engine.compilation import model_digest
+from harness.engine.walk import Walker
+from model.configuration import Configuration
+from model.protocols import Protocol, parse_protocol
+
+BLOCK = 50_000  # schedules; about half a second on one core
+
+_ARROW_TYPES = {int: pa.int64(), str: pa.string(), bool: pa.bool_()}
+
+SCHEMA = pa.schema(
+    {
+        "protocols": pa.list_(pa.string()),  # protocol texts, in the order given
+        "configuration": pa.struct({each.name: _ARROW_TYPES[type(each.default)] for each in fields(Configuration)}),
+        "seed": pa.int64(),
+        "schedules": pa.int64(),  # how many to walk; null where `seconds` says when to stop
+        "seconds": pa.float64(),  # for how long to walk; null where `schedules` says when to stop
+        "block": pa.int64(),  # how many schedules make a block
+        "model": pa.string(),  # the digest of the rules and of the engine
+        "version": pa.string(),  # of epochfuzz
+    }
+)
+
+
+def _version() -> str:
+    try:
+        return metadata.version("epochfuzz")
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a campaign walks: `schedules` of them, or as many as go into so many `seconds`."""
+
+    protocols: tuple[Protocol, ...]
+    settings: Configuration
+    seed: int
+    schedules: int | None = None
+    seconds: float | None = None
+    block: int = BLOCK
+    model: str = field(default_factory=model_digest)
+    version: str = field(default_factory=_version)
+
+    @property
+    def blocks(self) -> int | None:
+        """How many blocks there are to walk; None where time alone says when to stop."""
+        return None if self.schedules is None else -(-self.schedules // self.block)
+
+    def range_of(self, block: int) -> tuple[int, int]:
+        """The first schedule of a block, and how many it has."""
+        first = block * self.block
+        return first, self.block if self.schedules is None else min(self.block, self.schedules - first)
+
+    def walker(self) -> Walker:
+        """What walks the campaign's schedules."""
+        return Walker(self.protocols, self.settings, self.seed)
+
+    def row(self) -> dict[str, Any]:
+        """This as a row of SCHEMA."""
+        row = {each.name: getattr(self, each.name) for each in fields(self)}
+        configuration = asdict(row.pop("settings"))
+        return row | {"protocols": [protocol.name for protocol in self.protocols], "configuration": configuration}
+
+    @staticmethod
+    def from_row(row: dict[str, Any]) -> "Parameters":
+        """The parameters in a row of SCHEMA."""
+        protocols = tuple(parse_protocol(name) for name in row["protocols"])
+        others = {key: value for key, value in row.items() if key not in ("protocols", "configuration")}
+        # A key that is newer than the campaign has no value there.
+        settings = {key: value for key, value in row["configuration"].items() if value is not None}
+        return Parameters(protocols, Configuration(**settings), **others)
+
+    def text(self) -> str:
+        """This as text, the same for equal parameters."""
+        return json.dumps(self.row(), sort_keys=True)
+
+    @staticmethod
+    def from_text(text: str) -> "Parameters":
+        """The parameters of a text."""
+        return Parameters.from_row(json.loads(text))

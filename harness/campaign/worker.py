@@ -1,0 +1,62 @@
+"""The work of a campaign's workers: each task takes Arrow batches of numbers and answers with batches of rows.
+
+This is what runs on executors, and what it imports is what they need: numpy, numba, pyarrow and Hypothesis.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from harness import fuzz
+from harness.campaign import blocks, findings
+from harness.campaign.parameters import Parameters
+from harness.engine.compilation import model_digest
+from harness.engine.walk import Walker
+
+Batches = Iterator[pa.RecordBatch]
+
+
+class WrongModelError(RuntimeError):
+    """This worker has other rules than the campaign."""
+
+
+def get_ready(parameters: str, numbers: Batches) -> Batches:
+    """Compile the walk; one row for each worker, which is the last number that it was given."""
+    _, walker = _walker(parameters)
+    walker.walk(0, 1)
+    for batch in numbers:
+        last = batch.slice(batch.num_rows - 1)
+    yield last
+
+
+def walk_blocks(parameters: str, numbers: Batches) -> Batches:
+    """Walk the blocks numbered; a row of blocks.SCHEMA for each."""
+    campaign, walker = _walker(parameters)
+    for number in _each(numbers):
+        first, count = campaign.range_of(number)
+        row = blocks.row(first, walker.walk(first, count), walker.protocols)
+        yield pa.RecordBatch.from_pylist([row], schema=blocks.SCHEMA)
+
+
+def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
+    """Shrink and certify the breaches numbered; a row of findings.SHRUNK for each."""
+    _, walker = _walker(argument["parameters"])
+    for number in _each(numbers):
+        breach = findings.breach_from_row(argument["breaches"][number])
+        yield pa.RecordBatch.from_pylist([findings.row(fuzz.finding(walker, breach))], schema=findings.SHRUNK)
+
+
+@lru_cache(maxsize=4)
+def _walker(parameters: str) -> tuple[Parameters, Walker]:
+    """The parameters of a text and their walker, built once in a worker's life."""
+    campaign = Parameters.from_text(parameters)
+    if campaign.model != model_digest():
+        raise WrongModelError(f"a worker runs model {model_digest()}, the campaign is of model {campaign.model}")
+    return campaign, campaign.walker()
+
+
+def _each(numbers: Batches) -> Iterator[int]:
+    for batch in numbers:
+        yield from batch.column(0).to_pylist()

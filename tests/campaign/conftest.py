@@ -1,0 +1,43 @@
+"""One Spark session for all tests of campaigns, and one campaign that ran undisturbed."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from harness.campaign import session
+from harness.campaign.campaign import Campaign
+from harness.campaign.parameters import Parameters
+from model.configuration import Configuration
+from model.protocols import parse_protocol
+
+
+class Quiet:
+    def doing(self, what):
+        pass
+
+    def walked(self, tally, elapsed):
+        pass
+
+
+def parameters(*, protocols=("hw",), seed=7, schedules=20_000, **others):
+    return Parameters(tuple(map(parse_protocol, protocols)), Configuration(), seed, schedules, **others)
+
+
+def block_rows(directory):
+    """The rows of the table of blocks, as they are on disk."""
+    rows = directory.spark.read.parquet(directory.path("blocks")).drop("wave").toArrow().to_pylist()
+    return sorted(rows, key=lambda row: row["first"])
+
+
+@pytest.fixture(scope="session")
+def spark():
+    with session.opened("local[2]") as spark:
+        yield spark
+
+
+@pytest.fixture(scope="session")
+def undisturbed(spark, tmp_path_factory):
+    asked = parameters(protocols=("kip-320", "hw"), block=500)
+    campaign = Campaign.start(spark, str(tmp_path_factory.mktemp("campaign") / "undisturbed"), asked)
+    outcome = campaign.run(Quiet())
+    return SimpleNamespace(parameters=asked, directory=campaign.directory, outcome=outcome)

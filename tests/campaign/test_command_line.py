@@ -1,0 +1,128 @@
+"""`epochfuzz campaign`: JSON, exit codes, mistakes, and what is shown."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from harness import cli
+from harness.campaign import session
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def epochfuzz(spark, monkeypatch, capfd):
+    """Run a command in this process, on the session that all tests share: (exit code, stdout, stderr)."""
+
+    @contextmanager
+    def opened(master=None, remote=None):
+        yield spark
+
+    monkeypatch.setattr(session, "opened", opened)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["epochfuzz", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return int(ended.value.code or 0), *capfd.readouterr()
+
+    return run
+
+
+def process(*arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", "from harness.cli import main; main()", "campaign", *map(str, arguments)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def is_alive(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_the_json_of_a_campaign_is_that_of_fuzz(epochfuzz, tmp_path):
+    walk = ("--protocol", "hw", "--schedules", 2_000, "--seed", 7, "--json")
+    code, campaign, _ = epochfuzz("campaign", "run", "--out", tmp_path / "c", *walk)
+    assert code == 0
+    fuzz_code, fuzz, _ = epochfuzz("fuzz", *walk)
+    campaign, fuzz = json.loads(campaign), json.loads(fuzz)
+    assert code == fuzz_code
+    assert campaign.keys() - fuzz.keys() == {"directory"}
+    assert fuzz.keys() <= campaign.keys()
+    for key in ("seed", "schedules", "events", "goals", "findings", "reproduce"):
+        assert campaign[key] == fuzz[key], key
+    assert campaign["events_per_second"] > 0
+
+
+def test_report_shows_what_run_showed(epochfuzz, tmp_path):
+    walk = ("--protocol", "hw", "--schedules", 2_000, "--seed", 7)
+    code, run, told = epochfuzz("campaign", "run", "--out", tmp_path / "c", *walk)
+    assert "hw breaks no-committed-loss" in run
+    assert f"epochfuzz campaign report {tmp_path / 'c'}" in told
+    assert epochfuzz("campaign", "report", tmp_path / "c")[:2] == (code, run)
+    assert epochfuzz("campaign", "resume", tmp_path / "c")[:2] == (code, run)
+
+
+def test_a_property_broken_where_it_should_hold_is_exit_1(epochfuzz, tmp_path):
+    walk = ("--protocol", "kip-320:isr_expansion=high_watermark,truncation=high_watermark", "--schedules", 2_000)
+    assert epochfuzz("campaign", "run", "--out", tmp_path / "c", "--seed", 1, *walk)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("run", "--schedules", 5), "Missing option '--out'"),
+        (("run", "--out", "c", "--schedules", 5, "--for", "5s"), "--schedules and --for both say when to stop"),
+        (("run", "--out", "c", "--for", "5"), "--for: a duration is a number and s, m or h"),
+        (("run", "--out", "c", "--protocol", "kip-1"), "--protocol: unknown protocol 'kip-1'"),
+        (("run", "--out", "c", "--replicas", 9), "--replicas: "),
+        (("run", "--out", "c", "--master", "local", "--remote", "sc://h"), "--master and --remote both say where"),
+        (("resume", "no/campaign"), "no/campaign holds no campaign"),
+        (("report", "no/campaign"), "no/campaign holds no campaign"),
+    ],
+)
+def test_mistakes_end_in_one_message(epochfuzz, arguments, complaint):
+    code, out, err = epochfuzz("campaign", *arguments)
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert "Traceback" not in err
+
+
+def test_a_bad_master_is_one_message():
+    out, err = (bad := process("run", "--out", "c", "--master", "nonsense")).communicate(timeout=120)
+    assert (bad.returncode, out) == (2, "")
+    assert "epochfuzz: Spark failed: Master must either be yarn or start with spark, k8s, or local (its log is " in err
+    assert len(err.splitlines()) == 2
+    Path(err.split("its log is ")[1].strip(")\n")).unlink()
+
+
+@pytest.mark.slow
+def test_control_c_ends_a_campaign_that_can_be_resumed(epochfuzz, tmp_path):
+    running = process("run", "--out", tmp_path / "c", "--for", "10m", "--protocol", "hw", "--seed", 7)
+    deadline = time.monotonic() + 240
+    while not list(tmp_path.glob("c/blocks/wave=*/*.parquet")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, "")
+    assert f"interrupted; go on with: epochfuzz campaign resume {tmp_path / 'c'}" in err
+    assert "Traceback" not in err
+    while is_alive(running.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)  # Java has yet to notice that the driver is gone
+    assert not is_alive(running.pid)
+    assert "is not finished" in epochfuzz("campaign", "report", tmp_path / "c")[2]

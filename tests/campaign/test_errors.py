@@ -1,0 +1,66 @@
+"""What Spark fails with is told in a sentence."""
+
+import os
+
+import pytest
+
+from harness.campaign import session
+from harness.campaign.errors import CampaignError, sentence
+
+TASK_FAILED = """An error occurred while calling o63.parquet.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 failed 4 times
+\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:2844)
+Caused by: java.io.IOException: No space left on device
+\tat java.base/sun.nio.ch.FileDispatcherImpl.write0(Native Method)
+"""
+WORKER_FAILED = """An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "/site-packages/pyspark/worker.py", line 1, in main
+    process()
+{error}
+
+JVM stacktrace:
+org.apache.spark.SparkException: Job aborted
+\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:2844)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (TASK_FAILED, "No space left on device"),
+        (WORKER_FAILED.format(error="ValueError: no"), "ValueError: no"),
+        (
+            WORKER_FAILED.format(error="ModuleNotFoundError: No module named 'numba'"),
+            "a worker lacks numba; install what epochfuzz depends on wherever executors run",
+        ),
+        ("[SOME_CONDITION] a message\nmore", "[SOME_CONDITION] a message"),
+        ("", "it gives no reason"),
+    ],
+)
+def test_the_innermost_reason_is_told(text, told):
+    assert sentence(text) == told
+
+
+def open_session(**where):
+    with session.opened(**where):
+        pass
+
+
+def test_a_missing_java_is_named_with_the_command_that_installs_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(CampaignError, match=rf"{tmp_path}/bin/java was not found; .*apt-get install openjdk-17"):
+        open_session()
+
+
+@pytest.mark.parametrize("where", [{"remote": "sc://127.0.0.1:9"}, {"master": "spark://127.0.0.1:9"}])
+def test_a_server_that_does_not_answer_is_named(where):
+    with pytest.raises(CampaignError, match=r"no Spark server answers at 127\.0\.0\.1:9: "):
+        open_session(**where)
+
+
+def test_spark_writes_to_its_log_and_nothing_else(capfd):
+    with session._output_to(os.open(os.devnull, os.O_WRONLY)):
+        os.system("echo out; echo err >&2")
+    os.system("echo after")
+    assert capfd.readouterr() == ("after\n", "")

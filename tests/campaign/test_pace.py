@@ -1,0 +1,51 @@
+"""The sizes of waves follow the clock, and stop where a campaign does."""
+
+from harness.campaign import pace
+from harness.campaign.pace import Pace
+
+
+class Clock:
+    now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+def paced(monkeypatch, cores=2, blocks_a_second=10.0):
+    clock = Clock()
+    monkeypatch.setattr(pace, "time", clock)
+    paced = Pace(cores)
+    clock.now = 10.0
+    paced.done(int(blocks_a_second * clock.now))
+    return paced
+
+
+def test_each_core_walks_one_block_before_the_pace_is_known():
+    assert Pace(4).wave(0.0, blocks_left=None, seconds_left=60.0) == 4
+
+
+def test_waves_grow_with_the_time_so_far_up_to_the_longest(monkeypatch):
+    sizes = [paced(monkeypatch).wave(elapsed, None, None) for elapsed in (1, 20, 60, 1_000, 10_000)]
+    assert sizes == [20, 50, 150, 300, 300]
+
+
+def test_no_wave_has_more_blocks_than_are_left(monkeypatch):
+    assert paced(monkeypatch).wave(1_000.0, blocks_left=7, seconds_left=None) == 7
+    assert paced(monkeypatch).wave(1_000.0, blocks_left=0, seconds_left=None) == 0
+
+
+def test_a_wave_ends_with_the_time_left(monkeypatch):
+    assert paced(monkeypatch).wave(1_000.0, blocks_left=None, seconds_left=3.0) == 30
+    assert paced(monkeypatch).wave(1_000.0, blocks_left=None, seconds_left=0.0) == 0
+    assert paced(monkeypatch).wave(1_000.0, blocks_left=None, seconds_left=-5.0) == 0
+
+
+def test_blocks_that_take_longer_than_a_wave_should_are_still_walked(monkeypatch):
+    assert paced(monkeypatch, blocks_a_second=0.1).wave(0.0, None, None) == 2
+
+
+def test_every_core_has_tasks_and_no_task_is_empty(monkeypatch):
+    known = paced(monkeypatch)
+    assert known.tasks(300) == 30
+    assert known.tasks(1) == 1
+    assert known.tasks(3) == 2

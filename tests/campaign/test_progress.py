@@ -1,0 +1,36 @@
+"""Progress, where there is no terminal: plain lines, ever more rarely."""
+
+import io
+
+from rich.console import Console
+
+from harness.campaign.progress import Shown
+from harness.engine.walk import Tally
+
+from .conftest import parameters
+
+
+def lines(reports, **asked):
+    out = Console(file=io.StringIO(), width=200, highlight=False)
+    with Shown.on(out, parameters(protocols=("hw", "kip-101"), **asked)) as shown:
+        for schedules, elapsed in reports:
+            tally = Tally.empty(2)
+            tally.schedules = schedules
+            tally.events[:] = schedules * 50
+            tally.seen[0, 0] = tally.seen[1, 2] = 1
+            shown.walked(tally, elapsed)
+    return out.file.getvalue().splitlines()
+
+
+def test_a_line_tells_the_rate_what_is_broken_and_the_time_left():
+    (line,) = lines([(1_000_000, 20.0)], schedules=4_000_000)
+    assert line == "1,000,000 schedules · 5.0 million events/s · 2 findings so far · 1 min 0 s left"
+
+
+def test_the_time_left_of_a_campaign_on_the_clock_is_that_of_the_clock():
+    (line,) = lines([(1_000_000, 20.0)], schedules=None, seconds=28_820.0)
+    assert line.endswith("8 h 0 min left")
+
+
+def test_a_night_takes_few_lines():
+    assert 10 < len(lines(((i, float(i)) for i in range(1, 28_800)), schedules=28_800)) < 30

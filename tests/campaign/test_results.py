@@ -1,0 +1,85 @@
+"""A campaign finds what `fuzz` finds, however Spark divides the work."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from harness import fuzz
+from harness.campaign import blocks, cases, findings
+from harness.campaign.campaign import Campaign
+from harness.campaign.workers import Workers
+from harness.case import load_case
+from harness.engine.walk import Tally
+from harness.judgement import judge
+
+from .conftest import Quiet, block_rows, parameters
+
+
+@pytest.fixture(scope="module")
+def fuzzed(undisturbed):
+    asked = undisturbed.parameters
+    walker = asked.walker()
+    tally = fuzz.walk(walker, asked.schedules, None, jobs=2).tally
+    return tally, fuzz.findings(walker, tally)
+
+
+def assert_same(one: Tally, other: Tally):
+    assert one.schedules == other.schedules
+    for name in ("events", "seen", "goals", "shortest"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+def test_a_campaign_counts_what_fuzz_counts(undisturbed, fuzzed):
+    assert_same(undisturbed.outcome.tally, fuzzed[0])
+
+
+def test_a_campaign_finds_what_fuzz_finds(undisturbed, fuzzed):
+    assert undisturbed.outcome.findings == fuzzed[1]
+    assert len(fuzzed[1]) == 5
+
+
+def test_a_block_of_another_size_changes_nothing_that_is_found(spark, undisturbed, tmp_path):
+    asked = parameters(protocols=("kip-320", "hw"), block=7_000)
+    campaign = Campaign.start(spark, str(tmp_path / "c"), asked)
+    campaign.waves().walk(Quiet().walked)
+    assert len(block_rows(campaign.directory)) == 3
+    assert_same(campaign.tally(), undisturbed.outcome.tally)
+
+
+@pytest.mark.parametrize("partitions", [1, 5])
+def test_partitions_change_no_row(spark, undisturbed, partitions):
+    numbers = spark.range(0, 40, 1, partitions)
+    rows = Workers(spark).map(numbers, "walk_blocks", undisturbed.parameters.text(), blocks.SCHEMA)
+    assert rows.orderBy("first").toArrow().to_pylist() == block_rows(undisturbed.directory)
+
+
+def test_the_rows_of_blocks_add_up_to_their_tally(spark):
+    walker = parameters(protocols=("kip-101", "hw")).walker()
+    tallies = [walker.walk(first, 100) for first in (0, 100, 200)]
+    rows = [blocks.row(first, tally, walker.protocols) for first, tally in zip((0, 100, 200), tallies, strict=True)]
+    whole = walker.walk(0, 300)
+    table = spark.createDataFrame(pa.Table.from_pylist(rows, blocks.SCHEMA))
+    assert_same(blocks.total(table, walker.protocols), whole)
+
+
+def test_each_finding_is_kept_as_a_case_that_replays_as_it_says(undisturbed):
+    outcome, place = undisturbed.outcome, cases.local_directory(undisturbed.directory.uri)
+    kept = {path.stem: load_case(path) for path in place.iterdir()}
+    assert len(kept) == len(outcome.findings)
+    lost = kept["hw-no-committed-loss"]
+    assert lost.events == outcome.findings[0].reproducer.schedule
+    assert lost.provenance["seed"] == 7
+    assert "no-committed-loss" in lost.expect["hw"].broken
+    assert lost.expect["kip-320"].broken == ()
+    assert all(judge(case).as_expected for case in kept.values())
+    stored = undisturbed.directory.read_rows("findings", findings.SCHEMA)
+    assert {row["case"] for row in stored} == {path.read_text() for path in place.iterdir()}
+
+
+def test_a_campaign_on_the_clock_walks_schedules_from_the_first_on(spark, tmp_path):
+    asked = parameters(schedules=None, seconds=0.5, block=100)
+    campaign = Campaign.start(spark, str(tmp_path / "c"), asked)
+    campaign.waves().walk(Quiet().walked)
+    tally = campaign.tally()
+    assert tally.schedules >= 100
+    assert_same(tally, asked.walker().walk(0, tally.schedules))
