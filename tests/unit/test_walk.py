@@ -11,12 +11,13 @@ from model.configuration import Configuration
 from model.events import schedule_texts, verb_of
 from model.protocols import GENERATIONS, parse_protocol
 
+PLAIN = Configuration()
 EVERY_FAULT = Configuration(
     replicas=3, unclean_leader_election=True, power_loss=True, asynchronous_checkpoint=True, records_per_fetch=2
 )
 
 
-def walker(*protocols, settings=Configuration(), seed=7):
+def walker(*protocols, settings=PLAIN, seed=7):
     return Walker([parse_protocol(name) for name in protocols], settings, seed)
 
 
@@ -44,7 +45,7 @@ def test_swarm_leaves_verbs_out_of_some_schedules():
     assert len(set(map(frozenset, verbs))) > 50
 
 
-@pytest.mark.parametrize("settings", [Configuration(), EVERY_FAULT], ids=["plain", "every-fault"])
+@pytest.mark.parametrize("settings", [PLAIN, EVERY_FAULT], ids=["plain", "every-fault"])
 @pytest.mark.parametrize("name", GENERATIONS)
 def test_the_compiled_walk_sees_what_interpreted_replay_sees(name, settings):
     subject = walker(name, settings=settings)
