@@ -6,6 +6,7 @@ and saved where `hypothesis.find` looks for earlier failures. Complete search th
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from random import Random
 
 from hypothesis import HealthCheck, Phase, find
 from hypothesis import settings as hypothesis_settings
@@ -87,6 +88,7 @@ def shrink(
                 deadline=None,
             ),
             database_key=_KEY,
+            random=Random(0),
         )
     except NoSuchExample:
         return failing

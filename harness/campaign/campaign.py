@@ -27,7 +27,6 @@ OUTCOME = pa.schema(
     }
 )
 
-
 _MOMENT = 0.001  # seconds, for a rate where a driver was killed before it had noted any
 
 

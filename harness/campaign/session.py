@@ -1,5 +1,6 @@
 """Session: Spark, started once and quietly. What Java has to say goes to a log, which is kept if something fails."""
 
+import logging
 import os
 import shutil
 import socket
@@ -42,6 +43,7 @@ def opened(master: str | None = None, remote: str | None = None) -> Iterator["Sp
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it logs a traceback of what it also raises
     descriptor, name = tempfile.mkstemp(prefix="epochfuzz-spark-", suffix=".log")
     log, failed = Path(name), False
     try:
@@ -51,7 +53,7 @@ def opened(master: str | None = None, remote: str | None = None) -> Iterator["Sp
             yield spark
         finally:
             spark.stop()
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, Py4JError, ConnectionError) as error:
         failed = True
         raise CampaignError(_complaint(error, log)) from None
     finally:
@@ -62,11 +64,16 @@ def opened(master: str | None = None, remote: str | None = None) -> Iterator["Sp
 
 def _complaint(error: Exception, log: Path) -> str:
     """What to say of Spark's error. Of a JVM that never started, only the log knows more."""
+    from py4j.protocol import Py4JNetworkError
+
     logged = log.read_text(encoding="utf-8", errors="replace")
     if "UnsupportedClassVersionError" in logged:
         return _JAVA_REMEDY
-    text = logged if "JAVA_GATEWAY_EXITED" in str(error) else str(error)
-    return f"Spark failed: {sentence(text)} (its log is {log})"
+    if isinstance(error, (ConnectionError, Py4JNetworkError)):
+        reason = "its Java process has ended"
+    else:
+        reason = sentence(logged if "JAVA_GATEWAY_EXITED" in str(error) else str(error))
+    return f"Spark failed: {reason} (its log is {log})"
 
 
 def _started(master: str) -> "SparkSession":

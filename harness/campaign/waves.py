@@ -1,6 +1,6 @@
 """Waves: a campaign's blocks are walked some at a time, and each wave is written when it is done.
 
-A driver that is killed loses the wave it was at, and nothing else. How many blocks go into a wave follows the clock;
+A driver that is killed loses the waves under way, and nothing else. How many blocks go into a wave follows the clock;
 what a block is does not, so that waves leave no trace in what a campaign finds. While one wave is walked the next one
 waits in line, so that no core is idle when the first runs out of tasks, or is being written.
 
@@ -127,7 +127,8 @@ class Waves:
     def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace) -> bool:
         """Put waves in line while there is something left to walk. False: nothing is, and the line is empty."""
         if self._lost is not None:
-            line.append(self._wave(pool, self._lost, self._lost.count()))
+            size = self._lost.count()
+            line.append(self._wave(pool, self._lost.repartition(pace.tasks(size)), size))
             self._lost = None
         while len(line) < _IN_LINE and (size := self._size_of_next(line, pace)):
             numbers = self._spark.range(self._next, self._next + size, 1, pace.tasks(size))

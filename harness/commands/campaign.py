@@ -104,6 +104,7 @@ def _finish(
     begin: Callable[["SparkSession"], "Campaign"], directory: str, master: str | None, remote: str | None, json: bool
 ) -> int:
     """Begin or load a campaign, take it to its end, and show what it has found."""
+    from harness.campaign.errors import CampaignError
     from harness.campaign.progress import Shown
 
     with _session(master, remote) as spark:
@@ -113,8 +114,10 @@ def _finish(
         try:
             with Shown.on(console(json_wanted=True), parameters) as progress:
                 outcome = campaign.run(progress)
-        except KeyboardInterrupt:
-            _tell(f"interrupted; go on with: epochfuzz campaign resume {directory}")
+        except CampaignError:
+            raise
+        except BaseException:
+            _tell(f"not finished; go on with: epochfuzz campaign resume {directory}")
             raise
     return _end(outcome, directory, json)
 

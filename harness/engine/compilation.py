@@ -30,11 +30,11 @@ def model_digest() -> str:
 
 
 def _cache_directory() -> Path:
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    directory = base / "epochfuzz" / model_digest()
     try:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        directory = base / "epochfuzz" / model_digest()
         directory.mkdir(parents=True, exist_ok=True)
-    except OSError:
+    except (OSError, RuntimeError):  # nowhere to write, or a user without a home
         return Path(tempfile.mkdtemp(prefix="epochfuzz-"))
     return directory
 

@@ -120,7 +120,7 @@ def test_control_c_ends_a_campaign_that_can_be_resumed(epochfuzz, tmp_path):
     os.killpg(running.pid, signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, "")
-    assert f"interrupted; go on with: epochfuzz campaign resume {tmp_path / 'c'}" in err
+    assert f"not finished; go on with: epochfuzz campaign resume {tmp_path / 'c'}" in err
     assert "Traceback" not in err
     while is_alive(running.pid) and time.monotonic() < deadline:
         time.sleep(0.05)  # Java has yet to notice that the driver is gone

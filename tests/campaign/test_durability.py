@@ -38,8 +38,11 @@ def waves_written(directory):
 
 
 def driver(directory, asked):
+    """A driver of its own, all of whose temporary files are beside the directory: once killed, it leaves them there."""
     command = [sys.executable, "-c", DRIVER, directory, asked.text()]
-    return subprocess.Popen(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True)
+    beside = str(Path(directory).parent)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": beside, "SPARK_LOCAL_DIRS": beside}
+    return subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
 
 
 def copied(undisturbed, directory, *left_out):

@@ -83,3 +83,9 @@ def test_a_campaign_on_the_clock_walks_schedules_from_the_first_on(spark, tmp_pa
     tally = campaign.tally()
     assert tally.schedules >= 100
     assert_same(tally, asked.walker().walk(0, tally.schedules))
+
+
+def test_a_campaign_that_finds_nothing_says_so(spark, tmp_path):
+    campaign = Campaign.start(spark, str(tmp_path / "c"), parameters(protocols=("kip-320",), schedules=500))
+    assert campaign.run(Quiet()).findings == []
+    assert Campaign.load(spark, str(tmp_path / "c")).outcome().tally.schedules == 500
