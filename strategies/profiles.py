@@ -1,0 +1,21 @@
+"""Hypothesis profiles: `dev` while writing, `ci` for every commit, `nightly` for as long as there is time.
+
+from strategies import profiles
+
+profiles.register()
+hypothesis.settings.load_profile("ci")
+"""
+
+from hypothesis import HealthCheck, Phase, settings
+
+# All but the explanation: it traces every line that runs, and names those of the model rather than of a test.
+_PHASES = [phase for phase in Phase if phase is not Phase.explain]
+
+
+def register() -> None:
+    """Make the profiles known to Hypothesis by name. None has a deadline: how long a step takes says nothing here."""
+    common = settings(deadline=None, phases=_PHASES, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("dev", common, max_examples=20)
+    # The same examples every time, so that a failure is the commit's and not the day's.
+    settings.register_profile("ci", common, max_examples=100, derandomize=True, database=None, print_blob=True)
+    settings.register_profile("nightly", common, max_examples=10_000, print_blob=True)
