@@ -6,7 +6,6 @@ and saved where `hypothesis.find` looks for earlier failures. Complete search th
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from random import Random
 
 from hypothesis import HealthCheck, Phase, find
 from hypothesis import settings as hypothesis_settings
@@ -86,9 +85,9 @@ def shrink(
                 phases=[Phase.reuse, Phase.shrink],
                 suppress_health_check=list(HealthCheck),
                 deadline=None,
+                derandomize=False,  # which would ignore what is saved
             ),
             database_key=_KEY,
-            random=Random(0),
         )
     except NoSuchExample:
         return failing

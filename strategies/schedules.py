@@ -28,7 +28,7 @@ def simplest_first(settings: Configuration) -> bytes:
     that schedules which differ only in the order of independent events shrink to one.
     """
     order = [*PROGRESS, *(verb for verb in range(len(events.VERBS)) if verb not in PROGRESS)]
-    return bytes(sorted(settings.alphabet(), key=lambda event: order.index(events.verb_of(event))))
+    return bytes(sorted(list(settings.alphabet()), key=lambda event: order.index(events.verb_of(event))))
 
 
 def single_events(settings: Configuration) -> st.SearchStrategy[int]:

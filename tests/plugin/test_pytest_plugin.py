@@ -38,6 +38,12 @@ provenance: {seed: 7, schedule: 12}
 HEAVY = {"hypothesis", "numba", "pyspark", "rich"}
 
 
+@pytest.fixture(autouse=True)
+def not_in_continuous_integration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There pytest repeats each failure in full in its summary."""
+    monkeypatch.delenv("CI", raising=False)
+
+
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
     """A project with one case in its corpus."""
@@ -303,15 +309,10 @@ def test_replaying_a_case_that_is_as_expected_loads_nothing_heavy(tmp_path: Path
     assert "3 passed" in result.stdout, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize(("own_profile", "examples"), [(None, 7), (9, 9)], ids=["ours", "the project's own"])
+@pytest.mark.parametrize(("own_profile", "examples"), [(None, 10_000), (9, 9)], ids=["ours", "the project's own"])
 def test_our_hypothesis_profiles_are_there_to_be_asked_for_unless_the_project_has_its_own(
     tmp_path: Path, own_profile: int | None, examples: int
 ) -> None:
-    strategies = tmp_path / "strategies"  # found before the real one, whose settings are its own business
-    strategies.mkdir()
-    (strategies / "profiles.py").write_text(
-        "from hypothesis import settings\ndef register(): settings.register_profile('nightly', max_examples=7)\n"
-    )
     if own_profile:
         (tmp_path / "conftest.py").write_text(
             f"from hypothesis import settings\nsettings.register_profile('nightly', max_examples={own_profile})\n"

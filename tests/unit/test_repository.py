@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 LAYERS = ("harness", "strategies", "model")
 MODEL_MAY_IMPORT = {"model", "numba", "numpy", *sys.stdlib_module_names}
 
-LONGEST_FILE = 400
+LONGEST_FILE = 500
 PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==[0-9][\w.!+-]*")
 MACHINE_PATH = re.compile(r"(?<![\w.-])/(?:home|mnt|opt|root|Users|work|workspace)/")
 
