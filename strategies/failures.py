@@ -4,7 +4,7 @@ Hypothesis takes two failures for one where class and line of the exception are 
 on its own and reports them together.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -74,6 +74,11 @@ CHECKS: dict[str, Check] = {
     "isr-complete": Check(properties.isr_incomplete, IsrIncomplete),
     "convergence": Check(_would_not_converge, NotConverged, slow=True),
 }
+
+
+def first_broken(p: Partition, names: Iterable[str]) -> str | None:
+    """The first of the named properties that is broken, None where all hold."""
+    return next((name for name in names if CHECKS[name].is_broken(p)), None)
 
 
 @cache

@@ -28,7 +28,9 @@ def simplest_first(settings: Configuration) -> bytes:
     that schedules which differ only in the order of independent events shrink to one.
     """
     order = [*PROGRESS, *(verb for verb in range(len(events.VERBS)) if verb not in PROGRESS)]
-    return bytes(sorted(list(settings.alphabet()), key=lambda event: order.index(events.verb_of(event))))
+    alphabet: list[int] = list(settings.alphabet())
+    alphabet.sort(key=lambda event: order.index(events.verb_of(event)))
+    return bytes(alphabet)
 
 
 def single_events(settings: Configuration) -> st.SearchStrategy[int]:

@@ -12,47 +12,75 @@ elections, in ten, and taking events out of the one never gives the other.
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
-from model import events
+from model import events, state
 from model.configuration import Configuration
+from model.protocols import Protocol
 from model.state import Partition
 from model.step import step
-from strategies.failures import Check
+from strategies.failures import CHECKS, first_broken
 from strategies.schedules import PROGRESS
 
 # Events of progress that a schedule tries, for each replica. Most are not enabled when their turn comes.
 _TRIES = 40
 
 
-def scout(
-    seed: int, start: Partition, settings: Configuration, check: Check, *, schedules: int, disturbances: int
-) -> bytes:
-    """The enabled events of a random schedule up to where it breaks the property; empty where none of them does."""
+@dataclass(frozen=True)
+class Scout:
+    """How to look for failures: under which protocol and configuration, of which properties, and how far.
+
+    It runs up to `schedules` schedules, with that many `disturbances` in each.
+    """
+
+    protocol: Protocol
+    settings: Configuration
+    judged: tuple[str, ...]
+    schedules: int
+    disturbances: int
+
+
+@lru_cache(maxsize=1_000)  # shrinking asks for the same one many times
+def find(scout: Scout, seed: int, wanted: str) -> bytes:
+    """The enabled events of a random schedule that breaks the wanted property, and no other judged before it.
+
+    Empty where no schedule does.
+    """
     draw = random.Random(seed)
-    progress = [(event,) for event in settings.alphabet() if events.verb_of(event) in PROGRESS]
-    disturbing = [event for event in settings.alphabet() if events.verb_of(event) not in PROGRESS]
-    for _ in range(schedules):
-        plan: list[Sequence[int]] = list(draw.choices(progress, k=_TRIES * settings.replicas))
-        left_out = {verb for verb in range(len(events.VERBS)) if draw.random() < 0.5}
-        swarm = [event for event in disturbing if events.verb_of(event) not in left_out]
-        for moment in draw.sample(range(len(plan)), disturbances):
-            plan[moment] = draw.sample(swarm, len(swarm))
-        found = _follow(plan, start.copy(), check)
-        if found:
-            return found
+    start = state.initial(scout.protocol, scout.settings)
+    for _ in range(scout.schedules):
+        happened, broken = _follow(_plan(draw, scout), start.copy(), scout.judged)
+        if broken == wanted:
+            return happened
     return b""
 
 
-def _follow(plan: Sequence[Sequence[int]], p: Partition, check: Check) -> bytes:
-    """Of each group of events the first that is enabled happens. What happened, if that broke the property."""
+def _plan(draw: random.Random, scout: Scout) -> list[Sequence[int]]:
+    """What to try, one after the other: an event of progress, or some disturbances, the first of which can happen.
+
+    Every plan leaves out about half of the verbs that disturb (swarm testing, Groce et al. 2012).
+    """
+    alphabet = scout.settings.alphabet()
+    left_out = {verb for verb in range(len(events.VERBS)) if draw.random() < 0.5}.difference(PROGRESS)
+    progress = [(event,) for event in alphabet if events.verb_of(event) in PROGRESS]
+    disturbing = [event for event in alphabet if events.verb_of(event) not in left_out.union(PROGRESS)]
+    plan: list[Sequence[int]] = list(draw.choices(progress, k=_TRIES * scout.settings.replicas))
+    for moment in draw.sample(range(len(plan)), scout.disturbances):
+        plan[moment] = draw.sample(disturbing, len(disturbing))
+    return plan
+
+
+def _follow(plan: Sequence[Sequence[int]], p: Partition, judged: Sequence[str]) -> tuple[bytes, str | None]:
+    """What happened by the plan until a property broke, and which. Slow checks are left to the end."""
+    quick = [name for name in judged if not CHECKS[name].slow]
     happened = bytearray()
     for alternatives in plan:
-        for event in alternatives:
-            if step(p, event):
-                happened.append(event)
-                break
-        else:
+        event = next((event for event in alternatives if step(p, event)), None)
+        if event is None:
             continue
-        if not check.slow and check.is_broken(p):
-            return bytes(happened)
-    return bytes(happened) if check.slow and check.is_broken(p) else b""
+        happened.append(event)
+        broken = first_broken(p, quick)
+        if broken:
+            return bytes(happened), broken
+    return bytes(happened), first_broken(p, judged)
