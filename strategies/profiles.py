@@ -14,7 +14,12 @@ _PHASES = [phase for phase in Phase if phase is not Phase.explain]
 
 def register() -> None:
     """Make the profiles known to Hypothesis by name. None has a deadline: how long a step takes says nothing here."""
-    common = settings(deadline=None, phases=_PHASES, suppress_health_check=[HealthCheck.too_slow])
+    common = settings(
+        settings.get_profile("default"),  # and not whatever profile is loaded just now
+        deadline=None,
+        phases=_PHASES,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
     settings.register_profile("dev", common, max_examples=20)
     # The same examples every time, so that a failure is the commit's and not the day's.
     settings.register_profile("ci", common, max_examples=100, derandomize=True, database=None, print_blob=True)

@@ -4,10 +4,15 @@ Not every event drawn is enabled where it stands. Those that are not are no-ops,
 out of a schedule, or put another in its place, and is left with a schedule.
 """
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 from model import events
 from model.configuration import Configuration
+from model.protocols import Protocol
+from model.state import Partition, initial
+from model.step import step
 
 # What happens in a healthy partition, and what brings one back to health. All else disturbs.
 PROGRESS = (
@@ -21,6 +26,7 @@ PROGRESS = (
 )
 
 
+@cache
 def simplest_first(settings: Configuration) -> bytes:
     """The events that a configuration can enable: those that finish something, that begin something, that disturb.
 
@@ -39,5 +45,27 @@ def single_events(settings: Configuration) -> st.SearchStrategy[int]:
 
 
 def schedules(settings: Configuration, *, max_size: int = 50) -> st.SearchStrategy[bytes]:
-    """A schedule of such events; simpler is shorter."""
+    """A schedule of such events; simpler is shorter. Few of them are enabled, and most schedules do next to nothing."""
     return st.lists(single_events(settings), max_size=max_size).map(bytes)
+
+
+@st.composite
+def lively_schedules(draw: st.DrawFn, protocol: Protocol, settings: Configuration, *, max_size: int = 40) -> bytes:
+    """A schedule most of whose events are enabled under the protocol, and make progress; no length is likelier."""
+    p = initial(protocol, settings)
+    schedule = bytearray()
+    for _ in range(draw(st.integers(0, max_size))):
+        schedule.append(draw(st.sampled_from(_likely(p, simplest_first(settings)))))
+        step(p, schedule[-1])
+    return bytes(schedule)
+
+
+def _likely(p: Partition, alphabet: bytes) -> list[int]:
+    """Every event once, and those that are enabled some times more."""
+    more = []
+    scratch = p.copy()
+    for event in alphabet:
+        if step(scratch, event):
+            more += [event] * (12 if events.verb_of(event) in PROGRESS else 3)
+            scratch = p.copy()
+    return [*alphabet, *more]

@@ -1,0 +1,135 @@
+"""What holds of the model under any protocol and configuration, whatever happens."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model import events, log
+from model.configuration import Configuration
+from model.observation import log_entries
+from model.protocols import Protocol
+from model.state import FIELDS, Partition, from_record, initial, to_record
+from model.step import step
+from strategies.configurations import configurations, protocols
+from strategies.schedules import lively_schedules
+
+ON_DISK = ("log_record", "log_epoch", "standing", "leo", "checkpointed", "flushed", "cache_size")
+
+
+class History(NamedTuple):
+    """A schedule, and what it runs under."""
+
+    protocol: Protocol
+    settings: Configuration
+    schedule: bytes
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> History:
+    protocol, settings = draw(protocols()), draw(configurations(max_replicas=3))
+    return History(protocol, settings, draw(lively_schedules(protocol, settings, max_size=80)))
+
+
+def run(history: History) -> Iterator[tuple[bool, Partition]]:
+    """The partition after each event, and whether the event was enabled."""
+    p = initial(history.protocol, history.settings)
+    for event in history.schedule:
+        applied = step(p, event)
+        yield applied, p
+
+
+def end_of(history: History) -> Partition:
+    p = initial(history.protocol, history.settings)
+    for _, q in run(history):
+        p = q
+    return p
+
+
+def fields(p: Partition, but: tuple[str, ...] = ()) -> dict[str, Any]:
+    """All that a state is; partitions have no equality of their own."""
+    return {field.name: getattr(p.copy(), field.name) for field in FIELDS if field.name not in but}
+
+
+@given(history=histories(), data=st.data())
+def test_deleting_an_event_leaves_a_schedule(history: History, data: st.DataObject) -> None:
+    gone = data.draw(st.integers(0, len(history.schedule)))
+    shorter = history._replace(schedule=history.schedule[:gone] + history.schedule[gone + 1 :])
+    assert {type(applied) for applied, _ in run(shorter)} <= {bool}
+
+
+@given(history=histories())
+def test_an_event_that_is_not_enabled_changes_nothing(history: History) -> None:
+    before = fields(initial(history.protocol, history.settings), but=("goals",))
+    for applied, p in run(history):
+        after = fields(p, but=("goals",))
+        assert applied or after == before
+        before = after
+
+
+@given(history=histories())
+def test_a_state_is_the_same_after_the_way_to_a_record_and_back(history: History) -> None:
+    p = end_of(history)
+    assert fields(from_record(to_record(p))) == fields(p)
+
+
+@given(history=histories())
+def test_a_high_watermark_is_never_beyond_the_log(history: History) -> None:
+    for _, p in run(history):
+        assert all(0 <= p.high_watermark[r] <= p.leo[r] for r in range(p.replicas))
+
+
+@given(history=histories())
+def test_a_record_stands_where_it_was_first_appended_and_nowhere_else(history: History) -> None:
+    for _, p in run(history):
+        at_home = [
+            sum(
+                1 << record
+                for offset, (record, _) in enumerate(log_entries(p, r))
+                if log.at(p.record_offset, record) == offset
+            )
+            for r in range(p.replicas)
+        ]
+        assert p.standing[: p.replicas] == at_home
+
+
+@given(history=histories())
+def test_a_log_has_nothing_at_or_beyond_its_end(history: History) -> None:
+    for _, p in run(history):
+        for word in (p.log_record, p.log_epoch):
+            assert all(word[r] == log.prefix(word[r], p.leo[r]) for r in range(p.replicas))
+
+
+@given(history=histories())
+def test_a_leader_epoch_cache_goes_up_and_stays_within_the_log(history: History) -> None:
+    for _, p in run(history):
+        for r in range(p.replicas):
+            size = p.cache_size[r]
+            epochs = [p.cache_epoch[r, i] for i in range(size)]
+            starts = [p.cache_start[r, i] for i in range(size)]
+            assert epochs == sorted(set(epochs))
+            assert starts == sorted(starts)
+            assert all(start <= p.leo[r] for start in starts)
+
+
+@given(history=histories(), data=st.data())
+def test_a_crash_and_a_restart_keep_the_disk(history: History, data: st.DataObject) -> None:
+    p = end_of(history)
+    r = data.draw(st.integers(0, p.replicas - 1))
+    step(p, events.encode(events.RESTART, r))
+    disk = {name: getattr(p, name)[r] for name in ON_DISK}
+    promised = (p.checkpointed if p.asynchronous_checkpoint else p.high_watermark)[r]
+    assert step(p, events.encode(events.CRASH, r))
+    assert step(p, events.encode(events.RESTART, r))
+    assert {name: getattr(p, name)[r] for name in ON_DISK} == disk
+    assert p.high_watermark[r] == min(promised, p.leo[r])
+
+
+@given(history=histories())
+def test_a_promise_is_never_forgotten(history: History) -> None:
+    exposed = acked = 0
+    for _, p in run(history):
+        assert exposed & ~p.exposed == 0
+        assert acked & ~p.acked == 0
+        exposed, acked = p.exposed, p.acked

@@ -1,0 +1,119 @@
+"""What the strategies draw, and what a scout brings home."""
+
+import pytest
+from hypothesis import find, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from model.configuration import Configuration
+from model.events import parse_schedule, verb_of
+from model.properties import PROPERTIES
+from model.protocols import GENERATIONS, MECHANISMS, Protocol, parse_protocol
+from model.state import initial
+from model.step import step
+from strategies import profiles, scouting
+from strategies.configurations import configurations, protocols
+from strategies.failures import CHECKS, PropertyBroken, failure_class
+from strategies.machine import LASTING, replication_machine
+from strategies.schedules import PROGRESS, lively_schedules, schedules, simplest_first
+
+HW = parse_protocol("hw")
+
+
+@given(st.data())
+def test_schedules_hold_only_events_that_the_configuration_can_enable(data: st.DataObject) -> None:
+    settings = data.draw(configurations())
+    drawn = data.draw(schedules(settings)) + data.draw(lively_schedules(HW, settings))
+    assert set(drawn) <= set(settings.alphabet())
+
+
+@given(configurations())
+def test_the_simplest_events_are_those_of_progress(settings: Configuration) -> None:
+    alphabet = simplest_first(settings)
+    assert sorted(alphabet) == sorted(settings.alphabet())
+    disturbs = [verb_of(event) not in PROGRESS for event in alphabet]
+    assert disturbs == sorted(disturbs)
+
+
+def test_schedules_shrink_to_the_events_that_matter() -> None:
+    wanted = parse_schedule(["produce A", "fetch B", "receive B"])
+    settings = Configuration(records=2, epochs=0)
+
+    def replicates(schedule: bytes) -> bool:
+        p = initial(HW, settings)
+        for event in schedule:
+            step(p, event)
+        return bool(p.leo[1])
+
+    quietly = hypothesis_settings(max_examples=2_000, database=None)
+    assert find(schedules(settings), replicates, settings=quietly) == wanted
+
+
+@given(configurations())
+def test_a_configuration_is_what_it_has_changed(settings: Configuration) -> None:
+    assert Configuration(**settings.changed()) == settings
+
+
+@given(protocols())
+def test_a_protocol_is_what_its_name_says(protocol: Protocol) -> None:
+    assert parse_protocol(protocol.name) == protocol
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_every_mechanism_is_switched_sooner_or_later(mechanism: str) -> None:
+    quietly = hypothesis_settings(max_examples=2_000, database=None)
+    switched = find(protocols(), lambda protocol: f"{mechanism}=" in protocol.name, settings=quietly)
+    assert switched.name.startswith(next(iter(GENERATIONS)))
+
+
+def test_every_property_has_a_class_of_its_own_for_every_protocol() -> None:
+    assert tuple(CHECKS) == PROPERTIES
+    classes = {failure_class(protocol, name) for protocol in GENERATIONS.values() for name in CHECKS}
+    assert len(classes) == len(GENERATIONS) * len(CHECKS)
+    assert all(issubclass(failure, PropertyBroken) for failure in classes)
+
+
+@pytest.mark.parametrize("wanted", ["no-committed-loss", "no-divergence", "convergence"])
+def test_a_scout_brings_home_a_schedule_that_breaks_the_wanted_property_at_its_end(wanted: str) -> None:
+    judged = ("no-committed-loss", "no-divergence") if wanted in LASTING else (wanted,)
+    scout = scouting.Scout(HW, Configuration(), judged, schedules=20_000, disturbances=2)
+    way = scouting.find(scout, 1, wanted)
+    p = initial(HW, scout.settings)
+    for event in way[:-1]:
+        assert step(p, event)
+        assert not any(CHECKS[name].is_broken(p) for name in judged if not CHECKS[name].slow)
+    assert step(p, way[-1])
+    assert CHECKS[wanted].is_broken(p)
+
+
+def test_a_scout_comes_home_with_nothing_where_nothing_breaks() -> None:
+    kip_320 = parse_protocol("kip-320")
+    assert scouting.find(scouting.Scout(kip_320, Configuration(), LASTING, 200, 2), 1, "no-divergence") == b""
+
+
+def test_a_failure_tells_protocol_property_and_events() -> None:
+    broken = failure_class(HW, "no-divergence")(HW, "no-divergence", ["produce A", "fetch B"])
+    assert str(broken) == "hw broke no-divergence after 2 events: produce A, fetch B"
+    assert (broken.protocol, broken.property, broken.events) == (HW, "no-divergence", ["produce A", "fetch B"])
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"judged": ["no-loss"]}, "unknown property 'no-loss'"),
+        ({"wanted": "no-loss"}, "unknown property 'no-loss'"),
+        ({"wanted": "isr-complete"}, "the wanted among them"),
+        ({"judged": []}, "one property at least"),
+        ({"judged": ["no-acked-loss"], "settings": Configuration(acks="1")}, "one property at least"),
+    ],
+)
+def test_a_machine_that_could_judge_nothing_is_refused(choices: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replication_machine("hw", **choices)  # type: ignore[arg-type]
+
+
+def test_the_profile_of_continuous_integration_draws_the_same_every_time() -> None:
+    profiles.register()
+    drawn = {name: hypothesis_settings.get_profile(name) for name in ("dev", "ci", "nightly")}
+    assert [name for name, profile in drawn.items() if profile.derandomize] == ["ci"]
+    assert drawn["dev"].max_examples < drawn["ci"].max_examples < drawn["nightly"].max_examples
