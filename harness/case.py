@@ -244,6 +244,7 @@ _PROVENANCE: dict[str, Callable[[Value], Any]] = {
     "schedule": Value.whole_number,
     "shrunk_from": Value.whole_number,
     "certified_minimal": Value.flag,
+    "spares": lambda value: [item.parsed(_protocol) for item in value.items("a protocol")],
     "protocol": lambda value: value.parsed(_protocol),
     "property": lambda value: value.parsed(_property),
     "fingerprint": _fingerprints,

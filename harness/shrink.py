@@ -17,6 +17,7 @@ from harness.engine import explore
 from model import properties, state
 from model.configuration import Configuration
 from model.protocols import Protocol
+from model.state import Partition
 from model.step import step
 
 _KEY = b"failure"
@@ -45,7 +46,8 @@ def breaking_prefix(
 ) -> bytes | None:
     """The enabled events of a schedule up to where a wanted property first broke; None where none did.
 
-    None also where one of the protocols to be `spared` broke any property by then, `convergence` aside.
+    None also where one of the protocols to be `spared` broke any property by then. They must converge from there;
+    where they do not, a later event at which they do, and the wanted property is still broken, will do.
     """
     p = state.initial(protocol, settings)
     others = [state.initial(other, settings) for other in spared]
@@ -58,11 +60,15 @@ def breaking_prefix(
             applied.append(event)
             if any(properties.broken_now(other) for other in others):
                 return None
-            if properties.broken_now(p) & wanted:
+            if properties.broken_now(p) & wanted and _converge(others):
                 return bytes(applied)
-    if wanted & properties.CONVERGENCE and properties.non_convergence(p):
+    if wanted & properties.CONVERGENCE and properties.non_convergence(p) and _converge(others):
         return bytes(applied)
     return None
+
+
+def _converge(others: Sequence[Partition]) -> bool:
+    return not any(properties.non_convergence(other.copy()) for other in others)
 
 
 def shrink(

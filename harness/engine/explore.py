@@ -68,8 +68,8 @@ def explore(
     """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
 
     `depth` bounds the length of schedules, `memory` (bytes) the states kept. `report` is called now and then. With
-    protocols to be `spared`, a schedule counts only if at no event any of them breaks any property, `convergence`
-    aside: all run side by side, and a state of the search is one of each.
+    protocols to be `spared`, a schedule counts only if at no event any of them breaks any property, and all of them
+    converge at its end: they run side by side, and a state of the search is one of each.
     """
     starts = [state.initial(each, settings) for each in (protocol, *spared)]
     layout = packing.packing_for(starts)
@@ -171,7 +171,7 @@ def apply(records, event):  # type: ignore[no-untyped-def]
 
 @part
 def breaks_spared(records):  # type: ignore[no-untyped-def]
-    """Whether slot 1 breaks any property under a protocol that is to be spared."""
+    """Whether slot 1 breaks any property under a protocol that is to be spared, `convergence` aside."""
     for i in range(1, records.shape[1]):
         if properties.broken_now(records[1, i]):
             return True
@@ -180,13 +180,22 @@ def breaks_spared(records):  # type: ignore[no-untyped-def]
 
 @part
 def breaks(records, wanted):  # type: ignore[no-untyped-def]
-    """Whether slot 1 breaks a wanted property; `convergence` is judged on a copy in slot 2."""
-    if properties.broken_now(records[1, 0]) & wanted:
-        return True
-    if wanted & properties.CONVERGENCE:
-        records[2, 0] = records[1, 0]
-        return properties.non_convergence(records[2, 0])
-    return False
+    """Whether slot 1 breaks a wanted property, and those that are to be spared converge from there."""
+    if properties.broken_now(records[1, 0]) & wanted == 0 and not (
+        wanted & properties.CONVERGENCE and stays_apart(records, 0)
+    ):
+        return False
+    for i in range(1, records.shape[1]):
+        if stays_apart(records, i):
+            return False
+    return True
+
+
+@part
+def stays_apart(records, i):  # type: ignore[no-untyped-def]
+    """Whether a protocol in slot 1 does not converge; judged on a copy in slot 2."""
+    records[2, i] = records[1, i]
+    return properties.non_convergence(records[2, i])
 
 
 @kernel
