@@ -86,13 +86,21 @@ def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Seque
     """Mechanism switched back by property: the length of the shortest reproducer, * where it is proven minimal."""
     found = {(finding.protocol, finding.property): finding.reproducer for finding in findings}
     names = [name for name in properties.PROPERTIES if any(name == broken for _, broken in found)]
-    headings = [name.replace("-", "\n", 1) for name in names]
-    table = Table(f"{base.name}, but", *headings, title="What each mechanism guards: events to break it, * minimal")
+    table = Table(title="What each mechanism guards: events to break it, * minimal")
+    table.add_column(f"{base.name}, but", no_wrap=True)
+    for name in names:
+        table.add_column(name.replace("-", "-\n"))
     for variant in variants:
         cells = [found.get((variant, name)) for name in names]
         switched = variant.name.removeprefix(base.name).lstrip(":,").replace("=", " =\n")
         table.add_row(switched, *(f"{len(r.schedule)}{'*' * r.certified_minimal}" if r else "-" for r in cells))
     return table
+
+
+def harmless_variants(variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
+    """The variants that broke nothing, by name."""
+    broken = {finding.protocol for finding in findings}
+    return [variant.name for variant in variants if variant not in broken]
 
 
 def idle_mechanisms(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:

@@ -121,9 +121,9 @@ def _ablate(
     summary.print_reproducers(out, summary.witnesses(found), [base], settings)
     out.print(summary.ablation_table(base, variants, found))
     out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
+    for variant in summary.harmless_variants(variants, found):
+        out.print(f"{variant} broke nothing here; more schedules or replicas, or a fault such as --power-loss, may do it")
     idle = summary.idle_mechanisms(base, variants, found)
-    for mechanism in idle:
-        out.print(f"{mechanism} guarded nothing here; more schedules or replicas (--schedules, --replicas) may show it")
     if json:
         print_json(summary.walk_json(walker, walked, found) | {"reproduce": again, "guards_nothing": idle})
     if any(finding.protocol == base and finding.known_flaw is None for finding in found):
