@@ -65,7 +65,7 @@ def _walked(breaks: Protocol, holds: Protocol, settings: Configuration, wanted: 
     tally = walker.walk(0, _WALKED)
     shrunk = []
     for bit in range(len(properties.PROPERTIES)):
-        for failure in tally.failures(0, bit) if wanted >> bit & 1 else []:
+        for failure in tally.candidates(0, bit) if wanted >> bit & 1 else []:
             schedule = walker.schedule(failure.schedule)
             if shrink.breaking_prefix(schedule, breaks, settings, wanted, [holds]) is not None:
                 shrunk.append(shrink.shrink(schedule, breaks, settings, wanted, [holds]))

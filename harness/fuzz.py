@@ -98,7 +98,7 @@ def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tall
         Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:_CANDIDATES]))
         for index, protocol in enumerate(protocols)
         for bit, name in enumerate(properties.PROPERTIES)
-        if name not in allowed and (failures := tally.failures(index, bit))
+        if name not in allowed and (failures := tally.candidates(index, bit))
     ]
 
 

@@ -1,22 +1,39 @@
 """Blocks: one row for each finished block of schedules, which is all that is kept of the schedules in it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, astuple
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Window
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from harness.engine.coverage import Coverage
 from harness.engine.walk import KEPT, Tally
 from model import goals, properties
 from model.protocols import Protocol
 
+_SHORTEST = pa.struct(
+    {
+        "length": pa.int64(),  # applied events until it broke
+        "schedule": pa.int64(),  # the number of the schedule
+    }
+)
 _FAILURE = pa.struct(
     {
         "property": pa.string(),
-        "length": pa.int64(),  # applied events until it broke
-        "schedule": pa.int64(),  # the number of the schedule
+        "kind": pa.int32(),  # event and role of its replica where it broke first, see situations.kind_of
+        "schedules": pa.int64(),  # how many broke it in this way
+        "shortest": pa.list_(_SHORTEST),  # the shortest few of them, the shortest first
+    }
+)
+_MET = pa.struct(
+    {
+        "situation": pa.int32(),  # see situations.describe; the table of situations has it in words
+        "schedules": pa.int64(),  # how many met it
+        "first": pa.int64(),  # the number of the first of them
     }
 )
 _RESULT = pa.struct(
@@ -25,7 +42,8 @@ _RESULT = pa.struct(
         "events": pa.int64(),  # applied, and checked after each one
         "seen": pa.map_(pa.string(), pa.int64()),  # property: how many schedules broke it, where any did
         "goals": pa.map_(pa.string(), pa.int64()),  # goal: how many schedules met it, where any did
-        "failures": pa.list_(_FAILURE),  # the shortest few of each property, the shortest first
+        "failures": pa.list_(_FAILURE),
+        "met": pa.list_(_MET),
     }
 )
 SCHEMA = pa.schema(
@@ -44,17 +62,27 @@ def row(first: int, tally: Tally, protocols: Sequence[Protocol]) -> dict[str, An
 
 
 def _result(protocol: str, index: int, tally: Tally) -> dict[str, Any]:
+    met = zip(*(column.tolist() for column in astuple(tally.met[index])), strict=True)
     return {
         "protocol": protocol,
         "events": int(tally.events[index]),
         "seen": _nonzero(properties.PROPERTIES, tally.seen[index]),
         "goals": _nonzero(goals.NAMES, tally.goals[index]),
-        "failures": [
-            {"property": name, "length": failure.length, "schedule": failure.schedule}
-            for bit, name in enumerate(properties.PROPERTIES)
-            for failure in tally.failures(index, bit)
+        "failures": list(_failures(index, tally)),
+        "met": [
+            dict(zip(("situation", "schedules", "first"), each, strict=True)) for each in zip(*columns, strict=True)
         ],
     }
+
+
+def _failures(index: int, tally: Tally) -> Iterator[dict[str, Any]]:
+    for bit, kind in np.argwhere(tally.failures[index]).tolist():
+        yield {
+            "property": properties.PROPERTIES[bit],
+            "kind": kind,
+            "schedules": int(tally.failures[index, bit, kind]),
+            "shortest": [asdict(failure) for failure in tally.kept(index, bit, kind)],
+        }
 
 
 def _nonzero(names: Sequence[str], counts: np.ndarray) -> list[tuple[str, int]]:
@@ -67,35 +95,47 @@ def total(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
     if blocks is None:
         return tally
     index = {protocol.name: i for i, protocol in enumerate(protocols)}
-    arrays = {"events": (tally.events[:, None], [""]), "seen": (tally.seen, properties.PROPERTIES)}
-    arrays["goals"] = (tally.goals, goals.NAMES)
+    bits = {name: bit for bit, name in enumerate(properties.PROPERTIES)}
     tally.schedules = blocks.agg(F.coalesce(F.sum("schedules"), F.lit(0))).collect()[0][0]
-    for counted in _counts(blocks).toArrow().to_pylist():
-        array, names = arrays[counted["kind"]]
-        array[index[counted["protocol"]], names.index(counted["name"])] = counted["count"]
-    for failure in _shortest(blocks).toArrow().to_pylist():
-        place = index[failure["protocol"]], properties.PROPERTIES.index(failure["property"]), failure["rank"] - 1
-        tally.shortest[place] = failure["length"], failure["schedule"]
+    results = blocks.select(F.inline("results"))
+    for each in _rows(results.groupBy("protocol").agg(F.sum("events").alias("events"))):
+        tally.events[index[each["protocol"]]] = each["events"]
+    for each in _rows(_goals(results)):
+        tally.goals[index[each["protocol"]], goals.NAMES.index(each["goal"])] = each["schedules"]
+    failures = results.select("protocol", F.inline("failures"))
+    of_a_kind = failures.groupBy("protocol", "property", "kind").agg(F.sum("schedules").alias("schedules"))
+    for each in _rows(of_a_kind):
+        tally.failures[index[each["protocol"]], bits[each["property"]], each["kind"]] = each["schedules"]
+    for each in _rows(_shortest(failures)):
+        place = index[each["protocol"]], bits[each["property"]], each["kind"], each["rank"] - 1
+        tally.shortest[place] = each["length"], each["schedule"]
+    tally.met = coverage(blocks, protocols)
     return tally
 
 
-def _counts(blocks: DataFrame) -> DataFrame:
-    """The counters of all blocks: protocol, kind of counter, name, count."""
-
-    def named(kind: str) -> Column:
-        return F.transform(F.map_entries(kind), lambda entry: _count(kind, entry["key"], entry["value"]))
-
-    counts = F.concat(F.array(_count("events", F.lit(""), F.col("events"))), named("seen"), named("goals"))
-    flat = blocks.select(F.inline("results")).select("protocol", F.inline(counts))
-    return flat.groupBy("protocol", "kind", "name").agg(F.sum("count").alias("count"))
-
-
-def _count(kind: str, name: Column, count: Column) -> Column:
-    return F.struct(F.lit(kind).alias("kind"), name.alias("name"), count.alias("count"))
+def coverage(blocks: DataFrame, protocols: Sequence[Protocol]) -> list[Coverage]:
+    """What all blocks met, for each protocol."""
+    met = blocks.select(F.inline("results")).select("protocol", F.inline("met")).groupBy("protocol", "situation")
+    table = met.agg(F.sum("schedules").alias("schedules"), F.min("first").alias("first")).toArrow().sort_by("situation")
+    covered = []
+    for protocol in protocols:
+        rows = table.filter(pc.equal(table["protocol"], protocol.name))
+        columns = (rows[name].to_numpy() for name in ("situation", "schedules", "first"))
+        covered.append(Coverage(*(column.astype(np.int64) for column in columns)))
+    return covered
 
 
-def _shortest(blocks: DataFrame) -> DataFrame:
-    """The KEPT shortest failures of each protocol and property, ranked from 1 as a Tally ranks them."""
-    failures = blocks.select(F.inline("results")).select("protocol", F.inline("failures"))
-    shortest_first = Window.partitionBy("protocol", "property").orderBy("length", "schedule")
-    return failures.withColumn("rank", F.row_number().over(shortest_first)).where(F.col("rank") <= KEPT)
+def _rows(rows: DataFrame) -> list[dict[str, Any]]:
+    return list(rows.toArrow().to_pylist())
+
+
+def _goals(results: DataFrame) -> DataFrame:
+    counts = results.select("protocol", F.explode("goals").alias("goal", "schedules"))
+    return counts.groupBy("protocol", "goal").agg(F.sum("schedules").alias("schedules"))
+
+
+def _shortest(failures: DataFrame) -> DataFrame:
+    """The KEPT shortest failures of each protocol, property and kind, ranked from 1 as a Tally ranks them."""
+    flat = failures.select("protocol", "property", "kind", F.inline("shortest"))
+    shortest_first = Window.partitionBy("protocol", "property", "kind").orderBy("length", "schedule")
+    return flat.withColumn("rank", F.row_number().over(shortest_first)).where(F.col("rank") <= KEPT)

@@ -11,7 +11,7 @@ from harness.campaign import blocks, cases, findings, parameters, waves
 from harness.campaign.directory import Directory
 from harness.campaign.errors import CampaignError
 from harness.campaign.parameters import Parameters
-from harness.campaign.waves import Waves
+from harness.campaign.waves import Counts, Waves
 from harness.campaign.workers import Workers
 from harness.case import dump_case
 from harness.engine.compilation import model_digest
@@ -36,7 +36,7 @@ class Progress(Interface):
     def doing(self, what: str) -> None:
         """Name what is being done."""
 
-    def walked(self, tally: Tally, elapsed: float) -> None:
+    def walked(self, counts: Counts, elapsed: float) -> None:
         """Schedules were walked."""
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from harness.campaign.parameters import Parameters
-from harness.engine.walk import Tally
+from harness.campaign.waves import Counts
 from model import properties
 
 _FIRST = 10.0  # seconds until the first line where there is no terminal
@@ -41,30 +41,30 @@ class Shown:
         if not self._out.is_terminal:
             self._out.print(what)
 
-    def walked(self, tally: Tally, elapsed: float) -> None:
+    def walked(self, counts: Counts, elapsed: float) -> None:
         """Schedules were walked."""
-        if not tally.schedules:
+        if not counts.schedules:
             return
-        left = max(0.0, self._seconds_left(tally, elapsed))
+        left = max(0.0, self._seconds_left(counts, elapsed))
         text = (
-            f"{tally.schedules:,} schedules · {tally.events.sum() / elapsed / 1e6:.1f} million events/s"
-            f" · {self._broken(tally)} findings so far · {_duration(left)} left"
+            f"{counts.schedules:,} schedules · {counts.events.sum() / elapsed / 1e6:.1f} million events/s"
+            f" · {self._broken(counts)} findings so far · {_duration(left)} left"
         )
         self._live.update(self._bar, completed=elapsed / (elapsed + left), description=text)
         if not self._out.is_terminal and elapsed >= self._next:
             self._next = elapsed * _RARER
             self._out.print(text)
 
-    def _seconds_left(self, tally: Tally, elapsed: float) -> float:
+    def _seconds_left(self, counts: Counts, elapsed: float) -> float:
         if self._parameters.seconds is not None:
             return self._parameters.seconds - elapsed
-        return ((self._parameters.schedules or 0) / tally.schedules - 1) * elapsed
+        return ((self._parameters.schedules or 0) / counts.schedules - 1) * elapsed
 
-    def _broken(self, tally: Tally) -> int:
+    def _broken(self, counts: Counts) -> int:
         """How many properties were broken that may not break, each counted for each protocol."""
         allowed = properties.permitted(self._parameters.settings)
         counted = [bit for bit, name in enumerate(properties.PROPERTIES) if name not in allowed]
-        return int((tally.seen[:, counted] > 0).sum())
+        return int((counts.seen[:, counted] > 0).sum())
 
 
 def _duration(seconds: float) -> str:

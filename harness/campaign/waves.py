@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
@@ -38,7 +39,22 @@ _IN_LINE = 2  # waves under way at once
 _MANY = 10_000  # more numbers than there are cores
 _NUMBER = pa.schema({"id": pa.int64()})
 
-Report = Callable[[Tally, float], None]
+
+@dataclass
+class Counts:
+    """What can be counted while a wave is walked. `events` is by protocol, `seen` by protocol and property."""
+
+    schedules: int
+    events: np.ndarray
+    seen: np.ndarray
+
+    @staticmethod
+    def of(tally: Tally) -> "Counts":
+        """The counts of a tally."""
+        return Counts(tally.schedules, tally.events.copy(), tally.seen)
+
+
+Report = Callable[[Counts, float], None]
 
 
 def finished_blocks(directory: Directory) -> DataFrame | None:
@@ -71,13 +87,13 @@ class _Wave:
 class Waves:
     """The walk of a campaign, from where it is to its end.
 
-    `tally` has the counters of what is walked so far, and no failures; `seconds` is how long that took.
+    `counts` has what is walked so far; `seconds` is how long that took.
     """
 
     def __init__(self, directory: Directory, parameters: Parameters) -> None:
         finished = finished_blocks(directory)
-        self.tally = blocks.total(finished, parameters.protocols)
-        self.seconds = seconds_walked(directory, self.tally.schedules)
+        self.counts = Counts.of(blocks.total(finished, parameters.protocols))
+        self.seconds = seconds_walked(directory, self.counts.schedules)
         self._directory = directory
         self._parameters = parameters
         self._spark = directory.spark
@@ -88,7 +104,7 @@ class Waves:
         """Walk what is left; `report` is called after every wave."""
         pace = Pace(self._get_ready())
         started = time.monotonic() - self.seconds
-        report(self.tally, self.seconds)
+        report(self.counts, self.seconds)
         line: deque[_Wave] = deque()
         notes: deque[Future[None]] = deque()
         with ThreadPoolExecutor(_IN_LINE + 1) as pool:
@@ -99,7 +115,7 @@ class Waves:
                     before, self.seconds = self.seconds, time.monotonic() - started
                     pace.done(wave.size)
                     self._add(counted)
-                    report(self.tally, self.seconds)
+                    report(self.counts, self.seconds)
                     notes.append(pool.submit(self._note, wave, counted["schedules"], self.seconds - before))
                     while len(notes) > 1 and notes[0].done():
                         notes.popleft().result()
@@ -170,7 +186,7 @@ class Waves:
         return columns
 
     def _add(self, counted: dict[str, int | None]) -> None:
-        self.tally.schedules += counted["schedules"] or 0
+        self.counts.schedules += counted["schedules"] or 0
         for i in range(len(self._parameters.protocols)):
-            self.tally.events[i] += counted[f"events {i}"] or 0
-            self.tally.seen[i] += [counted[f"seen {i} {name}"] or 0 for name in properties.PROPERTIES]
+            self.counts.events[i] += counted[f"events {i}"] or 0
+            self.counts.seen[i] += [counted[f"seen {i} {name}"] or 0 for name in properties.PROPERTIES]

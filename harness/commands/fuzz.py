@@ -122,7 +122,9 @@ def _ablate(
     out.print(summary.ablation_table(base, variants, found))
     out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
     for variant in summary.harmless_variants(variants, found):
-        out.print(f"{variant} broke nothing here; more schedules or replicas, or a fault such as --power-loss, may do it")
+        out.print(
+            f"{variant} broke nothing here; more schedules or replicas, or a fault such as --power-loss, may do it"
+        )
     idle = summary.idle_mechanisms(base, variants, found)
     if json:
         print_json(summary.walk_json(walker, walked, found) | {"reproduce": again, "guards_nothing": idle})

@@ -20,6 +20,7 @@ PHRASE = 2
 NO_EVENT = 255
 HAND = 128  # a power of two: seven bits draw a card
 MAX_LENGTH = 480
+_CARDS = 9  # of seven bits, drawn with one random word
 
 # How often each phrase is in the deck, for each replica. Replication has to make progress for faults to matter, and
 # an election that nobody hears of is seldom the start of anything.
@@ -46,7 +47,7 @@ _WEIGHTS: dict[tuple[int, ...], int] = {
 
 # Verbs without which nothing happens at all; each other one is left out of a schedule one time in four.
 _ALWAYS = (events.PRODUCE, events.FETCH, events.RECEIVE, events.NOTIFY, events.RESTART)
-_ALWAYS_MASK = sum(1 << verb for verb in _ALWAYS)
+_OPTIONAL = (1 << len(events.VERBS)) - 1 - sum(1 << verb for verb in _ALWAYS)
 
 
 def deck_for(settings: Configuration) -> Deck:
@@ -63,9 +64,15 @@ def deck_for(settings: Configuration) -> Deck:
 
 def schedule(seed: int, number: int, deck: Deck) -> bytes:
     """Schedule `number` of a seed, as drawn: events that are not enabled are still in it."""
-    out = np.empty(MAX_LENGTH, np.uint8)
-    length = draw_schedule(np.uint64(seed), np.uint64(number), deck, np.empty((HAND, PHRASE), np.uint8), out)
+    hand, out = room()
+    length = draw_schedule(np.uint64(seed), np.uint64(number), deck, hand, out)
     return out[:length].tobytes()
+
+
+@part
+def room():  # type: ignore[no-untyped-def]
+    """Room for a hand and for a schedule; to be used again for the next one."""
+    return np.empty((HAND + 3, PHRASE), np.uint8), np.empty(MAX_LENGTH + _CARDS * PHRASE, np.uint8)
 
 
 @part
@@ -78,11 +85,8 @@ def scramble(value):  # type: ignore[no-untyped-def]
 
 @part
 def is_left_out(card, left_out):  # type: ignore[no-untyped-def]
-    """Whether a card has an event whose verb is in the set of those left out."""
-    for event in card:
-        if event != NO_EVENT and left_out >> (event >> 3) & 1:
-            return True
-    return False
+    """1 for a card that has an event whose verb is in the set of those left out, otherwise 0."""
+    return (left_out >> (card[0] >> 3) | left_out >> (card[1] >> 3)) & 1
 
 
 @part
@@ -95,18 +99,21 @@ def deal(word, deck, left_out, hand):  # type: ignore[no-untyped-def]
         for _ in range(4):
             card = deck[np.int64(((bits & np.uint64(0xFFFF)) * np.uint64(deck.shape[0])) >> np.uint64(16))]
             bits >>= np.uint64(16)
-            if dealt < HAND and not is_left_out(card, left_out):
-                hand[dealt] = card
-                dealt += 1
+            hand[dealt] = card
+            dealt += 1 - is_left_out(card, left_out)
     return word
 
 
 @kernel
 def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def]
-    """Write schedule `number` of `seed` to `out`; returns its length. `hand` is room for HAND cards."""
+    """Write schedule `number` of `seed` to `out`; returns its length. Both are from `room`.
+
+    A card is written whole, and what does not belong is written over by the next one: chance decides what each card
+    is, and a processor would guess a branch on that wrong half of the time.
+    """
     gamma = np.uint64(0x9E3779B97F4A7C15)
     word = scramble(scramble(seed + gamma) ^ (number * gamma))
-    left_out = np.int64(scramble(word)) & np.int64(scramble(word + gamma)) & ~_ALWAYS_MASK
+    left_out = np.int64(scramble(word)) & np.int64(scramble(word + gamma)) & _OPTIONAL
     word += gamma + gamma
     length = MAX_LENGTH - np.int64(scramble(word) % np.uint64(3 * MAX_LENGTH // 4))
     word = deal(word, deck, left_out, hand)
@@ -114,11 +121,10 @@ def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def
     while drawn < length:
         word += gamma
         bits = scramble(word)
-        for _ in range(9):
-            card = hand[np.int64(bits & np.uint64(HAND - 1))]
+        for _ in range(_CARDS):
+            card = np.int64(bits & np.uint64(HAND - 1))
             bits >>= np.uint64(7)
-            for event in card:
-                if event != NO_EVENT and drawn < length:
-                    out[drawn] = event
-                    drawn += 1
+            out[drawn] = hand[card, 0]
+            out[drawn + 1] = hand[card, 1]
+            drawn += 1 + (hand[card, 1] != NO_EVENT)
     return length

@@ -1,7 +1,7 @@
 """Walk: random schedules, compiled, each under every protocol, with every property checked after every event.
 
-Schedules are walked in blocks. What a block returns is counters and, for each protocol and property, the few schedules
-that broke it soonest: it merges with the next block's in any order, so threads and clusters change nothing.
+Schedules are walked in blocks. What a block returns is counters, the few schedules that broke each property soonest,
+and the situations that were met: it merges with the next block's in any order, so threads and clusters change nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,15 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.engine import generate
+from harness.engine import coverage, generate, situations
 from harness.engine.compilation import kernel, part
+from harness.engine.coverage import Coverage, Meetings
 from model import goals, properties, state
 from model.configuration import Configuration
 from model.events import event_text
 from model.protocols import Protocol
 from model.step import step
 
-KEPT = 8  # shortest failures kept for each protocol and property
+KEPT = 3  # shortest failures kept for each protocol, property and kind of failure
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -31,43 +32,58 @@ class Failure:
 
 @dataclass
 class Tally:
-    """What walking some schedules showed; axes are protocol, then property, goal or rank.
+    """What walking some schedules showed; axes are protocol, then property or goal, then kind of failure, then rank.
 
-    `seen` counts the schedules that broke a property, `goals` those that met a goal, `events` applied events. The
-    KEPT failures with the fewest events, ties broken by schedule number, are rows (length, schedule) of `shortest`.
+    `events` counts applied events, `goals` the schedules that met a goal, `failures` those that broke a property, by
+    the kind of situation (situations.kind_of) in which it broke first. The KEPT failures of each kind with the fewest
+    events, ties broken by schedule number, are rows (length, schedule) of `shortest`. `met`: situations by protocol.
     """
 
     schedules: int
     events: np.ndarray
-    seen: np.ndarray
+    failures: np.ndarray
     goals: np.ndarray
     shortest: np.ndarray
+    met: list[Coverage]
 
     @staticmethod
     def empty(protocols: int) -> "Tally":
         """The tally of no schedules."""
-        properties_ = len(properties.PROPERTIES)
+        kinds = (protocols, len(properties.PROPERTIES), situations.KINDS)
         return Tally(
             schedules=0,
             events=np.zeros(protocols, np.int64),
-            seen=np.zeros((protocols, properties_), np.int64),
+            failures=np.zeros(kinds, np.int64),
             goals=np.zeros((protocols, len(goals.NAMES)), np.int64),
-            shortest=np.full((protocols, properties_, KEPT, 2), _NEVER, np.int64),
+            shortest=np.full((*kinds, KEPT, 2), _NEVER, np.int64),
+            met=[Coverage.empty() for _ in range(protocols)],
         )
+
+    @property
+    def seen(self) -> np.ndarray:
+        """How many schedules broke each property; axes are protocol and property."""
+        return self.failures.sum(axis=2)
 
     def add(self, other: "Tally") -> None:
         """Add the tally of other schedules to this one."""
         self.schedules += other.schedules
         self.events += other.events
-        self.seen += other.seen
+        self.failures += other.failures
         self.goals += other.goals
-        both = np.concatenate([self.shortest, other.shortest], axis=2)
+        both = np.concatenate([self.shortest, other.shortest], axis=3)
         order = np.lexsort((both[..., 1], both[..., 0]), axis=-1)[..., :KEPT]
-        self.shortest = np.take_along_axis(both, order[..., None], axis=2)
+        self.shortest = np.take_along_axis(both, order[..., None], axis=3)
+        self.met = [one.merged(another) for one, another in zip(self.met, other.met, strict=True)]
 
-    def failures(self, protocol: int, property_: int) -> list[Failure]:
-        """The failures kept for a protocol and a property (indices), the shortest first."""
-        return [Failure(int(length), int(i)) for length, i in self.shortest[protocol, property_] if length != _NEVER]
+    def kept(self, protocol: int, property_: int, kind: int) -> list[Failure]:
+        """The failures kept of a protocol, a property and a kind (indices), the shortest first."""
+        rows = self.shortest[protocol, property_, kind]
+        return [Failure(int(length), int(i)) for length, i in rows if length != _NEVER]
+
+    def candidates(self, protocol: int, property_: int) -> list[Failure]:
+        """Failures worth shrinking: the shortest of each kind, the shortest of all first."""
+        kinds = np.flatnonzero(self.failures[protocol, property_])
+        return sorted(self.kept(protocol, property_, int(kind))[0] for kind in kinds)
 
 
 class Walker:
@@ -84,10 +100,13 @@ class Walker:
         """Walk schedules `first` to `first + count - 1`."""
         tally = Tally.empty(len(self.protocols))
         tally.schedules = count
+        meetings = Meetings.none(len(self.protocols))
         walk_block(
             self._starts, np.uint64(self.seed), first, count, self.deck,
-            tally.events, tally.seen, tally.goals, tally.shortest,
+            tally.events, tally.failures, tally.goals, tally.shortest,
+            meetings.place, meetings.rows, meetings.size,
         )  # fmt: skip
+        tally.met = meetings.coverage()
         return tally
 
     def schedule(self, number: int) -> bytes:
@@ -123,45 +142,53 @@ def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
 
 
 @part
-def walk_schedule(p, drawn, length, number, seen, shortest):  # type: ignore[no-untyped-def]
-    """Run one schedule from the state `p`; count what it broke; returns the events applied."""
+def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place, rows, size):  # type: ignore[no-untyped-def]
+    """Run one schedule from the state `p`; count what it broke and met; returns the events applied."""
     applied = 0
     broken = 0
+    situation = 0
     for position in range(length):
-        if not step(p, drawn[position]):
+        event = drawn[position]
+        r = event & 7
+        before = situations.before(p, r)
+        if not step(p, event):
             continue
         applied += 1
+        situation = situations.situation(p, event, before)
+        coverage.meet(place, rows, size, protocol, situation, number)
         newly_broken = properties.broken_now(p) & ~broken
         if newly_broken:
             broken |= newly_broken
-            count_broken(newly_broken, applied, number, seen, shortest)
+            count_broken(newly_broken, situation, applied, number, failures, shortest)
     shown = p.goals  # what healing shows is not the schedule's
     if properties.non_convergence(p):
-        count_broken(properties.CONVERGENCE, applied, number, seen, shortest)
+        count_broken(properties.CONVERGENCE, situation, applied, number, failures, shortest)
     p.goals = shown
     return applied
 
 
 @part
-def count_broken(broken, length, number, seen, shortest):  # type: ignore[no-untyped-def]
-    """Count a set of properties as broken after `length` events of schedule `number`."""
-    for bit in range(seen.shape[0]):
+def count_broken(broken, situation, length, number, failures, shortest):  # type: ignore[no-untyped-def]
+    """Count a set of properties as broken in a situation, after `length` events of schedule `number`."""
+    kind = situations.kind_of(situation)
+    for bit in range(failures.shape[0]):
         if broken >> bit & 1:
-            seen[bit] += 1
-            keep_failure(shortest[bit], length, number)
+            failures[bit, kind] += 1
+            keep_failure(shortest[bit, kind], length, number)
 
 
 @kernel
-def walk_block(starts, seed, first, count, deck, applied, seen, met, shortest):  # type: ignore[no-untyped-def]
+def walk_block(starts, seed, first, count, deck, applied, failures, goals_met, shortest, place, rows, size):  # type: ignore[no-untyped-def]
     """Walk `count` schedules from number `first` under every protocol, adding to the arrays of a Tally."""
-    hand = np.empty((generate.HAND, generate.PHRASE), np.uint8)
-    drawn = np.empty(generate.MAX_LENGTH, np.uint8)
+    hand, drawn = generate.room()
     record = starts[:1].copy()
     for number in range(first, first + count):
         length = generate.draw_schedule(seed, np.uint64(number), deck, hand, drawn)
         for protocol in range(starts.shape[0]):
             record[0] = starts[protocol]
             p = record[0]
-            applied[protocol] += walk_schedule(p, drawn, length, number, seen[protocol], shortest[protocol])
-            for goal in range(met.shape[1]):
-                met[protocol, goal] += p.goals >> goal & 1
+            applied[protocol] += walk_schedule(
+                p, drawn, length, number, protocol, failures[protocol], shortest[protocol], place, rows, size
+            )
+            for goal in range(goals_met.shape[1]):
+                goals_met[protocol, goal] += p.goals >> goal & 1

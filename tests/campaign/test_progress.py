@@ -5,6 +5,7 @@ import io
 from rich.console import Console
 
 from harness.campaign.progress import Shown
+from harness.campaign.waves import Counts
 from harness.engine.walk import Tally
 
 from .conftest import parameters
@@ -14,11 +15,11 @@ def lines(reports, **asked):
     out = Console(file=io.StringIO(), width=200, highlight=False)
     with Shown.on(out, parameters(protocols=("hw", "kip-101"), **asked)) as shown:
         for schedules, elapsed in reports:
-            tally = Tally.empty(2)
-            tally.schedules = schedules
-            tally.events[:] = schedules * 50
-            tally.seen[0, 0] = tally.seen[1, 2] = 1
-            shown.walked(tally, elapsed)
+            counts = Counts.of(Tally.empty(2))
+            counts.schedules = schedules
+            counts.events[:] = schedules * 50
+            counts.seen[0, 0] = counts.seen[1, 2] = 1
+            shown.walked(counts, elapsed)
     return out.file.getvalue().splitlines()
 
 

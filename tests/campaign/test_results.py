@@ -1,5 +1,7 @@
 """A campaign finds what `fuzz` finds, however Spark divides the work."""
 
+from dataclasses import astuple
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -25,8 +27,10 @@ def fuzzed(undisturbed):
 
 def assert_same(one: Tally, other: Tally):
     assert one.schedules == other.schedules
-    for name in ("events", "seen", "goals", "shortest"):
+    for name in ("events", "failures", "goals", "shortest"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    for met, other_met in zip(one.met, other.met, strict=True):
+        np.testing.assert_array_equal(astuple(met), astuple(other_met))
 
 
 def test_a_campaign_counts_what_fuzz_counts(undisturbed, fuzzed):

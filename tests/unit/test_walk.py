@@ -1,12 +1,16 @@
 """Random schedules and the compiled walk over them."""
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 
 from harness import fuzz
-from harness.engine.walk import Failure, Tally, Walker
+from harness.engine import situations
+from harness.engine.coverage import Coverage
+from harness.engine.walk import Tally, Walker
 from harness.replay import replay
-from model import goals, properties
+from model import goals, properties, state
 from model.configuration import Configuration
 from model.events import schedule_texts, verb_of
 from model.protocols import GENERATIONS, parse_protocol
@@ -16,14 +20,18 @@ EVERY_FAULT = Configuration(
     replicas=3, unclean_leader_election=True, power_loss=True, asynchronous_checkpoint=True, records_per_fetch=2
 )
 
+ARRAYS = ("events", "failures", "goals", "shortest")
+
 
 def walker(*protocols, settings=PLAIN, seed=7):
     return Walker([parse_protocol(name) for name in protocols], settings, seed)
 
 
 def equal(one: Tally, other: Tally) -> bool:
-    return one.schedules == other.schedules and all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("events", "seen", "goals", "shortest")
+    return (
+        one.schedules == other.schedules
+        and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ARRAYS)
+        and all(np.array_equal(astuple(a), astuple(b)) for a, b in zip(one.met, other.met, strict=True))
     )
 
 
@@ -45,28 +53,39 @@ def test_swarm_leaves_verbs_out_of_some_schedules():
     assert len(set(map(frozenset, verbs))) > 50
 
 
+def interpreted(subject: Walker, number: int) -> Tally:
+    """What the walk of one schedule under the first protocol shows, by interpreted replay."""
+    run = replay(subject.schedule(number), subject.protocols[0], subject.settings)
+    p = state.initial(subject.protocols[0], subject.settings)
+    tally, length, kinds = Tally.empty(1), 0, [0]
+    met = set()
+    for step_ in run.steps:
+        before = situations.before(p, step_.event & 7)
+        p = step_.state
+        if step_.applied:
+            length += 1
+            situation = situations.situation(p, step_.event, before)
+            met.add(situation)
+        kinds.append(situations.kind_of(situation) if met else 0)
+    applied = [step_.applied for step_ in run.steps]
+    for name, at in run.first_broken.items():
+        place = 0, properties.PROPERTIES.index(name), kinds[at]
+        tally.failures[place] = 1
+        tally.shortest[place][0] = sum(applied[:at]), number
+    tally.schedules, tally.events[0] = 1, length
+    tally.goals[0] = [run.steps[-1].state.goals >> bit & 1 for bit in range(len(goals.NAMES))]
+    tally.met = [Coverage(np.array(sorted(met)), np.ones(len(met), np.int64), np.full(len(met), number))]
+    return tally
+
+
 @pytest.mark.parametrize("settings", [PLAIN, EVERY_FAULT], ids=["plain", "every-fault"])
 @pytest.mark.parametrize("name", GENERATIONS)
 def test_the_compiled_walk_sees_what_interpreted_replay_sees(name, settings):
     subject = walker(name, settings=settings)
-    tally = subject.walk(0, 60)
     expected = Tally.empty(1)
     for number in range(60):
-        run = replay(subject.schedule(number), subject.protocols[0], settings)
-        applied = [step.applied for step in run.steps]
-        expected.events[0] += sum(applied)
-        for bit, property_ in enumerate(properties.PROPERTIES):
-            expected.seen[0, bit] += property_ in run.first_broken
-        for bit in range(len(goals.NAMES)):
-            expected.goals[0, bit] += run.steps[-1].state.goals >> bit & 1
-        for bit, property_ in enumerate(properties.PROPERTIES):
-            if property_ in run.first_broken:
-                length = sum(applied[: run.first_broken[property_]])
-                kept = [*expected.failures(0, bit), Failure(length, number)]
-                rows = [(failure.length, failure.schedule) for failure in sorted(kept)[:8]]
-                expected.shortest[0, bit, : len(rows)] = rows
-    expected.schedules = 60
-    assert equal(tally, expected)
+        expected.add(interpreted(subject, number))
+    assert equal(subject.walk(0, 60), expected)
 
 
 def test_blocks_and_threads_change_nothing():
