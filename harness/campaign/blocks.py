@@ -69,9 +69,7 @@ def _result(protocol: str, index: int, tally: Tally) -> dict[str, Any]:
         "seen": _nonzero(properties.PROPERTIES, tally.seen[index]),
         "goals": _nonzero(goals.NAMES, tally.goals[index]),
         "failures": list(_failures(index, tally)),
-        "met": [
-            dict(zip(("situation", "schedules", "first"), each, strict=True)) for each in zip(*columns, strict=True)
-        ],
+        "met": [{"situation": number, "schedules": count, "first": first} for number, count, first in met],
     }
 
 
