@@ -1,5 +1,7 @@
 """Blocks: one row for each finished block of schedules, which is all that is kept of the schedules in it."""
 
+import os
+import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple
 from typing import Any
@@ -50,15 +52,22 @@ SCHEMA = pa.schema(
     {
         "first": pa.int64(),  # the number of the block's first schedule
         "schedules": pa.int64(),  # how many it has
+        "again": pa.bool_(),  # walked a second time, to be compared
+        "worker": pa.string(),  # host and process that walked it
         "results": pa.list_(_RESULT),  # one for each protocol, in the order of the parameters
     }
 )
 
 
-def row(first: int, tally: Tally, protocols: Sequence[Protocol]) -> dict[str, Any]:
+def row(first: int, tally: Tally, protocols: Sequence[Protocol], again: bool = False) -> dict[str, Any]:
     """The row of the block that begins with schedule `first`."""
-    results = [_result(protocol.name, index, tally) for index, protocol in enumerate(protocols)]
-    return {"first": first, "schedules": tally.schedules, "results": results}
+    return {
+        "first": first,
+        "schedules": tally.schedules,
+        "again": again,
+        "worker": f"{platform.node()}/{os.getpid()}",
+        "results": [_result(protocol.name, index, tally) for index, protocol in enumerate(protocols)],
+    }
 
 
 def _result(protocol: str, index: int, tally: Tally) -> dict[str, Any]:

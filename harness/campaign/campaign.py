@@ -1,13 +1,15 @@
 """A campaign from its start to its end; each step is taken where the directory says that it has not been yet."""
 
 from dataclasses import dataclass
+from typing import Any
 from typing import Protocol as Interface
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from harness import fuzz
-from harness.campaign import blocks, cases, findings, parameters, waves
+from harness.campaign import blocks, cases, checks, coverage, findings, parameters, waves
+from harness.campaign.checks import Checked
 from harness.campaign.directory import Directory
 from harness.campaign.errors import CampaignError
 from harness.campaign.parameters import Parameters
@@ -16,6 +18,7 @@ from harness.campaign.workers import Workers
 from harness.case import dump_case
 from harness.engine.compilation import model_digest
 from harness.engine.walk import Tally
+from harness.estimate import Estimate, something_new
 from harness.fuzz import Finding
 
 # Written last: a campaign that has it is finished.
@@ -42,12 +45,27 @@ class Progress(Interface):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a finished campaign has shown, and for how long it walked."""
+    """What a finished campaign has shown, for how long it walked, and what is left to find.
+
+    `unreached`: numbers of situations within reach that were not met, by protocol text.
+    """
 
     parameters: Parameters
     tally: Tally
     seconds: float
     findings: list[Finding]
+    checked: Checked
+    unreached: dict[str, list[int]]
+
+    @property
+    def estimate(self) -> Estimate:
+        """How likely it is that one more schedule shows something new."""
+        return something_new(self.tally)
+
+    @property
+    def stopped_unstable(self) -> bool:
+        """Whether the campaign was to go on until it is stable, and had to stop before."""
+        return self.parameters.stable is not None and self.estimate.high >= self.parameters.stable
 
 
 class Campaign:
@@ -86,7 +104,7 @@ class Campaign:
                     f" {self.parameters.version}), and this is model {model_digest()}: go on with that version,"
                     " or start another campaign"
                 )
-            self.waves().walk(progress.walked)
+            self.walk(progress)
             self._finish(progress)
         return self.outcome()
 
@@ -100,14 +118,26 @@ class Campaign:
         found = [findings.from_row(row, self.parameters) for row in rows]
         tally = self.tally()
         seconds = waves.seconds_walked(self.directory, tally.schedules)
-        return Outcome(self.parameters, tally, max(seconds, _MOMENT), found)
+        checked = checks.compare(waves.written_blocks(self.directory))
+        return Outcome(self.parameters, tally, max(seconds, _MOMENT), found, checked, self._unreached())
 
     def _is_finished(self) -> bool:
         return bool(self.directory.read_rows("outcome", OUTCOME))
 
-    def waves(self) -> Waves:
-        """The walk, from where it is."""
-        return Waves(self.directory, self.parameters)
+    def walk(self, progress: Progress) -> None:
+        """Walk what is left, and compare what was walked twice. Raises NonDeterminismError."""
+        walk = Waves(self.directory, self.parameters)
+        for end in self.parameters.rounds():
+            if end is not None and end < walk.blocks:
+                continue  # it was not stable then
+            walk.walk(end, progress.walked)
+            if self._is_stable() or end is None or walk.blocks < end:
+                break
+        checks.compare(waves.written_blocks(self.directory))
+
+    def _is_stable(self) -> bool:
+        stable = self.parameters.stable
+        return stable is not None and something_new(self.tally()).high < stable
 
     def tally(self) -> Tally:
         """The tally of all that is walked."""
@@ -122,9 +152,26 @@ class Campaign:
         made = [cases.case_for(finding, self.parameters) for finding in found]
         rows = [findings.row(each) | {"case": dump_case(case)} for each, case in zip(found, made, strict=True)]
         self.directory.write_rows(rows, findings.SCHEMA, "findings")
+        progress.doing("looking for situations that were not reached")
+        self.directory.write_rows(self._covered(tally), coverage.SCHEMA, "situations")
         cases.write(made, self.directory)
         ending = {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(found)}
         self.directory.write_rows([ending], OUTCOME, "outcome")
+
+    def _covered(self, tally: Tally) -> list[dict[str, Any]]:
+        """The rows of the table of situations; each protocol is searched by a task of its own."""
+        protocols = self.parameters.protocols
+        numbers = self._spark.range(0, len(protocols), 1, len(protocols))
+        task = Workers(self._spark).map(numbers, "reach_situations", self.parameters.text(), coverage.REACHABLE)
+        return coverage.rows(tally, protocols, task.toArrow().to_pylist())
+
+    def _unreached(self) -> dict[str, list[int]]:
+        unreached: dict[str, list[int]] = {protocol.name: [] for protocol in self.parameters.protocols}
+        table = self.directory.read("situations", coverage.SCHEMA)
+        if table is not None:
+            for row in table.where("schedules = 0").toArrow().sort_by("situation").to_pylist():
+                unreached[row["protocol"]].append(row["situation"])
+        return unreached
 
     def _shrunk(self, breaches: list[fuzz.Breach]) -> list[Finding]:
         """The findings of the breaches, each made by a task of its own."""

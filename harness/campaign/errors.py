@@ -7,6 +7,10 @@ class CampaignError(Exception):
     """A campaign that cannot start, go on or be read; the message says why and what to do."""
 
 
+class NonDeterminismError(Exception):
+    """The same schedules came out differently; the message says which."""
+
+
 _MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _PYTHON_ERROR = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)")
 _JAVA_ERROR = re.compile(

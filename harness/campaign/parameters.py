@@ -1,6 +1,7 @@
 """The parameters of a campaign: everything that its results depend on, and how much of it was asked for."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from importlib import metadata
 from typing import Any
@@ -12,6 +13,7 @@ from harness.engine.walk import Walker
 from model.configuration import Configuration
 from model.protocols import Protocol, parse_protocol
 
+_FIRST_ROUND = 2  # blocks
 BLOCK = 50_000  # schedules; about half a second on one core
 
 _ARROW_TYPES = {int: pa.int64(), str: pa.string(), bool: pa.bool_()}
@@ -21,8 +23,9 @@ SCHEMA = pa.schema(
         "protocols": pa.list_(pa.string()),  # protocol texts, in the order given
         "configuration": pa.struct({each.name: _ARROW_TYPES[type(each.default)] for each in fields(Configuration)}),
         "seed": pa.int64(),
-        "schedules": pa.int64(),  # how many to walk; null where `seconds` says when to stop
-        "seconds": pa.float64(),  # for how long to walk; null where `schedules` says when to stop
+        "schedules": pa.int64(),  # how many to walk at the most; null where something else says when to stop
+        "seconds": pa.float64(),  # for how long to walk at the most; null where something else says when to stop
+        "stable": pa.float64(),  # how unlikely anything new has to be for the walk to stop; null where nobody asked
         "block": pa.int64(),  # how many schedules make a block
         "model": pa.string(),  # the digest of the rules and of the engine
         "version": pa.string(),  # of epochfuzz
@@ -39,21 +42,37 @@ def _version() -> str:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a campaign walks: `schedules` of them, or as many as go into so many `seconds`."""
+    """What a campaign walks: so many `schedules`, for so many `seconds`, or until it is `stable`.
+
+    Of what is given, the first that is reached ends the walk. It is stable once the probability of anything new is below that number, by the upper end of its interval.
+    """
 
     protocols: tuple[Protocol, ...]
     settings: Configuration
     seed: int
     schedules: int | None = None
     seconds: float | None = None
+    stable: float | None = None
     block: int = BLOCK
     model: str = field(default_factory=model_digest)
     version: str = field(default_factory=_version)
 
     @property
     def blocks(self) -> int | None:
-        """How many blocks there are to walk; None where time alone says when to stop."""
+        """How many blocks there are to walk at the most; None where that is not bounded."""
         return None if self.schedules is None else -(-self.schedules // self.block)
+
+    def rounds(self) -> Iterator[int | None]:
+        """After how many blocks to look whether the campaign is stable; None: when time is up.
+
+        These are fixed, and half as many again each time, so that neither workers nor interruptions change where a
+        campaign stops.
+        """
+        size = _FIRST_ROUND
+        while self.stable is not None and (self.blocks is None or size < self.blocks):
+            yield size
+            size += size // 2
+        yield self.blocks
 
     def range_of(self, block: int) -> tuple[int, int]:
         """The first schedule of a block, and how many it has."""

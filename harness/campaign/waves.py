@@ -21,6 +21,7 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
 from harness.campaign import blocks
+from harness.campaign.checks import SAMPLED
 from harness.campaign.directory import Directory
 from harness.campaign.pace import Pace
 from harness.campaign.parameters import Parameters
@@ -57,9 +58,14 @@ class Counts:
 Report = Callable[[Counts, float], None]
 
 
+def written_blocks(directory: Directory) -> DataFrame | None:
+    """What was written of blocks, some of them more than once; None before the first wave."""
+    return directory.read("blocks", blocks.SCHEMA)
+
+
 def finished_blocks(directory: Directory) -> DataFrame | None:
     """The finished blocks, each once; None before the first wave."""
-    written = directory.read("blocks", blocks.SCHEMA)
+    written = written_blocks(directory)
     return None if written is None else written.dropDuplicates(["first"])
 
 
@@ -85,7 +91,7 @@ class _Wave:
 
 
 class Waves:
-    """The walk of a campaign, from where it is to its end.
+    """The walk of a campaign, from where it is.
 
     `counts` has what is walked so far; `seconds` is how long that took.
     """
@@ -96,20 +102,26 @@ class Waves:
         self.seconds = seconds_walked(directory, self.counts.schedules)
         self._directory = directory
         self._parameters = parameters
+        self._pace: Pace | None = None
         self._spark = directory.spark
         self._workers = Workers(directory.spark)
         self._next, self._lost = self._unfinished(finished)
 
-    def walk(self, report: Report) -> None:
-        """Walk what is left; `report` is called after every wave."""
-        pace = Pace(self._get_ready())
+    @property
+    def blocks(self) -> int:
+        """How many blocks were asked for so far."""
+        return self._next
+
+    def walk(self, end: int | None, report: Report) -> None:
+        """Walk up to block number `end`, or until time is up; `report` is called after every wave."""
+        pace = self._pace = self._pace or Pace(self._get_ready())
         started = time.monotonic() - self.seconds
         report(self.counts, self.seconds)
         line: deque[_Wave] = deque()
         notes: deque[Future[None]] = deque()
         with ThreadPoolExecutor(_IN_LINE + 1) as pool:
             try:
-                while self._fill(line, pool, pace):
+                while self._fill(line, pool, pace, end):
                     wave = line.popleft()
                     counted = wave.counted.result()
                     before, self.seconds = self.seconds, time.monotonic() - started
@@ -140,24 +152,32 @@ class Waves:
         numbers = self._spark.range(_MANY)
         return self._workers.map(numbers, "get_ready", self._parameters.text(), _NUMBER).count()
 
-    def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace) -> bool:
+    def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace, end: int | None) -> bool:
         """Put waves in line while there is something left to walk. False: nothing is, and the line is empty."""
         if self._lost is not None:
             size = self._lost.count()
             line.append(self._wave(pool, self._lost.repartition(pace.tasks(size)), size))
             self._lost = None
-        while len(line) < _IN_LINE and (size := self._size_of_next(line, pace)):
+        while len(line) < _IN_LINE and (size := self._size_of_next(line, pace, end)):
             numbers = self._spark.range(self._next, self._next + size, 1, pace.tasks(size))
+            numbers = numbers.union(self._again(self._next, self._next + size))
             line.append(self._wave(pool, numbers, size))
             self._next += size
         return bool(line)
 
-    def _size_of_next(self, line: deque[_Wave], pace: Pace) -> int:
+    def _again(self, start: int, end: int) -> DataFrame:
+        """The sampled ones of some blocks, as numbers that have them walked again, by a task of their own."""
+        sampled = range(-(-start // SAMPLED) * SAMPLED, end, SAMPLED)
+        if not sampled:
+            return self._spark.range(0)
+        return self._spark.range(sampled.start, sampled.stop, SAMPLED, 1).select((-F.col("id") - 1).alias("id"))
+
+    def _size_of_next(self, line: deque[_Wave], pace: Pace, end: int | None) -> int:
         parameters = self._parameters
         seconds_in_line = sum(pace.seconds(wave.size) for wave in line)
         return pace.wave(
             self.seconds,
-            blocks_left=None if parameters.blocks is None else parameters.blocks - self._next,
+            blocks_left=None if end is None else max(0, end - self._next),
             seconds_left=None if parameters.seconds is None else parameters.seconds - self.seconds - seconds_in_line,
         )
 
@@ -178,11 +198,15 @@ class Waves:
 
     def _counters(self) -> list[Column]:
         """What to count of a wave for progress; findings are made of what was written."""
-        columns = [F.sum("schedules").alias("schedules")]
+
+        def counted(column: Column) -> Column:
+            return F.sum(F.when(~F.col("again"), column))
+
+        columns = [counted(F.col("schedules")).alias("schedules")]
         for i in range(len(self._parameters.protocols)):
             result = F.col("results")[i]
-            columns.append(F.sum(result["events"]).alias(f"events {i}"))
-            columns += [F.sum(result["seen"][name]).alias(f"seen {i} {name}") for name in properties.PROPERTIES]
+            columns.append(counted(result["events"]).alias(f"events {i}"))
+            columns += [counted(result["seen"][name]).alias(f"seen {i} {name}") for name in properties.PROPERTIES]
         return columns
 
     def _add(self, counted: dict[str, int | None]) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from harness import fuzz
-from harness.campaign import blocks, findings
+from harness.campaign import blocks, coverage, findings
 from harness.campaign.parameters import Parameters
 from harness.engine.compilation import model_digest
 from harness.engine.walk import Walker
+from harness.unreached import reachable
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -32,11 +33,12 @@ def get_ready(parameters: str, numbers: Batches) -> Batches:
 
 
 def walk_blocks(parameters: str, numbers: Batches) -> Batches:
-    """Walk the blocks numbered; a row of blocks.SCHEMA for each."""
+    """Walk the blocks numbered; a row of blocks.SCHEMA for each. ~n, below 0, has block n walked again."""
     campaign, walker = _walker(parameters)
     for number in _each(numbers):
-        first, count = campaign.range_of(number)
-        row = blocks.row(first, walker.walk(first, count), walker.protocols)
+        again = number < 0
+        first, count = campaign.range_of(~number if again else number)
+        row = blocks.row(first, walker.walk(first, count), walker.protocols, again)
         yield pa.RecordBatch.from_pylist([row], schema=blocks.SCHEMA)
 
 
@@ -46,6 +48,19 @@ def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
     for number in _each(numbers):
         breach = findings.breach_from_row(argument["breaches"][number])
         yield pa.RecordBatch.from_pylist([findings.row(fuzz.finding(walker, breach))], schema=findings.SHRUNK)
+
+
+def reach_situations(parameters: str, numbers: Batches) -> Batches:
+    """What complete search of small bounds meets under the protocols numbered; rows of coverage.REACHABLE."""
+    campaign, _ = _walker(parameters)
+    for number in _each(numbers):
+        protocol = campaign.protocols[number]
+        within = reachable(protocol, campaign.settings)
+        rows = [
+            {"protocol": protocol.name, "situation": situation, "complete": within.complete}
+            for situation in sorted(within.situations)
+        ]
+        yield pa.RecordBatch.from_pylist(rows, schema=coverage.REACHABLE)
 
 
 @lru_cache(maxsize=4)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.commands import options
-from harness.commands.outcome import BadInput, console
+from harness.commands.outcome import BadInput, Exit, console
 from model.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -39,6 +39,14 @@ def run(
     protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer reads the default, nobody writes to it
     schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to walk.")] = None,
     for_: Annotated[str | None, typer.Option("--for", help="Walk for that long instead: 30s, 5m, 8h.")] = None,
+    until_stable: Annotated[
+        float | None,
+        typer.Option(
+            "--until-stable",
+            help="Walk until one more schedule shows something new with less than this probability; with --schedules"
+            " or --for, no further than that.",
+        ),
+    ] = None,
     seed: options.Seed = None,
     master: Master = None,
     remote: Remote = None,
@@ -50,13 +58,16 @@ def run(
 
     - `epochfuzz campaign run --out build/campaign --protocol hw --protocol kip-101`
     - `epochfuzz campaign run --out s3a://bucket/tonight --protocol kip-320 --for 8h --master spark://host:7077`
+    - `epochfuzz campaign run --out /tmp/c --until-stable 1e-5 --for 8h`
     - `epochfuzz campaign run --out /tmp/c --schedules 10000000 --seed 7 --json`
     """
     protocols = options.parse_protocols(protocol)
     if schedules is not None and for_ is not None:
         raise BadInput("--schedules and --for both say when to stop: give one of them")
     seconds = options.parse_duration(for_) if for_ is not None else None
-    if schedules is None and seconds is None:
+    if until_stable is not None and not 0 < until_stable < 1:
+        raise BadInput(f"--until-stable is a probability, such as 1e-5; {until_stable:g} is none")
+    if schedules is None and seconds is None and until_stable is None:
         seconds = DEFAULT_SECONDS
     if seed is None:
         seed = secrets.randbelow(1 << 32)
@@ -65,7 +76,9 @@ def run(
         from harness.campaign.campaign import Campaign
         from harness.campaign.parameters import Parameters
 
-        return Campaign.start(spark, out, Parameters(tuple(protocols), settings, seed, schedules, seconds))
+        return Campaign.start(
+            spark, out, Parameters(tuple(protocols), settings, seed, schedules, seconds, until_stable)
+        )
 
     return _finish(begin, out, master, remote, json)
 
@@ -126,7 +139,7 @@ def _finish(
 def _session(master: str | None, remote: str | None) -> Iterator["SparkSession"]:
     """A Spark session. What goes wrong with Spark or with the directory is bad input, here or where they are set up."""
     from harness.campaign import session
-    from harness.campaign.errors import CampaignError
+    from harness.campaign.errors import CampaignError, NonDeterminismError
 
     if master is not None and remote is not None:
         raise BadInput("--master and --remote both say where Spark runs: give one of them")
@@ -136,15 +149,24 @@ def _session(master: str | None, remote: str | None) -> Iterator["SparkSession"]
             yield spark
     except CampaignError as error:
         raise BadInput(str(error)) from None
+    except NonDeterminismError as error:
+        _tell(f"epochfuzz: {error}")
+        raise typer.Exit(Exit.INTERNAL) from None
 
 
 def _end(outcome: "Outcome", directory: str, json: bool) -> int:
+    from harness.campaign.left import left_json, left_lines
     from harness.commands.ending import end_walk
     from harness.fuzz import Walked
 
-    parameters = outcome.parameters
+    parameters, out = outcome.parameters, console(json)
     walked = Walked(outcome.tally, outcome.seconds)
-    code = end_walk(console(json), parameters.walker(), walked, outcome.findings, json, directory=directory)
+    more = {"directory": directory} | left_json(outcome)
+    code = end_walk(out, parameters.walker(), walked, outcome.findings, json, **more)
+    for line in left_lines(outcome):
+        out.print(line, highlight=False)
+    if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
+        code = Exit.GOAL_UNMET
     _tell(f"kept in {directory}; show again with: epochfuzz campaign report {directory}")
     return code
 

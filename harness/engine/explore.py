@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.engine import packing
+from harness.engine import packing, situations
 from harness.engine.compilation import kernel, part
 from harness.engine.visited import Visited, find_slot
 from model import properties, state
@@ -23,6 +23,7 @@ GIBIBYTE = 1 << 30
 DEFAULT_MEMORY = 4 * GIBIBYTE
 _CHUNK = 1 << 15  # rows expanded between two reports of progress
 _NOT_FOUND = -1
+_NOTHING = np.zeros(0, np.uint8)
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,14 @@ def explore(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[Progress], None] = lambda progress: None,
     spared: Sequence[Protocol] = (),
+    met: np.ndarray = _NOTHING,
 ) -> Exploration:
     """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
 
     `depth` bounds the length of schedules, `memory` (bytes) the states kept. `report` is called now and then. With
     protocols to be `spared`, a schedule counts only if at no event any of them breaks any property, and all of them
-    converge at its end: they run side by side, and a state of the search is one of each.
+    converge at its end: they run side by side, and a state of the search is one of each. In `met`, if it is of
+    length SITUATIONS, the situations that events meet under `protocol` are set to 1.
     """
     starts = [state.initial(each, settings) for each in (protocol, *spared)]
     layout = packing.packing_for(starts)
@@ -85,7 +88,7 @@ def explore(
         stop = min(row + _CHUNK, level_end)
         row, visited.size, applied, found = expand(
             records, views, tables, visited.keys, visited.parent, visited.via, visited.table,
-            row, stop, visited.size, alphabet, wanted,
+            row, stop, visited.size, alphabet, wanted, met,
         )  # fmt: skip
         transitions += applied
         if found != _NOT_FOUND:
@@ -199,7 +202,7 @@ def stays_apart(records, i):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def expand(records, views, tables, keys, parent, via, table, row, stop, size, alphabet, wanted):  # type: ignore[no-untyped-def]
+def expand(records, views, tables, keys, parent, via, table, row, stop, size, alphabet, wanted, met):  # type: ignore[no-untyped-def]
     """Add the successors of rows from `row` to `stop`.
 
     Returns the next row to expand, the number of rows, the events applied, and the first row found broken or -1.
@@ -213,6 +216,9 @@ def expand(records, views, tables, keys, parent, via, table, row, stop, size, al
             if not apply(records, event):
                 continue
             applied += 1
+            if met.shape[0]:
+                before = situations.before(records[0, 0], event & 7)
+                met[situations.situation(records[1, 0], event, before)] = 1
             pack(views, 1, tables, key)
             slot = find_slot(key, keys, table)
             if table[slot] == 0 and not breaks_spared(records):

@@ -27,16 +27,17 @@ class Aspect:
         return (len(self.values) - 1).bit_length()
 
 
-# Of the replica that the event names, before the event; the last two say what the event did to its log and its HW.
+# Of the replica that the event names. Its log is compared, and its membership looked up, after the event; the first two
+# say what the event did to its log and its HW, and all others are as they were before it.
 ASPECTS: tuple[Aspect, ...] = (
-    Aspect("log end offset", ("stays", "advances", "is cut back"), 0),
-    Aspect("high watermark", ("stays", "advances", "goes back"), 2),
-    Aspect("answer in flight", ("none", "records", "offset out of range", "end of an epoch"), 4),
-    Aspect("own high watermark", ("at its LEO", "below its LEO"), 6),
+    Aspect("log end offset", ("LEO stays", "LEO advances", "LEO goes back"), 0),
+    Aspect("high watermark", ("HW stays", "HW advances", "HW goes back"), 2),
+    Aspect("in flight", ("nothing", "records", "offset out of range", "end of an epoch"), 4),
+    Aspect("high watermark before", ("HW at its LEO", "HW below its LEO"), 6),
     Aspect("membership", ("out of the ISR", "in the ISR"), 7),
-    Aspect("log beside the leader's", ("equal", "shorter", "longer", "at odds"), 8),
-    Aspect("decision it knows", ("the current one", "the one before", "an older one, or none"), 10),
-    Aspect("role", ("leader", "zombie leader", "follower", "truncating follower", "without a leader", "down"), 12),
+    Aspect("log", ("as the leader's", "shorter than the leader's", "longer than the leader's", "at odds"), 8),
+    Aspect("decision", ("the current one", "the one before", "an older one, or none"), 10),
+    Aspect("role", ("leader", "zombie", "follower", "truncating follower", "leaderless replica", "dead replica"), 12),
     Aspect("event", VERBS, 15),
 )
 LEADER, ZOMBIE, FOLLOWER, TRUNCATING, LEADERLESS, DOWN = range(6)

@@ -25,7 +25,13 @@ def parameters(*, protocols=("hw",), seed=7, schedules=20_000, **others):
 
 def block_rows(directory):
     """The rows of the table of blocks, as they are on disk."""
-    rows = directory.spark.read.parquet(directory.path("blocks")).drop("wave").toArrow().to_pylist()
+    rows = (
+        directory.spark.read.parquet(directory.path("blocks"))
+        .where("not again")
+        .drop("wave", "worker")
+        .toArrow()
+        .to_pylist()
+    )
     return sorted(rows, key=lambda row: row["first"])
 
 

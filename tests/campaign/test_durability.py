@@ -75,7 +75,7 @@ def test_what_is_missing_of_a_campaign_is_walked_again(spark, undisturbed, tmp_p
     first.rename(first.parent / "_temporary")  # as a wave looks whose driver was killed before it was committed
     campaign = Campaign.load(spark, directory)
     assert len(block_rows(campaign.directory)) < 40
-    campaign.waves().walk(Quiet().walked)
+    campaign.walk(Quiet())
     assert block_rows(campaign.directory) == block_rows(undisturbed.directory)
 
 
@@ -127,7 +127,7 @@ def test_a_campaign_is_not_resumed_under_other_rules(spark, undisturbed, tmp_pat
 def test_a_worker_with_other_rules_ends_the_campaign(spark, tmp_path):
     campaign = Campaign.start(spark, str(tmp_path / "c"), parameters(model="0" * 16))
     with pytest.raises(PythonException) as failure:
-        campaign.waves().walk(Quiet().walked)
+        campaign.walk(Quiet())
     assert "the campaign is of model 0000" in sentence(str(failure.value))
 
 

@@ -45,7 +45,7 @@ def test_a_campaign_finds_what_fuzz_finds(undisturbed, fuzzed):
 def test_a_block_of_another_size_changes_nothing_that_is_found(spark, undisturbed, tmp_path):
     asked = parameters(protocols=("kip-320", "hw"), block=7_000)
     campaign = Campaign.start(spark, str(tmp_path / "c"), asked)
-    campaign.waves().walk(Quiet().walked)
+    campaign.walk(Quiet())
     assert len(block_rows(campaign.directory)) == 3
     assert_same(campaign.tally(), undisturbed.outcome.tally)
 
@@ -54,7 +54,7 @@ def test_a_block_of_another_size_changes_nothing_that_is_found(spark, undisturbe
 def test_partitions_change_no_row(spark, undisturbed, partitions):
     numbers = spark.range(0, 40, 1, partitions)
     rows = Workers(spark).map(numbers, "walk_blocks", undisturbed.parameters.text(), blocks.SCHEMA)
-    assert rows.orderBy("first").toArrow().to_pylist() == block_rows(undisturbed.directory)
+    assert rows.drop("worker").orderBy("first").toArrow().to_pylist() == block_rows(undisturbed.directory)
 
 
 def test_the_rows_of_blocks_add_up_to_their_tally(spark):
@@ -83,7 +83,7 @@ def test_each_finding_is_kept_as_a_case_that_replays_as_it_says(undisturbed):
 def test_a_campaign_on_the_clock_walks_schedules_from_the_first_on(spark, tmp_path):
     asked = parameters(schedules=None, seconds=0.5, block=100)
     campaign = Campaign.start(spark, str(tmp_path / "c"), asked)
-    campaign.waves().walk(Quiet().walked)
+    campaign.walk(Quiet())
     tally = campaign.tally()
     assert tally.schedules >= 100
     assert_same(tally, asked.walker().walk(0, tally.schedules))

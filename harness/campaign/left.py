@@ -1,0 +1,44 @@
+"""What is left to find: what a campaign has covered, how likely anything new is, and what it has not reached."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from harness.campaign.campaign import Outcome
+from harness.campaign.coverage import in_words
+from harness.estimate import CONFIDENCE, discovery_curve
+
+_SHOWN = 3  # unreached situations for each protocol, where people read; JSON and tables have all
+
+
+def left_json(outcome: Outcome) -> dict[str, Any]:
+    """The JSON form, as keys of the document of a campaign."""
+    names = [protocol.name for protocol in outcome.parameters.protocols]
+    return {
+        "situations": {name: len(met.situations) for name, met in zip(names, outcome.tally.met, strict=True)},
+        "unreached": {name: list(map(in_words, numbers)) for name, numbers in outcome.unreached.items()},
+        "estimate": asdict(outcome.estimate) | {"confidence": CONFIDENCE},
+        "discovery": [asdict(point) for point in discovery_curve(outcome.tally)],
+        "checked": asdict(outcome.checked),
+    }
+
+
+def left_lines(outcome: Outcome) -> Iterator[str]:
+    """Lines for people."""
+    estimate, checked = outcome.estimate, outcome.checked
+    for protocol, met in zip(outcome.parameters.protocols, outcome.tally.met, strict=True):
+        unreached = outcome.unreached[protocol.name]
+        yield (
+            f"{protocol.name}: {len(met.situations):,} situations met; {len(unreached)} of those that two replicas"
+            " reach with two records and two elections were not"
+        )
+        yield from (f"  {in_words(situation)}" for situation in unreached[:_SHOWN])
+        if len(unreached) > _SHOWN:
+            yield f"  … and {len(unreached) - _SHOWN} more, in the table of situations"
+    yield (
+        f"One more such schedule shows a new situation or kind of failure with probability {estimate.probability:.1e}"
+        f" ({CONFIDENCE:.0%} interval: {estimate.low:.1e} to {estimate.high:.1e})"
+    )
+    yield f"{checked.blocks} blocks were walked twice, {checked.elsewhere} of them by two processes, to the same end"
+    if outcome.stopped_unstable:
+        yield f"not stable: the interval still reaches above {outcome.parameters.stable:g}; go on for longer"
