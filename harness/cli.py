@@ -6,7 +6,7 @@ import traceback
 import typer
 from rich.console import Console
 
-from harness.commands import campaign, explain, explore, fuzz, replay, selftest, shrink
+from harness.commands import campaign, corpus, explain, explore, fuzz, replay, selftest, shrink
 from harness.commands.outcome import BadInput, Exit
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app.command("fuzz")(fuzz.fuzz)
 app.add_typer(campaign.app, name="campaign")
 app.command("replay")(replay.replay)
 app.command("shrink")(shrink.shrink)
+app.add_typer(corpus.app, name="corpus")
 app.command("explore")(explore.explore)
 app.command("explain")(explain.explain)
 app.command("selftest")(selftest.selftest)

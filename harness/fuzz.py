@@ -3,9 +3,10 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness import expectations, shrink
+from harness.canonical import canonical
 from harness.engine.walk import Failure, Tally, Walker
 from model import properties
 from model.configuration import Configuration
@@ -13,12 +14,13 @@ from model.protocols import Protocol
 
 BLOCK = 1_000
 _CANDIDATES = 3  # failures worth shrinking where nothing proves the first reproducer minimal
+MOST_CANDIDATES = 4  # and where there is time to look for variants
 CERTIFICATE_MEMORY = 1 << 30
 
 
 @dataclass(frozen=True)
 class Breach:
-    """A property that a protocol broke and may not, the number of schedules that did it, and the shortest of them."""
+    """A property that a protocol broke and may not, how many schedules did it, and the shortest of some kinds."""
 
     protocol: Protocol
     property: str
@@ -28,15 +30,17 @@ class Breach:
 
 @dataclass(frozen=True)
 class Finding:
-    """A property that a protocol breaks, with the shortest reproducer known.
+    """A property that a protocol breaks, with the shortest reproducer known, in canonical form (canonical.py).
 
-    `seen` counts the schedules that broke it, `schedule` is the number of the one that was shrunk, from
-    `shrunk_from` events. `known_flaw` says why it is not news, None where it is.
+    `variants` are reproducers as short as that one which do not come to the same. `seen` counts the schedules that
+    broke the property, `schedule` is the number of the one that was shrunk, from `shrunk_from` events. `known_flaw`
+    says why it is not news, None where it is.
     """
 
     protocol: Protocol
     property: str
     reproducer: shrink.Reproducer
+    variants: tuple[bytes, ...]
     seen: int
     schedule: int
     shrunk_from: int
@@ -95,7 +99,7 @@ def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tall
     """What each protocol broke and may not, in the order of protocols and then of properties."""
     allowed = properties.permitted(settings)
     return [
-        Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:_CANDIDATES]))
+        Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:MOST_CANDIDATES]))
         for index, protocol in enumerate(protocols)
         for bit, name in enumerate(properties.PROPERTIES)
         if name not in allowed and (failures := tally.candidates(index, bit))
@@ -116,21 +120,40 @@ def findings(
     return found
 
 
-def finding(walker: Walker, breach: Breach, memory: int = CERTIFICATE_MEMORY) -> Finding:
-    """Shrink and certify the shortest failure; where no certificate is to be had, the next ones may shrink further."""
+def finding(walker: Walker, breach: Breach, memory: int = CERTIFICATE_MEMORY, candidates: int = 1) -> Finding:
+    """Shrink so many failures of a breach, the shortest of each kind, and certify the shortest reproducer.
+
+    Where no certificate is to be had, a few more failures are tried: they may shrink further.
+    """
     protocol, settings = breach.protocol, walker.settings
     wanted = 1 << properties.PROPERTIES.index(breach.property)
 
-    def shrunk(failure: Failure) -> bytes:
-        return shrink.shrink(walker.schedule(failure.schedule), protocol, settings, wanted)
+    def shrunk(failure: Failure) -> tuple[bytes, Failure]:
+        return shrink.shrink(walker.schedule(failure.schedule), protocol, settings, wanted), failure
 
-    failure = breach.failures[0]
-    reproducer = shrink.certify(shrunk(failure), protocol, settings, wanted, memory)
+    tried = [shrunk(failure) for failure in breach.failures[:candidates]]
+    best = min(tried, key=_length)
+    reproducer = shrink.certify(best[0], protocol, settings, wanted, memory)
     if not reproducer.certified_minimal:
-        for other in breach.failures[1:]:
-            schedule = shrunk(other)
-            if len(schedule) < len(reproducer.schedule):
-                failure = other
-                reproducer = shrink.Reproducer(schedule, len(schedule) <= reproducer.searched, reproducer.searched)
-    flaw = expectations.known_flaw(protocol, settings, breach.property)
-    return Finding(protocol, breach.property, reproducer, breach.seen, failure.schedule, failure.length, flaw)
+        tried += [shrunk(failure) for failure in breach.failures[candidates:_CANDIDATES]]
+        best = min(tried, key=_length)
+        length = len(best[0])
+        if length < len(reproducer.schedule):
+            reproducer = shrink.Reproducer(best[0], length <= reproducer.searched, reproducer.searched)
+    length = len(reproducer.schedule)
+    schedules = [reproducer.schedule, *(schedule for schedule, _ in tried if len(schedule) == length)]
+    first, *others = dict.fromkeys(canonical(each, protocol, settings, wanted) for each in schedules)
+    return Finding(
+        protocol=protocol,
+        property=breach.property,
+        reproducer=replace(reproducer, schedule=first),
+        variants=tuple(sorted(others)),
+        seen=breach.seen,
+        schedule=best[1].schedule,
+        shrunk_from=best[1].length,
+        known_flaw=expectations.known_flaw(protocol, settings, breach.property),
+    )
+
+
+def _length(tried: tuple[bytes, Failure]) -> int:
+    return len(tried[0])

@@ -28,6 +28,7 @@ def finding_json(finding: Finding, settings: Configuration) -> dict[str, Any]:
         "property": finding.property,
         "events": schedule_texts(reproducer.schedule),
         "length": len(reproducer.schedule),
+        "variants": [schedule_texts(variant) for variant in finding.variants],
         "certified_minimal": reproducer.certified_minimal,
         "seen": finding.seen,
         "schedule": finding.schedule,

@@ -19,6 +19,7 @@ SHRUNK = pa.schema(
         "property": pa.string(),
         "events": pa.list_(pa.string()),  # the shortest schedule known that breaks the property
         "length": pa.int64(),  # of `events`
+        "variants": pa.list_(pa.list_(pa.string())),  # other schedules of that length, which do not come to the same
         "certified_minimal": pa.bool_(),  # complete search found nothing shorter
         "searched": pa.int64(),  # below this length, nothing breaks the property
         "seen": pa.int64(),  # how many schedules of the campaign broke it
@@ -37,6 +38,7 @@ def row(finding: Finding) -> dict[str, Any]:
         "property": finding.property,
         "events": schedule_texts(reproducer.schedule),
         "length": len(reproducer.schedule),
+        "variants": [schedule_texts(variant) for variant in finding.variants],
         "certified_minimal": reproducer.certified_minimal,
         "searched": reproducer.searched,
         "seen": finding.seen,
@@ -52,6 +54,7 @@ def from_row(row: dict[str, Any], parameters: Parameters) -> Finding:
         protocol=protocol,
         property=row["property"],
         reproducer=Reproducer(parse_schedule(row["events"]), row["certified_minimal"], row["searched"]),
+        variants=tuple(map(parse_schedule, row["variants"] or ())),
         seen=row["seen"],
         schedule=row["schedule"],
         shrunk_from=row["shrunk_from"],

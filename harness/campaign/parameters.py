@@ -44,7 +44,8 @@ def _version() -> str:
 class Parameters:
     """What a campaign walks: so many `schedules`, for so many `seconds`, or until it is `stable`.
 
-    Of what is given, the first that is reached ends the walk. It is stable once the probability of anything new is below that number, by the upper end of its interval.
+    Of those that are given, the first that is reached ends the walk. A campaign is stable once the probability of
+    anything new is below that number, by the upper end of its interval.
     """
 
     protocols: tuple[Protocol, ...]

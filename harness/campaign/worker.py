@@ -47,7 +47,8 @@ def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
     _, walker = _walker(argument["parameters"])
     for number in _each(numbers):
         breach = findings.breach_from_row(argument["breaches"][number])
-        yield pa.RecordBatch.from_pylist([findings.row(fuzz.finding(walker, breach))], schema=findings.SHRUNK)
+        row = findings.row(fuzz.finding(walker, breach, candidates=fuzz.MOST_CANDIDATES))
+        yield pa.RecordBatch.from_pylist([row], schema=findings.SHRUNK)
 
 
 def reach_situations(parameters: str, numbers: Batches) -> Batches:

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from harness.campaign.campaign import Campaign, Outcome
+    from harness.case import Case
 
 DEFAULT_SECONDS = 30.0
 
@@ -26,6 +28,9 @@ Out = Annotated[str, typer.Option("--out", help="The campaign's directory: any U
 Directory = Annotated[str, typer.Argument(metavar="DIR", help="The campaign's directory.")]
 Master = Annotated[
     str | None, typer.Option("--master", help="The Spark master; every core of this machine if left out.")
+]
+Corpus = Annotated[
+    Path | None, typer.Option("--corpus", help="The corpus that says what is known already; ./corpus if left out.")
 ]
 Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect server, such as sc://localhost.")]
 
@@ -50,6 +55,7 @@ def run(
     seed: options.Seed = None,
     master: Master = None,
     remote: Remote = None,
+    corpus: Corpus = None,
     json: options.Json = False,
 ) -> int:
     """Walk random schedules on every core that Spark has; shrink and certify what breaks.
@@ -80,27 +86,40 @@ def run(
             spark, out, Parameters(tuple(protocols), settings, seed, schedules, seconds, until_stable)
         )
 
-    return _finish(begin, out, master, remote, json)
+    return _finish(begin, out, master, remote, _load_corpus(corpus), json)
 
 
 @app.command("resume")
-def resume(directory: Directory, master: Master = None, remote: Remote = None, json: options.Json = False) -> int:
+def resume(
+    directory: Directory,
+    master: Master = None,
+    remote: Remote = None,
+    corpus: Corpus = None,
+    json: options.Json = False,
+) -> int:
     """Go on with a campaign wherever it ended; its result is that of a campaign that never stopped.
 
     Example: `epochfuzz campaign resume build/campaign`
     """
-    return _finish(lambda spark: _load(spark, directory), directory, master, remote, json)
+    return _finish(lambda spark: _load(spark, directory), directory, master, remote, _load_corpus(corpus), json)
 
 
 @app.command("report")
-def report(directory: Directory, master: Master = None, remote: Remote = None, json: options.Json = False) -> int:
+def report(
+    directory: Directory,
+    master: Master = None,
+    remote: Remote = None,
+    corpus: Corpus = None,
+    json: options.Json = False,
+) -> int:
     """Show again what a finished campaign has found.
 
     Example: `epochfuzz campaign report build/campaign`
     """
+    known = _load_corpus(corpus)
     with _session(master, remote) as spark:
         outcome = _load(spark, directory).outcome()
-    return _end(outcome, directory, json)
+    return _end(outcome, directory, known, json)
 
 
 # What these import is imported there, so that help and mistakes are answered before Spark and Numba are loaded. What
@@ -113,8 +132,26 @@ def _load(spark: "SparkSession", directory: str) -> "Campaign":
     return Campaign.load(spark, directory)
 
 
+def _load_corpus(directory: Path | None) -> list["Case"]:
+    """The cases of a corpus; without one that is named, those of ./corpus, if there are any."""
+    from harness.case import CaseError
+    from harness.corpus import load_corpus
+
+    if directory is None and not any(Path("corpus").rglob("*.yaml")):
+        return []
+    try:
+        return load_corpus([directory or Path("corpus")])
+    except CaseError as error:
+        raise BadInput(f"--corpus: {error}") from None
+
+
 def _finish(
-    begin: Callable[["SparkSession"], "Campaign"], directory: str, master: str | None, remote: str | None, json: bool
+    begin: Callable[["SparkSession"], "Campaign"],
+    directory: str,
+    master: str | None,
+    remote: str | None,
+    corpus: list["Case"],
+    json: bool,
 ) -> int:
     """Begin or load a campaign, take it to its end, and show what it has found."""
     from harness.campaign.errors import CampaignError
@@ -132,7 +169,7 @@ def _finish(
         except BaseException:
             _tell(f"not finished; go on with: epochfuzz campaign resume {directory}")
             raise
-    return _end(outcome, directory, json)
+    return _end(outcome, directory, corpus, json)
 
 
 @contextmanager
@@ -154,16 +191,18 @@ def _session(master: str | None, remote: str | None) -> Iterator["SparkSession"]
         raise typer.Exit(Exit.INTERNAL) from None
 
 
-def _end(outcome: "Outcome", directory: str, json: bool) -> int:
+def _end(outcome: "Outcome", directory: str, corpus: list["Case"], json: bool) -> int:
+    from harness import news
     from harness.campaign.left import left_json, left_lines
     from harness.commands.ending import end_walk
     from harness.fuzz import Walked
 
     parameters, out = outcome.parameters, console(json)
     walked = Walked(outcome.tally, outcome.seconds)
-    more = {"directory": directory} | left_json(outcome)
+    told = news.compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
+    more = {"directory": directory} | news.news_json(outcome.findings, told) | left_json(outcome)
     code = end_walk(out, parameters.walker(), walked, outcome.findings, json, **more)
-    for line in left_lines(outcome):
+    for line in (*news.news_lines(outcome.findings, told), *left_lines(outcome)):
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
         code = Exit.GOAL_UNMET

@@ -5,6 +5,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -27,6 +28,7 @@ Seed = Annotated[
     int | None, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same schedules. Drawn if left out.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
+Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the corpus.")]
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}

@@ -1,0 +1,82 @@
+"""`epochfuzz corpus`: what a run has found becomes a case that stays."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.case import Case, CaseError, dump_case, load_case
+from harness.commands import options
+from harness.commands.outcome import BadInput, Exit, console
+from harness.corpus import find_cases, load_corpus, tells_as_much
+
+FOUND = "found"
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Keep what was found as a case: add.")
+
+
+@app.command("add")
+def add(
+    case: Annotated[
+        list[Path], typer.Argument(help="Case files, such as those of a campaign, or directories of them.")
+    ],
+    corpus: options.Corpus = Path("corpus"),
+    yes: Annotated[bool, typer.Option("--yes", help="Add without asking.")] = False,
+) -> int:
+    """Show a case, and once that is confirmed, keep it in the corpus under found/.
+
+    Examples:
+
+    - `epochfuzz corpus add build/campaign/cases/kip-101-no-divergence.yaml`
+    - `epochfuzz corpus add build/campaign/cases --corpus tests/corpus --yes`
+    """
+    try:
+        kept = load_corpus([corpus]) if corpus.is_dir() and any(corpus.rglob("*.yaml")) else []
+        offered = [load_case(path) for path in find_cases(case)]
+    except CaseError as error:
+        raise BadInput(str(error)) from None
+    out = console(json_wanted=False)
+    for each in offered:
+        twin = next((other for other in kept if tells_as_much(other, each)), None)
+        if twin is not None:
+            out.print(f"{each.id}: already told by {twin.path}", markup=False)
+            continue
+        _show(each)
+        if yes or typer.confirm(f"keep {each.id} in {corpus / FOUND}?", default=False):
+            named = _named(each, kept)
+            kept.append(named)
+            out.print(f"added {_write(named, corpus / FOUND)}", markup=False)
+    return Exit.AS_EXPECTED
+
+
+def _show(case: Case) -> None:
+    from harness.replay import replay
+    from harness.timeline import timeline
+    from model.protocols import parse_protocol
+
+    out = console(json_wanted=False)
+    out.print(f"\n{case.id}\n{case.why.strip()}", markup=False)
+    name = (case.provenance or {}).get("protocol") or next(iter(case.expect), None)
+    if name is not None:
+        out.print(timeline(replay(case.events, parse_protocol(name), case.settings)))
+
+
+def _named(case: Case, kept: list[Case]) -> Case:
+    """The case under an id that no other one has."""
+    taken = {other.id for other in kept}
+    number = 2
+    name = case.id
+    while name in taken:
+        name, number = f"{case.id}-{number}", number + 1
+    return replace(case, id=name)
+
+
+def _write(case: Case, directory: Path) -> Path:
+    path = directory / f"{case.id}.yaml"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        path.write_text(dump_case(case), encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
+    return path
