@@ -6,7 +6,7 @@ import traceback
 import typer
 from rich.console import Console
 
-from harness.commands import campaign, explain, explore, fuzz, replay, selftest, shrink
+from harness.commands import campaign, conform, explain, explore, fuzz, replay, selftest, shrink
 from harness.commands.outcome import BadInput, Exit
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command("replay")(replay.replay)
 app.command("shrink")(shrink.shrink)
 app.command("explore")(explore.explore)
 app.command("explain")(explain.explain)
+app.command("conform")(conform.conform)
 app.command("selftest")(selftest.selftest)
 
 

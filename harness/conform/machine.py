@@ -1,0 +1,162 @@
+"""Conformance in pytest: a Hypothesis state machine whose steps are events, run on a subject and judged.
+
+The model runs along to tell which events are enabled, so that most steps do something. There is one rule, and not one
+for each verb: Hypothesis switches rules off for whole examples, and without any of `produce`, `fetch` and `receive`
+there is no replication.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+from unittest import TestCase
+
+from hypothesis import Phase
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+from harness import expectations
+from harness.conform import wire
+from harness.conform.drive import Setting
+from harness.conform.fault import Fault, Kind, SubjectFailed, SubjectUnable
+from harness.conform.healing import heal
+from harness.conform.judge import Judgement
+from harness.conform.promises import Promises
+from harness.conform.subject import Answering, CheckedSubject, CommandSubject, Subject
+from model import state
+from model.configuration import Configuration
+from model.events import (
+    FETCH,
+    NOTIFY,
+    PRODUCE,
+    RECEIVE,
+    RESTART,
+    VERBS,
+    event_text,
+    parse_event,
+    schedule_texts,
+    verb_of,
+)
+from model.protocols import parse_protocol
+from model.step import step
+
+Factory = Callable[[], Subject]
+
+
+class NonConformance(AssertionError):
+    """The subject does not conform. There is a class for each kind of fault, so that Hypothesis keeps them apart."""
+
+
+# Replication has to make progress for faults to matter.
+_WEIGHTS = {PRODUCE: 3, FETCH: 8, RECEIVE: 8, NOTIFY: 6, RESTART: 3}
+
+# All but the explanation: it names lines of this harness, and takes longer than everything else.
+_PHASES = [phase for phase in Phase if phase is not Phase.explain]
+
+_CLASSES = {kind: type(f"{kind.title()}", (NonConformance,), {"__doc__": "See NonConformance."}) for kind in Kind}
+
+
+def conformance_test(
+    factory: Factory, *, protocol: str = "kip-320", judge: str = "lock-step", **config: Any
+) -> type[TestCase]:
+    """A test case that runs schedules on the subject that `factory` makes; it is made once, and reset for each.
+
+    `config` are settings of a partition, as in `replicas=3`. Raises ProtocolError, ConfigurationError and ValueError.
+
+        TestMyLog = conformance_test(MyLog, protocol="kip-320", replicas=3)
+    """
+    setting = Setting(parse_protocol(protocol), Configuration(**config), Judgement(judge))
+    subject = _Subject(factory)
+    machine = type("Conformance", (_Machine,), {"setting": setting, "subject": subject})
+
+    class ConformanceTest(machine.TestCase):  # type: ignore[misc, name-defined]
+        """Runs the state machine."""
+
+        settings = hypothesis_settings(deadline=None, phases=_PHASES)
+
+        @classmethod
+        def tearDownClass(cls) -> None:
+            """Let the subject end."""
+            subject.close()
+
+    return ConformanceTest
+
+
+class _Subject:
+    """The subject of a test case, made when the first example needs it."""
+
+    def __init__(self, factory: Factory) -> None:
+        self._factory = factory
+        self._made: Subject | None = None
+
+    def get(self) -> Answering:
+        if self._made is None:
+            self._made = self._factory()
+        return self._made if isinstance(self._made, CommandSubject) else CheckedSubject(self._made)
+
+    def close(self) -> None:
+        close = getattr(self._made, "close", None)
+        if close is not None:
+            close()
+        self._made = None
+
+
+class _Machine(RuleBasedStateMachine):
+    """One example: a schedule, event by event."""
+
+    setting: ClassVar[Setting]
+    subject: ClassVar[_Subject]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sent = b""
+        self._judge = self.setting.judge()
+        self._guide = state.initial(self.setting.protocol, self.setting.settings)
+        self._subject = self.subject.get()
+        self._failed = False
+        config = wire.config_of(self.setting.settings)
+        self._verbs = self._answer(lambda: self._subject.reset(config, self.setting.protocol.name))
+
+    @rule(event=st.runner().flatmap(lambda machine: st.sampled_from(machine.likely_events())))
+    def step(self, event: str) -> None:
+        """Send an event, if it is worth it, and judge what comes of it."""
+        self._send(parse_event(event))
+
+    def likely_events(self) -> list[str]:
+        """What to choose the next event from: those that are enabled by their weight, and then every one once."""
+        alphabet = [event for event in self.setting.settings.alphabet() if VERBS[verb_of(event)] in self._verbs]
+        enabled = [event for event in alphabet if step(self._guide.copy(), event)]
+        weighted = [event for event in enabled for _ in range(_WEIGHTS.get(verb_of(event), 1))]
+        return schedule_texts(bytes(weighted + alphabet))
+
+    def _send(self, event: int) -> None:
+        step(self._guide, event)
+        if not self._judge.advance(event):
+            return
+        self._sent += bytes([event])
+        applied, seen = self._answer(lambda: (self._subject.apply(event_text(event)), self._subject.observe()))
+        self._check(self._judge.judge(event, applied, seen))
+
+    def teardown(self) -> None:
+        """At the end of a schedule that kept its promises, faults stop, and the logs have to agree."""
+        if isinstance(self._judge, Promises) and not self._failed:
+            healed = self._answer(lambda: heal(self._subject, self.setting.settings.replicas, self._verbs))
+            self._check(self._judge.not_converged(healed))
+
+    def _answer(self, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
+        except SubjectFailed as failed:
+            self._check([failed.fault])
+        except SubjectUnable as unable:
+            raise NonConformance(f"the subject is unable to run this protocol and configuration: {unable}") from None
+
+    def _check(self, faults: Sequence[Fault]) -> None:
+        for fault in faults:
+            if fault.kind is Kind.PROMISE and self._is_known(str(fault.field)):
+                continue
+            self._failed = True
+            lines = [f"{fault.kind}: {fault.sentence}", f"after {', '.join(schedule_texts(self._sent)) or 'the reset'}"]
+            raise _CLASSES[fault.kind]("\n".join([*lines, *filter(None, [fault.output])]))
+
+    def _is_known(self, name: str) -> bool:
+        return expectations.known_flaw(self.setting.protocol, self.setting.settings, name) is not None

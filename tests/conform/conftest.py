@@ -1,0 +1,32 @@
+"""Fixtures for tests that start subjects."""
+
+import os
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def living(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """The command lines that have a text in them of living processes that this test has started, children included.
+
+    They are known by an entry in their environment, so that other tests may run at the same time.
+    """
+    name, value = "CONFORM_TEST", uuid.uuid4().hex
+    monkeypatch.setenv(name, value)
+
+    def find(text: str = "") -> list[str]:
+        found = []
+        for directory in Path("/proc").glob("[0-9]*"):
+            try:
+                environment = (directory / "environ").read_bytes().split(b"\0")
+                line = (directory / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if f"{name}={value}".encode() in environment and text in line and int(directory.name) != os.getpid():
+                found.append(line)
+        return found
+
+    return find

@@ -1,0 +1,44 @@
+"""Running subjects from tests."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness.conform.plan import Plan
+from harness.conform.run import Outcome, run
+from model.configuration import Configuration
+from model.events import schedule_texts
+from model.protocols import parse_protocol
+
+ROOT = Path(__file__).parents[2]
+SUBJECT = (sys.executable, "-m", "tests.conform.subject")
+REFERENCE = (sys.executable, "-m", "tests.conform.reference")
+
+
+def conform(
+    command: tuple[str, ...], protocol: str = "kip-320", schedules: int = 20, seed: int = 1, **arguments: Any
+) -> Outcome:
+    """Run drawn schedules on a command; `arguments` are fields of Plan, or settings of the partition."""
+    of_plan = {key: arguments.pop(key) for key in list(arguments) if key in Plan.__dataclass_fields__}
+    plan = Plan(command, [parse_protocol(protocol)], Configuration(**arguments), schedules, seed, **of_plan)
+    return run(plan)
+
+
+def reproducer(outcome: Outcome) -> list[str]:
+    """The events of the first finding."""
+    return schedule_texts(outcome.findings[0].failure.sent)
+
+
+def zombies() -> list[str]:
+    """The children of this process that are dead and were not waited for, as /proc tells of them."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = file.read_text()
+        except OSError:
+            continue
+        state, parent = text.rpartition(")")[2].split()[:2]
+        if (state, parent) == ("Z", str(os.getpid())):
+            found.append(text)
+    return found
