@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 from unittest import TestCase
 
-from hypothesis import Phase
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
@@ -38,6 +37,7 @@ from model.events import (
 )
 from model.protocols import parse_protocol
 from model.step import step
+from strategies.profiles import PHASES
 
 Factory = Callable[[], Subject]
 
@@ -48,9 +48,6 @@ class NonConformance(AssertionError):
 
 # Replication has to make progress for faults to matter.
 _WEIGHTS = {PRODUCE: 3, FETCH: 8, RECEIVE: 8, NOTIFY: 6, RESTART: 3}
-
-# All but the explanation: it names lines of this harness, and takes longer than everything else.
-_PHASES = [phase for phase in Phase if phase is not Phase.explain]
 
 _CLASSES = {kind: type(f"{kind.title()}", (NonConformance,), {"__doc__": "See NonConformance."}) for kind in Kind}
 
@@ -71,7 +68,7 @@ def conformance_test(
     class ConformanceTest(machine.TestCase):  # type: ignore[misc, name-defined]
         """Runs the state machine."""
 
-        settings = hypothesis_settings(deadline=None, phases=_PHASES)
+        settings = hypothesis_settings(deadline=None, phases=PHASES)
 
         @classmethod
         def tearDownClass(cls) -> None:

@@ -59,6 +59,8 @@ class Disk:
         """fsync the log: from now on this much of it survives a power failure. False: it would already."""
         if self.shadow.stat().st_size == self.log.stat().st_size:
             return False
+        with self.log.open("rb+") as log:
+            os.fsync(log.fileno())
         shutil.copyfile(self.log, self.shadow)
         return True
 
