@@ -38,10 +38,10 @@ def summary(outcome: Outcome, plan: Plan) -> Iterator[str]:
     """How much was run and how fast, and what it leaves open; a line each."""
     verdict = "conforms" if outcome.conforms else "does NOT conform"
     protocols = ", ".join(protocol.name for protocol in plan.protocols)
+    yield f"The subject {verdict} to {protocols}, judged by {plan.judgement}:"
     yield (
-        f"The subject {verdict} to {protocols}, judged by {plan.judgement}: {outcome.schedules:,} schedules and"
-        f" {outcome.cases} cases, {outcome.shown.steps:,} steps in {outcome.seconds:.1f} s"
-        f" ({outcome.steps_per_second:,} steps/s)"
+        f"{outcome.schedules:,} schedules and {outcome.cases} cases, {outcome.shown.steps:,} steps in"
+        f" {outcome.seconds:.1f} s ({outcome.steps_per_second:,} steps/s)"
     )
     if outcome.given_up:
         yield "Not all schedules were run: too few answers could be judged."
@@ -52,7 +52,7 @@ def summary(outcome: Outcome, plan: Plan) -> Iterator[str]:
         ("Fields that were never shown, so never compared", never_shown(outcome)),
         ("Fields that mean nothing here", unknown_fields(outcome)),
     ):
-        if names:
+        if names and outcome.shown.steps:
             yield f"{title}: {', '.join(names)}"
 
 
@@ -118,11 +118,13 @@ def _title(finding: Finding) -> Text:
     sent = finding.failure.sent
     origin = f"case {finding.trial.case}" if finding.trial.case else f"schedule {finding.trial.number}"
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "at the reset"
+    shrunk = f", shrunk from {finding.shrunk_from} events" if finding.shrunk_from > len(sent) else ""
+    seen = "once" if finding.seen == 1 else f"{finding.seen:,} times"
     known = f"\nno news under {finding.protocol.name}: {finding.known_flaw}" if finding.known_flaw else ""
     return Text.assemble(
         "\n",
         (f"{finding.fault.kind} under {finding.protocol.name}: {finding.fault.sentence}", "bold"),
-        f"\n{after}; {origin}, shrunk from {finding.shrunk_from} events, seen {finding.seen:,} times{known}",
+        f"\n{after}; {origin}{shrunk}, seen {seen}{known}",
     )
 
 
@@ -133,7 +135,7 @@ def _beside(run: Run, finding: Finding) -> Table:
     subject = {"applied": applied, **ordered(observation)}
     table = Table("field", "model", "subject", title=f"After event {len(run.steps)}")
     for where, observed, expected in differences(subject, model):
-        table.add_row(".".join(where), shown(expected), Text(shown(observed), "bold"))
+        table.add_row(".".join(where), Text(shown(expected)), Text(shown(observed), "bold"))
     return table
 
 
@@ -145,9 +147,9 @@ def _observed(finding: Finding) -> Table:
         zip(finding.failure.sent, finding.answers, strict=False), 1
     ):
         parts = ordered(observation)
-        replicas = (_replica(parts["replicas"].get(name, {})) for name in names)
+        replicas = (Text(_replica(parts["replicas"].get(name, {}))) for name in names)
         style = "" if applied else "dim"
-        table.add_row(str(number), event_text(event), *replicas, _controller(parts["controller"]), style=style)
+        table.add_row(str(number), event_text(event), *replicas, Text(_controller(parts["controller"])), style=style)
     return table
 
 

@@ -2,8 +2,11 @@
 
 import os
 import sys
+import unittest
 from pathlib import Path
 from typing import Any
+
+from hypothesis import settings as hypothesis_settings
 
 from harness.conform.plan import Plan
 from harness.conform.run import Outcome, run
@@ -28,6 +31,15 @@ def conform(
 def reproducer(outcome: Outcome) -> list[str]:
     """The events of the first finding."""
     return schedule_texts(outcome.findings[0].failure.sent)
+
+
+def failures(test: Any, examples: int = 30) -> list[str]:
+    """What the test case reports, with Hypothesis's account of the steps."""
+    test.settings = hypothesis_settings(test.settings, max_examples=examples, derandomize=True, database=None)
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(test).run(result)
+    assert result.testsRun == 1
+    return [text for _, text in (*result.failures, *result.errors)]
 
 
 def zombies() -> list[str]:

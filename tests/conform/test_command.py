@@ -1,6 +1,5 @@
 """`epochfuzz conform`: what it prints, its JSON, its exit codes, and what it leaves behind."""
 
-import json
 import os
 import shutil
 import signal
@@ -12,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from harness import cli
 from harness.case import load_case
-from harness.conform import run, shrink
+from harness.conform import plan, run, shrink
 from harness.corpus import load_corpus
 from harness.judgement import judge
 from tests.conform.running import REFERENCE, ROOT, SUBJECT
@@ -24,38 +22,10 @@ DEFECTIVE = (*SUBJECT, "--defect", "shrinking-does-not-advance")
 FEW = ("--schedules", "10", "--seed", "1")
 
 
-class Ended:
-    """How the command ended, and what it printed."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(self.out)
-        return document
-
-
-@pytest.fixture
-def epochfuzz(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
-    """Runs `epochfuzz conform` in an empty directory from which the subjects of these tests can be started."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-
-    def run(*words: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["epochfuzz", "conform", *words])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        captured = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), captured.out, captured.err)
-
-    return run
-
-
 def test_a_subject_that_conforms_ends_with_0_and_says_how_much_was_run(epochfuzz: Any) -> None:
-    ended = epochfuzz(*FEW, "--", *REFERENCE)
+    ended = epochfuzz("conform", *FEW, "--", *REFERENCE)
     assert ended.code == 0
-    assert "The subject conforms to kip-320, judged by lock-step: 10 schedules and 0 cases" in ended.out
+    assert "The subject conforms to kip-320, judged by lock-step:\n10 schedules and 0 cases, " in ended.out
     assert "steps/s" in ended.out
     assert (
         f"reproduce: epochfuzz conform --protocol kip-320 --replicas 2 {' '.join(FEW)} -- {sys.executable}" in ended.out
@@ -63,13 +33,13 @@ def test_a_subject_that_conforms_ends_with_0_and_says_how_much_was_run(epochfuzz
 
 
 def test_its_json_has_the_keys_that_were_agreed_on(epochfuzz: Any) -> None:
-    document = epochfuzz(*FEW, "--json", "--", *REFERENCE).json
+    document = epochfuzz("conform", *FEW, "--json", "--", *REFERENCE).json
     assert (document["conforms"], document["schedules"], document["findings"]) == (True, 10, [])
     assert document["steps"] > 100
 
 
 def test_a_difference_ends_with_1_and_is_shown_with_timeline_field_and_case(epochfuzz: Any) -> None:
-    ended = epochfuzz(*FEW, "--", *DEFECTIVE)
+    ended = epochfuzz("conform", *FEW, "--", *DEFECTIVE)
     assert ended.code == 1
     assert "difference under kip-320: replicas.A.hw is 0, and 1 in the model" in ended.out
     assert "A drops B from the ISR, which is now A" in ended.out
@@ -78,7 +48,7 @@ def test_a_difference_ends_with_1_and_is_shown_with_timeline_field_and_case(epoc
 
 
 def test_a_difference_in_json_names_schedule_field_and_both_values(epochfuzz: Any) -> None:
-    (finding,) = epochfuzz(*FEW, "--json", "--", *DEFECTIVE).json["findings"]
+    (finding,) = epochfuzz("conform", *FEW, "--json", "--", *DEFECTIVE).json["findings"]
     assert finding["protocol"] == "kip-320"
     assert finding["kind"] == "difference"
     assert finding["events"] == ["produce A", "shrink B"]
@@ -87,7 +57,7 @@ def test_a_difference_in_json_names_schedule_field_and_both_values(epochfuzz: An
 
 
 def test_a_saved_case_says_what_the_model_shows_where_the_subject_differed(epochfuzz: Any) -> None:
-    (finding,) = epochfuzz(*FEW, "--out", "kept", "--json", "--", *DEFECTIVE).json["findings"]
+    (finding,) = epochfuzz("conform", *FEW, "--out", "kept", "--json", "--", *DEFECTIVE).json["findings"]
     case = load_case(finding["saved"])
     assert case.path is not None
     assert case.path.parent == Path("kept")
@@ -97,22 +67,39 @@ def test_a_saved_case_says_what_the_model_shows_where_the_subject_differed(epoch
 
 def test_the_corpus_comes_first_and_each_case_brings_its_own_configuration(epochfuzz: Any) -> None:
     case = ROOT / "corpus" / "documents" / "isr-shrink-and-rejoin.yaml"
-    ended = epochfuzz("--schedules", "0", "--corpus", str(case), "--json", "--", *DEFECTIVE)
+    ended = epochfuzz("conform", "--schedules", "0", "--corpus", str(case), "--json", "--", *DEFECTIVE)
     (finding,) = ended.json["findings"]
     assert (ended.json["schedules"], ended.json["cases"]) == (0, 1)
     assert (finding["case"], finding["configuration"]) == ("isr-shrink-and-rejoin", {"replicas": 3})
 
 
+def test_a_case_with_a_configuration_that_it_does_not_need_is_shrunk_without_it(epochfuzz: Any) -> None:
+    case = ROOT / "corpus" / "documents" / "acks-1-loss.yaml"
+    words = ("--schedules", "0", "--corpus", str(case), "--json")
+    (finding,) = epochfuzz("conform", *words, "--", *SUBJECT, "--defect", "recovery-drops-the-last-batch").json[
+        "findings"
+    ]
+    assert load_case(case).settings.acks == "1"
+    assert (finding["case"], finding["configuration"]) == ("acks-1-loss", {"replicas": 2})
+    assert finding["events"] == ["produce A", "crash A", "restart A"]
+
+
+def test_a_log_that_differs_is_shown_beside_that_of_the_model(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", *FEW, "--", *SUBJECT, "--defect", "recovery-drops-the-last-batch")
+    assert "│ replicas.A.log │ [[m0, 0]] │ []      │" in ended.out
+
+
 def test_a_corpus_in_the_current_directory_is_found(epochfuzz: Any) -> None:
     shutil.copytree(ROOT / "corpus", "corpus")
-    ended = epochfuzz("--schedules", "0", "--json", "--", *REFERENCE)
+    ended = epochfuzz("conform", "--schedules", "0", "--json", "--", *REFERENCE)
     assert ended.json["conforms"]
     assert ended.json["cases"] == len(load_corpus(["corpus"]))
 
 
-def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
-    words = ("--schedules", "70", "--seed", "3", "--json")
-    one, two = (epochfuzz(*words, "--jobs", jobs, "--", *DEFECTIVE).json for jobs in ("1", "2"))
+def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "BLOCK", 4)
+    words = ("--schedules", "15", "--seed", "3", "--json")
+    one, two = (epochfuzz("conform", *words, "--jobs", jobs, "--", *DEFECTIVE).json for jobs in ("1", "2"))
     for document in (one, two):
         del document["seconds"], document["steps_per_second"]
     assert one == two
@@ -124,8 +111,8 @@ def test_judged_by_promises_a_known_flaw_of_the_protocol_is_listed_and_does_not_
 ) -> None:
     monkeypatch.setattr(run, "MOST_FINDINGS", 1)
     monkeypatch.setattr(shrink, "MOST_ATTEMPTS", 20)
-    words = ("--schedules", "100", "--seed", "1", "--json")
-    ended = epochfuzz("--protocol", "hw", "--judge", "promises", *words, "--", *REFERENCE)
+    words = ("--schedules", "0", "--corpus", str(ROOT / "corpus" / "documents" / "m1-loss.yaml"), "--json")
+    ended = epochfuzz("conform", "--protocol", "hw", "--judge", "promises", *words, "--", *REFERENCE)
     assert ended.code == 0
     (finding,) = ended.json["findings"]
     assert finding["field"] == "isr-complete"
@@ -137,7 +124,7 @@ def test_judged_by_promises_a_broken_promise_ends_with_1_and_shows_what_was_obse
 ) -> None:
     monkeypatch.setattr(run, "MOST_FINDINGS", 1)
     words = ("--judge", "promises", "--power-loss", "--schedules", "50", "--seed", "1", "--max-failures", "1")
-    ended = epochfuzz(*words, "--", *SUBJECT, "--defect", "recovery-trusts-the-checkpoint")
+    ended = epochfuzz("conform", *words, "--", *SUBJECT, "--defect", "recovery-trusts-the-checkpoint")
     assert ended.code == 1
     sentence = "hw-within-log is broken: the high watermark of A is 1, its log end offset 0"
     assert f"promise under kip-320: {sentence}" in ended.out
@@ -145,19 +132,19 @@ def test_judged_by_promises_a_broken_promise_ends_with_1_and_shows_what_was_obse
 
 
 def test_what_was_never_applied_or_shown_is_named(epochfuzz: Any) -> None:
-    ended = epochfuzz("--protocol", "hw", *FEW, "--json", "--", *SUBJECT)
+    ended = epochfuzz("conform", "--protocol", "hw", *FEW, "--json", "--", *SUBJECT)
     assert ended.json["never_shown"] == ["replicas.epochs"]
     assert "power_loss" not in ended.json["never_applied"]
 
 
 def test_a_run_that_says_nothing_ends_with_4(epochfuzz: Any) -> None:
-    ended = epochfuzz(*FEW, "--", *HOSTILE, "flood_standard_error", "reset")
+    ended = epochfuzz("conform", *FEW, "--", *HOSTILE, "flood_standard_error", "reset")
     assert ended.code == 4
     assert "This run says nothing" in ended.out
 
 
 def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> None:
-    ended = epochfuzz(*FEW, "--", *HOSTILE, "exit_with_words", "event")
+    ended = epochfuzz("conform", *FEW, "--", *HOSTILE, "exit_with_words", "event")
     assert ended.code == 1
     assert "died under kip-320: it exited with status 7" in ended.out
     assert "stderr: out of luck" in ended.out
@@ -179,7 +166,7 @@ def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> No
 def test_what_cannot_be_used_ends_with_2_and_one_message(
     epochfuzz: Any, words: tuple[str, ...], complaint: str
 ) -> None:
-    ended = epochfuzz(*words)
+    ended = epochfuzz("conform", *words)
     assert ended.code == 2
     assert complaint in ended.err
     assert "Traceback" not in ended.err
@@ -187,7 +174,7 @@ def test_what_cannot_be_used_ends_with_2_and_one_message(
 
 def test_cases_that_cannot_be_saved_are_an_error(epochfuzz: Any) -> None:
     Path("taken").touch()
-    ended = epochfuzz(*FEW, "--out", "taken", "--", *DEFECTIVE)
+    ended = epochfuzz("conform", *FEW, "--out", "taken", "--", *DEFECTIVE)
     assert ended.code == 2
     assert "--out: taken" in ended.err
 

@@ -1,26 +1,15 @@
 """Conformance in pytest: the test case that conformance_test makes."""
 
-import unittest
 from typing import Any
 
 import pytest
-from hypothesis import settings as hypothesis_settings
 
 from harness.conform import CommandSubject, conformance_test
 from harness.conform.machine import NonConformance
 from model.configuration import ConfigurationError
 from model.protocols import ProtocolError
 from tests.conform.reference import Reference
-from tests.conform.running import SUBJECT
-
-
-def failures(test: Any, examples: int = 30) -> list[str]:
-    """What the test case reports, with Hypothesis's account of the steps."""
-    test.settings = hypothesis_settings(test.settings, max_examples=examples, derandomize=True, database=None)
-    result = unittest.TestResult()
-    unittest.defaultTestLoader.loadTestsFromTestCase(test).run(result)
-    assert result.testsRun == 1
-    return [text for _, text in (*result.failures, *result.errors)]
+from tests.conform.running import SUBJECT, failures
 
 
 class Ahead(Reference):
