@@ -85,7 +85,7 @@ def report(directory: Directory, master: Master = None, remote: Remote = None, j
 
     Example: `epochfuzz campaign report build/campaign`
     """
-    with _session(master, remote) as spark:
+    with spark_session(master, remote) as spark:
         outcome = _load(spark, directory).outcome()
     return _end(outcome, directory, json)
 
@@ -107,7 +107,7 @@ def _finish(
     from harness.campaign.errors import CampaignError
     from harness.campaign.progress import Shown
 
-    with _session(master, remote) as spark:
+    with spark_session(master, remote) as spark:
         campaign = begin(spark)
         parameters = campaign.parameters
         _tell(f"seed {parameters.seed} · {parameters.settings.text()}")
@@ -123,7 +123,7 @@ def _finish(
 
 
 @contextmanager
-def _session(master: str | None, remote: str | None) -> Iterator["SparkSession"]:
+def spark_session(master: str | None, remote: str | None) -> Iterator["SparkSession"]:
     """A Spark session. What goes wrong with Spark or with the directory is bad input, here or where they are set up."""
     from harness.campaign import session
     from harness.campaign.errors import CampaignError

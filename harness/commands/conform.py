@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.commands import options
+from harness.commands.campaign import Master, Remote, spark_session
 from harness.commands.outcome import BadInput, Exit, console, print_json
 from harness.conform.judge import Judgement
 from model.configuration import Configuration
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.conform.finding import Finding
     from harness.conform.plan import Plan
+    from harness.conform.run import Crew
 
 _CORPUS = Path("corpus")
 
@@ -38,7 +40,7 @@ def conform(
     max_failures: Annotated[
         int | None, typer.Option("--max-failures", min=1, help="Stop once so many schedules have failed.")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes of the subject at a time.")] = 1,
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes of the subject at a time; 1.")] = None,
     timeout: Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds that an answer may take.")] = 5.0,
     corpus: Annotated[
         list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")
@@ -46,6 +48,14 @@ def conform(
     cases_out: Annotated[Path, typer.Option("--out", help="Where findings are saved as cases.")] = Path(
         "conform-cases"
     ),
+    campaign: Annotated[
+        str | None,
+        typer.Option(
+            "--campaign", help="Run the command on Spark's workers, and keep what comes of it in this directory."
+        ),
+    ] = None,
+    master: Master = None,
+    remote: Remote = None,
     json: options.Json = False,
 ) -> int:
     """Run your own implementation beside the model; shrink what differs.
@@ -55,8 +65,13 @@ def conform(
     - `epochfuzz conform -- python -m tests.conform.subject`
     - `epochfuzz conform --protocol kip-101 --replicas 3 --jobs 2 -- ./my-broker --conformance`
     - `epochfuzz conform --judge promises --schedules 10000 --seed 7 --json -- node subject.js`
+    - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /opt/my-broker/conformance`
     """
     protocols = options.parse_protocols(protocol)
+    if campaign is None and (master or remote):
+        raise BadInput("--master and --remote say where a campaign runs: give --campaign DIR as well")
+    if campaign is not None and jobs is not None:
+        raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
     cases = _load(corpus)
     if seed is None:
         seed = secrets.randbelow(1 << 32)
@@ -70,11 +85,14 @@ def conform(
     from harness.progress import show_search
 
     out = console(json)
-    plan = Plan(tuple(command), protocols, settings, schedules, seed, cases, judge, timeout, jobs, max_failures)
+    plan = Plan(tuple(command), protocols, settings, schedules, seed, cases, judge, timeout, max_failures)
+    again = _command_line(plan, corpus, campaign)
     out.print(f"seed {seed} · {settings.text()}")
+    if campaign is not None:
+        out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
     try:
-        with _left_on_sigterm(), show_search(out) as progress:
-            outcome = run(plan, progress.doing)
+        with _left_on_sigterm(), _crew(plan, campaign, master, remote, jobs or 1) as crew, show_search(out) as progress:
+            outcome = run(plan, crew, progress.doing)
     except SubjectUnable as unable:
         raise BadInput(f"the subject is unable to run this protocol and configuration: {unable}") from None
     except CommandError as error:
@@ -87,7 +105,6 @@ def conform(
             out.print(f"saved as {saved[number]}", markup=False)
     for line in report.summary(outcome, plan):
         out.print(line, markup=False)
-    again = _command_line(plan)
     out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
     if json:
         print_json({**report.document(outcome, plan, saved), "reproduce": again})
@@ -97,6 +114,19 @@ def conform(
         out.print("This run says nothing: no event was ever applied, or no field ever shown.")
         return Exit.GOAL_UNMET
     return Exit.AS_EXPECTED
+
+
+@contextmanager
+def _crew(plan: "Plan", campaign: str | None, master: str | None, remote: str | None, jobs: int) -> Iterator["Crew"]:
+    if campaign is None:
+        from harness.conform.workers import Processes
+
+        yield Processes(jobs)
+        return
+    with spark_session(master, remote) as spark:
+        from harness.conform.campaign import Campaign
+
+        yield Campaign(spark, campaign, plan)
 
 
 @contextmanager
@@ -130,7 +160,9 @@ def _save(finding: "Finding", seed: int, directory: Path) -> Path:
         raise BadInput(f"--out: {error.filename}: {error.strerror}") from None
 
 
-def _command_line(plan: "Plan") -> str:
+def _command_line(plan: "Plan", corpus: list[Path] | None, campaign: str | None) -> str:
+    from harness.conform.subject import PATIENCE
+
     words = ["epochfuzz", "conform"]
     for protocol in plan.protocols:
         words += ["--protocol", protocol.name]
@@ -138,4 +170,12 @@ def _command_line(plan: "Plan") -> str:
         words += [f"--{key.replace('_', '-')}", *([] if value is True else [str(value)])]
     if plan.judgement is not Judgement.LOCKSTEP:
         words += ["--judge", plan.judgement]
+    if plan.max_failures is not None:
+        words += ["--max-failures", str(plan.max_failures)]
+    if plan.patience != PATIENCE:
+        words += ["--timeout", f"{plan.patience:g}"]
+    for path in corpus or []:
+        words += ["--corpus", str(path)]
+    if campaign is not None:
+        words += ["--campaign", campaign]
     return shlex.join([*words, "--schedules", str(plan.schedules), "--seed", str(plan.seed), "--", *plan.command])

@@ -5,7 +5,7 @@ of jobs, nor on the machine. A block can be pickled, and so can what comes of it
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness import expectations
 from harness.conform.drive import Driven, Failure, Setting, Shown, drive
@@ -28,6 +28,10 @@ class Trial:
     settings: Configuration
     number: int | None = None
     case: str | None = None
+
+    def under(self, settings: Configuration) -> "Trial":
+        """The same in another configuration."""
+        return replace(self, settings=settings)
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def finding(plan: Plan, protocol: Protocol, failed: Failed, seen: int) -> Findin
         shrunk, answers_to_shrunk = _confirmed(plan, plainer, _shrunk(plan, plainer, unshrunk))
         if shrunk.fault.kind is not Kind.UNSTABLE:
             setting, failure, answers = plainer, shrunk, answers_to_shrunk
-    trial = replace(failed.trial, settings=setting.settings)
+    trial = failed.trial.under(setting.settings)
     flaw = Failed(trial, failure).known_flaw(protocol)
     return Finding(protocol, failure, answers, trial, len(failed.failure.sent), seen, flaw)
 

@@ -1,7 +1,8 @@
 """A plan: what to run a subject on, cut into blocks."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from harness.case import Case
 from harness.conform.block import Block, Trial
@@ -9,7 +10,7 @@ from harness.conform.judge import Judgement
 from harness.conform.subject import PATIENCE
 from harness.engine import generate
 from model.configuration import Configuration
-from model.protocols import Protocol
+from model.protocols import Protocol, parse_protocol
 
 BLOCK = 50  # schedules; long enough for a start of the subject not to matter, short enough for jobs to share the work
 
@@ -26,18 +27,61 @@ class Plan:
     cases: Sequence[Case] = ()
     judgement: Judgement = Judgement.LOCKSTEP
     patience: float = PATIENCE
-    jobs: int = 1
     max_failures: int | None = None  # failing schedules after which to run no more
 
-    def blocks(self, protocol: Protocol) -> Iterator[Block]:
-        """The blocks to be run under a protocol: the cases, in one, and then the schedules."""
-        if self.cases:
-            yield self._block(protocol, [Trial(case.events, case.settings, case=case.id) for case in self.cases])
-        deck = generate.deck_for(self.settings)
-        for first in range(0, self.schedules, BLOCK):
-            numbers = range(first, min(first + BLOCK, self.schedules))
-            drawn = [Trial(generate.schedule(self.seed, i, deck), self.settings, number=i) for i in numbers]
-            yield self._block(protocol, drawn)
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are under each protocol."""
+        return bool(self.cases) + -(-self.schedules // BLOCK)
 
-    def _block(self, protocol: Protocol, trials: list[Trial]) -> Block:
-        return Block(self.command, self.patience, protocol, self.judgement, tuple(trials), self.max_failures)
+    def trials(self, number: int) -> Iterator[Trial]:
+        """The trials of a block: of the first, if there are cases, all of those; of the others, drawn schedules."""
+        number -= bool(self.cases)
+        if number < 0:
+            yield from (self.trial(None, case.id) for case in self.cases)
+        else:
+            first = number * BLOCK
+            yield from (self.trial(i, None) for i in range(first, min(first + BLOCK, self.schedules)))
+
+    def trial(self, number: int | None, case: str | None) -> Trial:
+        """The drawn schedule of a number, or a case by its id."""
+        if number is not None:
+            deck = generate.deck_for(self.settings)
+            return Trial(generate.schedule(self.seed, number, deck), self.settings, number=number)
+        chosen = next(each for each in self.cases if each.id == case)
+        return Trial(chosen.events, chosen.settings, case=case)
+
+    def block_of(self, protocol: Protocol, number: int) -> Block:
+        """A block to be run under a protocol."""
+        trials = tuple(self.trials(number))
+        return Block(self.command, self.patience, protocol, self.judgement, trials, self.max_failures)
+
+    def document(self) -> dict[str, Any]:
+        """This as plain data, from which `from_document` makes an equal plan, as far as running it goes."""
+        return {
+            "command": list(self.command),
+            "protocols": [protocol.name for protocol in self.protocols],
+            "configuration": asdict(self.settings),
+            "schedules": self.schedules,
+            "seed": self.seed,
+            "cases": [[case.id, asdict(case.settings), list(case.events)] for case in self.cases],
+            "judge": str(self.judgement),
+            "timeout": self.patience,
+            "max_failures": self.max_failures,
+            "block": BLOCK,
+        }
+
+    @staticmethod
+    def from_document(document: dict[str, Any]) -> "Plan":
+        """The plan of plain data."""
+        return Plan(
+            command=tuple(document["command"]),
+            protocols=[parse_protocol(name) for name in document["protocols"]],
+            settings=Configuration(**document["configuration"]),
+            schedules=document["schedules"],
+            seed=document["seed"],
+            cases=[Case(name, "", Configuration(**config), bytes(e)) for name, config, e in document["cases"]],
+            judgement=Judgement(document["judge"]),
+            patience=document["timeout"],
+            max_failures=document["max_failures"],
+        )

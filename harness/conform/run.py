@@ -1,22 +1,23 @@
-"""A run: the corpus first, then drawn schedules, on as many processes as there are jobs; what fails is shrunk.
+"""A run: the corpus first, then drawn schedules; what fails is shrunk.
 
-What comes of a run depends on the subject, the seed and the configuration, never on the number of jobs: blocks do not
-depend on each other, and their results are taken in order.
+What comes of a run depends on the subject, the seed and the configuration, never on who runs the blocks, be it
+processes here (workers.py) or Spark's (campaign.py): blocks do not depend on each other, and their results are taken in
+order.
 """
 
 import math
-import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Protocol as Interface
 
-from harness.conform import workers
 from harness.conform.block import MOST_UNJUDGED, BlockResult, Failed
 from harness.conform.drive import Shown
 from harness.conform.fault import Kind
-from harness.conform.finding import Finding, finding
+from harness.conform.finding import Finding
 from harness.conform.plan import Plan
+from model.protocols import Protocol
 
 MOST_FINDINGS = 5  # for each protocol; one cause seldom shows in more ways than that
 
@@ -37,7 +38,7 @@ class Outcome:
     seconds: float = 0.0
 
     def add(self, result: BlockResult, seconds: float) -> None:
-        """Add what came of a block, `seconds` after the start."""
+        """Add what came of a block, when so many seconds were spent on running blocks."""
         self.schedules += result.schedules
         self.cases += result.cases
         self.shown.add(result.shown)
@@ -71,24 +72,36 @@ class Outcome:
         return not self.findings and not (self.shown.applied.total() and self.shown.fields)
 
 
-def run(plan: Plan, report: Callable[[str], None] = lambda doing: None) -> Outcome:
+class Crew(Interface):
+    """Those who run blocks and shrink failures. `seconds` is how long they have been running blocks."""
+
+    seconds: float
+
+    def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
+        """What comes of the plan's blocks under a protocol, in order. Whoever wants no more closes the generator."""
+
+    def findings(self, plan: Plan, protocol: Protocol, failures: Sequence[tuple[Failed, int]]) -> Iterator[Finding]:
+        """A finding for each of the failures, which come with how often they were seen."""
+
+
+def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: None) -> Outcome:
     """Run the plan. Raises SubjectUnable and CommandError. `report` is told what is being done."""
     outcome = Outcome()
     for protocol in plan.protocols:
         failed = _Failed()
-        started = time.monotonic() - outcome.seconds
-        with closing(workers.run_blocks(plan.blocks(protocol), plan.jobs)) as results:
+        with closing(crew.results(plan, protocol)) as results:
             for result in results:
-                outcome.add(result, time.monotonic() - started)
+                outcome.add(result, crew.seconds)
                 failed.add(result)
                 report(outcome.progress)
                 gives_up = result.given_up or failed.unjudged >= MOST_UNJUDGED
                 outcome.given_up |= gives_up
                 if gives_up or failed.unexpected >= (plan.max_failures or math.inf):
                     break
-        for number, one in enumerate(failed.shortest(), start=1):
-            report(f"shrinking failure {number} under {protocol.name}")
-            outcome.add_finding(finding(plan, protocol, one, failed.seen[one.fault.signature]))
+        shortest = failed.shortest()
+        report(f"shrinking {len(shortest)} failures under {protocol.name}")
+        for one in crew.findings(plan, protocol, [(each, failed.seen[each.fault.signature]) for each in shortest]):
+            outcome.add_finding(one)
     return outcome
 
 

@@ -146,8 +146,13 @@ def check_observation(observation: Any) -> Observation:
         text = json.dumps(observation).encode()
     except (TypeError, ValueError) as error:
         raise Malformed(f"observation: {error}") from None
-    checked: Observation = _parse(_OBSERVATION, text)
-    return checked
+    return parse_observation(text)
+
+
+def parse_observation(text: str | bytes) -> Observation:
+    """An observation alone. Raises Malformed."""
+    observation: Observation = _parse(_OBSERVATION, text)
+    return observation
 
 
 def check_verbs(verbs: list[str]) -> None:
@@ -170,7 +175,7 @@ def _line(message: ResetRequest | EventRequest) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def _parse(adapter: TypeAdapter[Any], text: bytes) -> Any:
+def _parse(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
     try:
         return adapter.validate_json(text)
     except ValidationError as error:

@@ -10,6 +10,7 @@ from hypothesis import settings as hypothesis_settings
 
 from harness.conform.plan import Plan
 from harness.conform.run import Outcome, run
+from harness.conform.workers import Processes
 from model.configuration import Configuration
 from model.events import schedule_texts
 from model.protocols import parse_protocol
@@ -20,12 +21,17 @@ REFERENCE = (sys.executable, "-m", "tests.conform.reference")
 
 
 def conform(
-    command: tuple[str, ...], protocol: str = "kip-320", schedules: int = 20, seed: int = 1, **arguments: Any
+    command: tuple[str, ...],
+    protocol: str = "kip-320",
+    schedules: int = 20,
+    seed: int = 1,
+    jobs: int = 1,
+    **arguments: Any,
 ) -> Outcome:
     """Run drawn schedules on a command; `arguments` are fields of Plan, or settings of the partition."""
     of_plan = {key: arguments.pop(key) for key in list(arguments) if key in Plan.__dataclass_fields__}
     plan = Plan(command, [parse_protocol(protocol)], Configuration(**arguments), schedules, seed, **of_plan)
-    return run(plan)
+    return run(plan, Processes(jobs))
 
 
 def reproducer(outcome: Outcome) -> list[str]:

@@ -32,6 +32,13 @@ def test_a_subject_that_conforms_ends_with_0_and_says_how_much_was_run(epochfuzz
     )
 
 
+def test_the_line_that_reproduces_a_run_names_all_that_it_was_asked_for(epochfuzz: Any) -> None:
+    case = str(ROOT / "corpus" / "documents" / "m1-loss.yaml")
+    words = ["--protocol", "kip-101", "--replicas", "3", "--power-loss", "--judge", "promises", "--max-failures", "2"]
+    words += ["--timeout", "7.5", "--corpus", case, "--schedules", "2", "--seed", "1"]
+    assert f"reproduce: epochfuzz conform {' '.join(words)} -- " in epochfuzz("conform", *words, "--", *REFERENCE).out
+
+
 def test_its_json_has_the_keys_that_were_agreed_on(epochfuzz: Any) -> None:
     document = epochfuzz("conform", *FEW, "--json", "--", *REFERENCE).json
     assert (document["conforms"], document["schedules"], document["findings"]) == (True, 10, [])
@@ -160,6 +167,8 @@ def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> No
         (("--corpus", "nowhere", "--", "x"), "--corpus: nowhere"),
         (("--judge", "kindly", "--", "x"), "kindly"),
         ((), "Missing argument"),
+        (("--master", "local[2]", "--", "x"), "--master and --remote say where a campaign runs"),
+        (("--campaign", "c", "--jobs", "2", "--", "x"), "--jobs is for this machine"),
         (("--protocol", "kip-320:fencing=none", "--", *SUBJECT), "the subject is unable to run this protocol"),
     ],
 )

@@ -5,7 +5,9 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,23 +34,44 @@ def assert_printed(printed: str, promised: str) -> None:
         assert line == "..." or any(re.fullmatch(pattern, each.rstrip()) for each in lines), line
 
 
-@pytest.mark.skipif(shutil.which("node") is None and os.environ.get("CI") != "true", reason="node is not installed")
-def test_its_commands_print_what_it_says(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def commands() -> Iterator[tuple[list[str], str]]:
+    """The words of each command that is shown, and what it is said to print."""
+    for (language, command), (following, promised) in zip(BLOCKS, [*BLOCKS[1:], ("", "")], strict=True):
+        if language == "sh":
+            program, *words = shlex.split(command)
+            assert program == "epochfuzz"
+            yield words, promised if following == "text" else ""
+
+
+@pytest.fixture
+def checkout(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs `epochfuzz` in a directory that has what the commands name."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     for name in ("corpus", "tests"):
         Path(name).symlink_to(ROOT / name)
     Path("my-subject").write_text("#!/bin/sh\nexec python -m tests.conform.reference\n")
     Path("my-subject").chmod(0o755)
-    runs = 0
-    for (language, command), (following, promised) in zip(BLOCKS, [*BLOCKS[1:], ("", "")], strict=True):
-        if language == "sh":
-            program, *words = shlex.split(command)
-            assert program == "epochfuzz"
-            ended = epochfuzz(*words)
-            assert ended.code == ("--defect" in words), ended.err
-            assert_printed(ended.out, promised if following == "text" else "")
-            runs += 1
-    assert runs == 5
+    return epochfuzz
+
+
+@pytest.mark.skipif(shutil.which("node") is None and os.environ.get("CI") != "true", reason="node is not installed")
+def test_its_commands_print_what_it_says(checkout: Any) -> None:
+    here = [(words, promised) for words, promised in commands() if "--campaign" not in words]
+    assert len(here) == 5
+    for words, promised in here:
+        ended = checkout(*words)
+        assert ended.code == ("--defect" in words), ended.err
+        assert_printed(ended.out, promised)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("checkout")
+def test_its_campaign_prints_what_it_says() -> None:
+    ((words, promised),) = [(words, promised) for words, promised in commands() if "--campaign" in words]
+    for _ in ("begun", "gone on with"):
+        ended = subprocess.run(["epochfuzz", *words], capture_output=True, text=True, timeout=300, check=False)
+        assert ended.returncode == 0, ended.stderr
+        assert_printed(ended.stdout, promised)
 
 
 def test_its_messages_are_those_of_the_protocol() -> None:
