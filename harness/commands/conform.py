@@ -65,7 +65,7 @@ def conform(
     - `epochfuzz conform -- python -m tests.conform.subject`
     - `epochfuzz conform --protocol kip-101 --replicas 3 --jobs 2 -- ./my-broker --conformance`
     - `epochfuzz conform --judge promises --schedules 10000 --seed 7 --json -- node subject.js`
-    - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /opt/my-broker/conformance`
+    - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /usr/local/bin/my-subject`
     """
     protocols = options.parse_protocols(protocol)
     if campaign is None and (master or remote):
