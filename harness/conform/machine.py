@@ -1,8 +1,8 @@
 """Conformance in pytest: a Hypothesis state machine whose steps are events, run on a subject and judged.
 
-The model runs along to tell which events are enabled, so that most steps do something. There is one rule, and not one
-for each verb: Hypothesis switches rules off for whole examples, and without any of `produce`, `fetch` and `receive`
-there is no replication.
+An example follows a schedule as `epochfuzz conform` draws them, for events that Hypothesis would draw seldom lead
+anywhere. It is made of the same choices as one that goes wherever it likes (see strategies/machine.py), so that
+shrinking can forget the schedule first and then take any event out, or put another in its place.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from unittest import TestCase
 
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from harness import expectations
 from harness.conform import wire
@@ -19,25 +19,15 @@ from harness.conform.drive import Setting
 from harness.conform.fault import Fault, Kind, SubjectFailed, SubjectUnable
 from harness.conform.healing import heal
 from harness.conform.judge import Judgement
+from harness.conform.lockstep import LockStep
 from harness.conform.promises import Promises
 from harness.conform.subject import Answering, CheckedSubject, CommandSubject, Subject
-from model import state
+from harness.engine import generate
 from model.configuration import Configuration
-from model.events import (
-    FETCH,
-    NOTIFY,
-    PRODUCE,
-    RECEIVE,
-    RESTART,
-    VERBS,
-    event_text,
-    parse_event,
-    schedule_texts,
-    verb_of,
-)
+from model.events import VERBS, event_text, parse_event, schedule_texts, verb_of
 from model.protocols import parse_protocol
-from model.step import step
 from strategies.profiles import PHASES
+from strategies.schedules import simplest_first
 
 Factory = Callable[[], Subject]
 
@@ -46,8 +36,7 @@ class NonConformance(AssertionError):
     """The subject does not conform. There is a class for each kind of fault, so that Hypothesis keeps them apart."""
 
 
-# Replication has to make progress for faults to matter.
-_WEIGHTS = {PRODUCE: 3, FETCH: 8, RECEIVE: 8, NOTIFY: 6, RESTART: 3}
+_STEPS = 100  # of which a schedule seldom takes more
 
 _CLASSES = {kind: type(f"{kind.title()}", (NonConformance,), {"__doc__": "See NonConformance."}) for kind in Kind}
 
@@ -68,7 +57,7 @@ def conformance_test(
     class ConformanceTest(machine.TestCase):  # type: ignore[misc, name-defined]
         """Runs the state machine."""
 
-        settings = hypothesis_settings(deadline=None, phases=PHASES)
+        settings = hypothesis_settings(deadline=None, phases=PHASES, stateful_step_count=_STEPS)
 
         @classmethod
         def tearDownClass(cls) -> None:
@@ -107,31 +96,41 @@ class _Machine(RuleBasedStateMachine):
         super().__init__()
         self._sent = b""
         self._judge = self.setting.judge()
-        self._guide = state.initial(self.setting.protocol, self.setting.settings)
+        self._way = b""
         self._subject = self.subject.get()
         self._failed = False
         config = wire.config_of(self.setting.settings)
         self._verbs = self._answer(lambda: self._subject.reset(config, self.setting.protocol.name))
+        self._alphabet = self._supported(simplest_first(self.setting.settings))
 
-    @rule(event=st.runner().flatmap(lambda machine: st.sampled_from(machine.likely_events())))
+    @initialize(seed=st.integers(0, 2**32 - 1))
+    def schedule(self, seed: int) -> None:
+        """The way to go: a schedule, or for seed 0, the simplest, wherever chance leads."""
+        if seed:
+            drawn = generate.schedule(seed, 0, generate.deck_for(self.setting.settings))
+            model = LockStep(self.setting.protocol, self.setting.settings)
+            self._way = bytes(event for event in self._supported(drawn) if model.advance(event))
+
+    @rule(event=st.runner().flatmap(lambda machine: machine.next_event()))
     def step(self, event: str) -> None:
         """Send an event, if it is worth it, and judge what comes of it."""
-        self._send(parse_event(event))
-
-    def likely_events(self) -> list[str]:
-        """What to choose the next event from: those that are enabled by their weight, and then every one once."""
-        alphabet = [event for event in self.setting.settings.alphabet() if VERBS[verb_of(event)] in self._verbs]
-        enabled = [event for event in alphabet if step(self._guide.copy(), event)]
-        weighted = [event for event in enabled for _ in range(_WEIGHTS.get(verb_of(event), 1))]
-        return schedule_texts(bytes(weighted + alphabet))
-
-    def _send(self, event: int) -> None:
-        step(self._guide, event)
-        if not self._judge.advance(event):
+        self._way = self._way[1:]
+        number = parse_event(event)
+        if not self._judge.advance(number):
             return
-        self._sent += bytes([event])
-        applied, seen = self._answer(lambda: (self._subject.apply(event_text(event)), self._subject.observe()))
-        self._check(self._judge.judge(event, applied, seen))
+        self._sent += bytes([number])
+        applied, seen = self._answer(lambda: (self._subject.apply(event), self._subject.observe()))
+        self._check(self._judge.judge(number, applied, seen))
+
+    def next_event(self) -> st.SearchStrategy[str]:
+        """The next event on the way, or any; either as an index into the alphabet."""
+        first, last = 0, len(self._alphabet) - 1
+        if self._way:
+            first = last = self._alphabet.index(self._way[0])
+        return st.integers(first, last).map(lambda index: event_text(self._alphabet[index]))
+
+    def _supported(self, events: bytes) -> bytes:
+        return bytes(event for event in events if VERBS[verb_of(event)] in self._verbs)
 
     def teardown(self) -> None:
         """At the end of a schedule that kept its promises, faults stop, and the logs have to agree."""

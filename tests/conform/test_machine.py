@@ -21,6 +21,17 @@ class Ahead(Reference):
         return observation
 
 
+class Unfenced(Reference):
+    """A leader at another epoch is said to answer, as it did before KIP-320."""
+
+    def apply(self, event: str) -> bool:
+        verb, name = event.split()
+        replicas = self.observe()["replicas"]
+        follower, leader = replicas[name], replicas.get(replicas[name]["leader"])
+        is_fenced = leader is not None and leader["leader_epoch"] not in (None, follower["leader_epoch"])
+        return super().apply(event) or (verb == "fetch" and follower["leader"] != name and is_fenced)
+
+
 class Wordy(Reference):
     """Answers with something other than a truth value."""
 
@@ -48,6 +59,12 @@ def test_a_subject_that_differs_fails_with_the_field_and_the_shortest_schedule()
     (report,) = failures(conformance_test(Ahead))
     assert "Difference: difference: replicas.B.leo is 2, and 1 in the model" in report
     assert "after produce A, fetch B, receive B" in report
+
+
+def test_what_takes_several_events_in_order_is_found_and_shrunk() -> None:
+    (report,) = failures(conformance_test(Unfenced), examples=100)
+    assert "Difference: difference: applied is true, and false in the model" in report
+    assert report.count("state.step(event=") <= 5
 
 
 def test_what_it_should_refuse_is_sent_as_well() -> None:
