@@ -6,7 +6,7 @@ import traceback
 import typer
 from rich.console import Console
 
-from harness.commands import campaign, corpus, explain, explore, fuzz, replay, selftest, shrink
+from harness.commands import campaign, conform, corpus, explain, explore, fuzz, replay, selftest, shrink
 from harness.commands.outcome import BadInput, Exit
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command("shrink")(shrink.shrink)
 app.add_typer(corpus.app, name="corpus")
 app.command("explore")(explore.explore)
 app.command("explain")(explain.explain)
+app.command("conform")(conform.conform)
 app.command("selftest")(selftest.selftest)
 
 

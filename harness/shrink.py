@@ -1,26 +1,19 @@
 """Shrink: from a failure of any length to a reproducer of few events, and the certificate that none is shorter.
 
-Hypothesis shrinks what the compiled walk found: the schedule is written down as the choices that would have drawn it,
-and saved where `hypothesis.find` looks for earlier failures. Complete search then looks at every shorter schedule.
+Hypothesis shrinks what the compiled walk found (simplest.py); complete search then looks at every shorter schedule.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hypothesis import HealthCheck, Phase, find
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
-from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
-from hypothesis.errors import NoSuchExample
-
 from harness.engine import explore
+from harness.simplest import simplest
 from model import properties, state
 from model.configuration import Configuration
 from model.protocols import Protocol
 from model.state import Partition
 from model.step import step
 
-_KEY = b"failure"
 _MOST_ATTEMPTS = 10_000
 
 
@@ -78,38 +71,12 @@ def shrink(
     failing = breaking_prefix(schedule, protocol, settings, wanted, spared)
     if failing is None:
         raise DoesNotBreak
-    alphabet = list(settings.alphabet())
-    database = InMemoryExampleDatabase()
-    database.save(_KEY, choices_to_bytes(_choices(failing, alphabet)))
-    try:
-        shrunk = find(
-            st.lists(st.sampled_from(alphabet)),
-            lambda events: breaking_prefix(bytes(events), protocol, settings, wanted, spared) is not None,
-            settings=hypothesis_settings(
-                database=database,
-                max_examples=_MOST_ATTEMPTS,
-                phases=[Phase.reuse, Phase.shrink],
-                suppress_health_check=list(HealthCheck),
-                deadline=None,
-                derandomize=False,  # which would ignore what is saved
-            ),
-            database_key=_KEY,
-        )
-    except NoSuchExample:
-        return failing
-    return breaking_prefix(bytes(shrunk), protocol, settings, wanted, spared) or failing
 
+    def fails(events: bytes) -> bool:
+        return breaking_prefix(events, protocol, settings, wanted, spared) is not None
 
-def _choices(schedule: bytes, alphabet: list[int]) -> list[bool | int]:
-    """The choices with which a list strategy over the alphabet draws the schedule.
-
-    Before each element it draws whether there is one more. Hypothesis does not shrink a saved sequence that it can
-    replay exactly; one choice too many makes it do so.
-    """
-    choices: list[bool | int] = []
-    for event in schedule:
-        choices += [True, alphabet.index(event)]
-    return [*choices, False, 0]
+    shrunk = simplest(failing, list(settings.alphabet()), fails, _MOST_ATTEMPTS)
+    return breaking_prefix(shrunk, protocol, settings, wanted, spared) or failing
 
 
 def certify(

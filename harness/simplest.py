@@ -29,6 +29,7 @@ def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], b
                 phases=[Phase.reuse, Phase.shrink],
                 suppress_health_check=list(HealthCheck),
                 deadline=None,
+                derandomize=False,  # which would ignore what is saved
             ),
             database_key=_KEY,
         )

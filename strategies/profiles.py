@@ -9,7 +9,7 @@ hypothesis.settings.load_profile("ci")
 from hypothesis import HealthCheck, Phase, settings
 
 # All but the explanation: it traces every line that runs, and names those of the model rather than of a test.
-_PHASES = [phase for phase in Phase if phase is not Phase.explain]
+PHASES = [phase for phase in Phase if phase is not Phase.explain]
 
 
 def register() -> None:
@@ -17,7 +17,7 @@ def register() -> None:
     common = settings(
         settings.get_profile("default"),  # and not whatever profile is loaded just now
         deadline=None,
-        phases=_PHASES,
+        phases=PHASES,
         suppress_health_check=[HealthCheck.too_slow],
     )
     settings.register_profile("dev", common, max_examples=20)

@@ -16,12 +16,16 @@ from typing import Any
 
 
 def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches: Iterator[Any]) -> Iterator[Any]:
-    """Run a task of harness.campaign.worker. `where` is a directory of sources, or a digest and the zip that has it."""
+    """Run a task: a function of harness.campaign.worker, or of another module as in `module:function`.
+
+    `where` is a directory of sources, or a digest and the zip that has it.
+    """
     name, sources = where
     path = name if sources is None else unpack(name, sources)
     if path not in sys.path:
         sys.path.insert(0, path)
-    yield from getattr(importlib.import_module("harness.campaign.worker"), task)(argument, batches)
+    module, _, function = task.rpartition(":")
+    yield from getattr(importlib.import_module(module or "harness.campaign.worker"), function)(argument, batches)
 
 
 def unpack(digest: str, sources: bytes) -> str:

@@ -117,7 +117,7 @@ def report(
     Example: `epochfuzz campaign report build/campaign`
     """
     known = _load_corpus(corpus)
-    with _session(master, remote) as spark:
+    with spark_session(master, remote) as spark:
         outcome = _load(spark, directory).outcome()
     return _end(outcome, directory, known, json)
 
@@ -157,7 +157,7 @@ def _finish(
     from harness.campaign.errors import CampaignError
     from harness.campaign.progress import Shown
 
-    with _session(master, remote) as spark:
+    with spark_session(master, remote) as spark:
         campaign = begin(spark)
         parameters = campaign.parameters
         _tell(f"seed {parameters.seed} · {parameters.settings.text()}")
@@ -173,7 +173,7 @@ def _finish(
 
 
 @contextmanager
-def _session(master: str | None, remote: str | None) -> Iterator["SparkSession"]:
+def spark_session(master: str | None, remote: str | None) -> Iterator["SparkSession"]:
     """A Spark session. What goes wrong with Spark or with the directory is bad input, here or where they are set up."""
     from harness.campaign import session
     from harness.campaign.errors import CampaignError, NonDeterminismError

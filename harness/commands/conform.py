@@ -1,0 +1,181 @@
+"""`epochfuzz conform`: somebody's own implementation, run beside the model."""
+
+import secrets
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.commands import options
+from harness.commands.campaign import Master, Remote, spark_session
+from harness.commands.outcome import BadInput, Exit, console, print_json
+from harness.conform.judge import Judgement
+from model.configuration import Configuration
+
+if TYPE_CHECKING:
+    from harness.case import Case
+    from harness.conform.finding import Finding
+    from harness.conform.plan import Plan
+    from harness.conform.run import Crew
+
+_CORPUS = Path("corpus")
+
+
+@options.configured()
+def conform(
+    *,
+    settings: Configuration,
+    command: Annotated[list[str], typer.Argument(help="The command that speaks the conformance protocol, after --.")],
+    protocol: options.Protocols = ["kip-320"],  # noqa: B006 - typer reads the default, nobody writes to it
+    judge: Annotated[
+        Judgement, typer.Option("--judge", help="By the model, field by field, or by the promises to clients only.")
+    ] = Judgement.LOCKSTEP,
+    schedules: Annotated[int, typer.Option("--schedules", min=0, help="How many schedules to draw.")] = 2_000,
+    seed: options.Seed = None,
+    max_failures: Annotated[
+        int | None, typer.Option("--max-failures", min=1, help="Stop once so many schedules have failed.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes of the subject at a time; 1.")] = None,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds that an answer may take.")] = 5.0,
+    corpus: Annotated[
+        list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")
+    ] = None,
+    cases_out: Annotated[Path, typer.Option("--out", help="Where findings are saved as cases.")] = Path(
+        "conform-cases"
+    ),
+    campaign: Annotated[
+        str | None,
+        typer.Option(
+            "--campaign", help="Run the command on Spark's workers, and keep what comes of it in this directory."
+        ),
+    ] = None,
+    master: Master = None,
+    remote: Remote = None,
+    json: options.Json = False,
+) -> int:
+    """Run your own implementation beside the model; shrink what differs.
+
+    Examples:
+
+    - `epochfuzz conform -- python -m tests.conform.subject`
+    - `epochfuzz conform --protocol kip-101 --replicas 3 --jobs 2 -- ./my-broker --conformance`
+    - `epochfuzz conform --judge promises --schedules 10000 --seed 7 --json -- node subject.js`
+    - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /usr/local/bin/my-subject`
+    """
+    protocols = options.parse_protocols(protocol)
+    if campaign is None and (master or remote):
+        raise BadInput("--master and --remote say where a campaign runs: give --campaign DIR as well")
+    if campaign is not None and jobs is not None:
+        raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
+    cases = _load(corpus)
+    if seed is None:
+        seed = secrets.randbelow(1 << 32)
+
+    # Imported here so that help and mistakes are answered before anything is compiled.
+    from harness.conform import report
+    from harness.conform.fault import SubjectUnable
+    from harness.conform.plan import Plan
+    from harness.conform.process import CommandError
+    from harness.conform.run import run
+    from harness.progress import show_search
+
+    out = console(json)
+    plan = Plan(tuple(command), protocols, settings, schedules, seed, cases, judge, timeout, max_failures)
+    again = _command_line(plan, corpus, campaign)
+    out.print(f"seed {seed} · {settings.text()}")
+    if campaign is not None:
+        out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
+    try:
+        with _left_on_sigterm(), _crew(plan, campaign, master, remote, jobs or 1) as crew, show_search(out) as progress:
+            outcome = run(plan, crew, progress.doing)
+    except SubjectUnable as unable:
+        raise BadInput(f"the subject is unable to run this protocol and configuration: {unable}") from None
+    except CommandError as error:
+        raise BadInput(str(error)) from None
+    saved = {}
+    for number, finding in enumerate(outcome.findings):
+        out.print(report.finding_text(finding))
+        if finding.failure.sent and not finding.known_flaw:
+            saved[number] = _save(finding, seed, cases_out)
+            out.print(f"saved as {saved[number]}", markup=False)
+    for line in report.summary(outcome, plan):
+        out.print(line, markup=False)
+    out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
+    if json:
+        print_json({**report.document(outcome, plan, saved), "reproduce": again})
+    if not outcome.conforms:
+        return Exit.BROKEN
+    if outcome.vacuous:
+        out.print("This run says nothing: no event was ever applied, or no field ever shown.")
+        return Exit.GOAL_UNMET
+    return Exit.AS_EXPECTED
+
+
+@contextmanager
+def _crew(plan: "Plan", campaign: str | None, master: str | None, remote: str | None, jobs: int) -> Iterator["Crew"]:
+    if campaign is None:
+        from harness.conform.workers import Processes
+
+        yield Processes(jobs)
+        return
+    with spark_session(master, remote) as spark:
+        from harness.conform.campaign import Campaign
+
+        yield Campaign(spark, campaign, plan)
+
+
+@contextmanager
+def _left_on_sigterm() -> Iterator[None]:
+    """SIGTERM raises an exception, so that the processes of the subject are ended."""
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _load(paths: list[Path] | None) -> list["Case"]:
+    from harness.case import CaseError
+    from harness.corpus import load_corpus
+
+    if paths is None:
+        paths = [_CORPUS] if _CORPUS.is_dir() else []
+    try:
+        return load_corpus(paths)
+    except CaseError as error:
+        raise BadInput(f"--corpus: {error}") from None
+
+
+def _save(finding: "Finding", seed: int, directory: Path) -> Path:
+    from harness.conform.cases import save_case
+
+    try:
+        return save_case(finding, seed, directory)
+    except OSError as error:
+        raise BadInput(f"--out: {error.filename}: {error.strerror}") from None
+
+
+def _command_line(plan: "Plan", corpus: list[Path] | None, campaign: str | None) -> str:
+    from harness.conform.subject import PATIENCE
+
+    words = ["epochfuzz", "conform"]
+    for protocol in plan.protocols:
+        words += ["--protocol", protocol.name]
+    for key, value in plan.settings.changed().items():
+        words += [f"--{key.replace('_', '-')}", *([] if value is True else [str(value)])]
+    if plan.judgement is not Judgement.LOCKSTEP:
+        words += ["--judge", plan.judgement]
+    if plan.max_failures is not None:
+        words += ["--max-failures", str(plan.max_failures)]
+    if plan.patience != PATIENCE:
+        words += ["--timeout", f"{plan.patience:g}"]
+    for path in corpus or []:
+        words += ["--corpus", str(path)]
+    if campaign is not None:
+        words += ["--campaign", campaign]
+    return shlex.join([*words, "--schedules", str(plan.schedules), "--seed", str(plan.seed), "--", *plan.command])

@@ -1,0 +1,124 @@
+"""Blocks: schedules that one process of the subject runs one after another, whoever runs the block.
+
+A block starts with a fresh process of the subject, so what it gives depends on nothing but the block: not on the number
+of jobs, nor on the machine. A block can be pickled, and so can what comes of it.
+"""
+
+import math
+from dataclasses import dataclass, field, replace
+
+from harness import expectations
+from harness.conform.drive import Driven, Failure, Setting, Shown, drive
+from harness.conform.fault import JUDGED, Fault, Kind, SubjectUnable
+from harness.conform.judge import Judgement
+from harness.conform.stability import changed
+from harness.conform.subject import CommandSubject
+from model.configuration import Configuration
+from model.protocols import Protocol
+
+MOST_UNJUDGED = 10  # schedules without an answer to judge, each of which takes a new process, until a run gives up
+_TWICE = 16  # judged by promises, one schedule of so many is run twice
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A schedule to be run, with where it comes from: a number among the seed's, or a case."""
+
+    events: bytes
+    settings: Configuration
+    number: int | None = None
+    case: str | None = None
+
+    def under(self, settings: Configuration) -> "Trial":
+        """The same in another configuration."""
+        return replace(self, settings=settings)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Schedules for one process of the subject. After `max_failures` of them have failed, no more are run."""
+
+    command: tuple[str, ...]
+    patience: float
+    protocol: Protocol
+    judgement: Judgement
+    trials: tuple[Trial, ...]
+    max_failures: int | None = None
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A trial and one of its failures."""
+
+    trial: Trial
+    failure: Failure
+
+    @property
+    def fault(self) -> Fault:
+        """What is wrong."""
+        return self.failure.fault
+
+    def known_flaw(self, protocol: Protocol) -> str | None:
+        """Why a broken promise is no news; None where it is, and for whatever else is wrong."""
+        if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
+            return None
+        return expectations.known_flaw(protocol, self.trial.settings, self.fault.field)
+
+
+@dataclass
+class BlockResult:
+    """What came of a block.
+
+    `unexpected` counts the schedules that failed other than by a known flaw, `unjudged` those that gave no answers to
+    judge. `given_up`: its last trials were not run, for there was too much of the latter.
+    """
+
+    schedules: int = 0
+    cases: int = 0
+    shown: Shown = field(default_factory=Shown)
+    failed: list[Failed] = field(default_factory=list)
+    unable: dict[str, str] = field(default_factory=dict)  # by case, why the subject could not run it
+    unexpected: int = 0
+    unjudged: int = 0
+    given_up: bool = False
+
+    def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
+        """Add what came of a trial."""
+        failed = [Failed(trial, failure) for failure in driven.failures]
+        self.schedules += trial.case is None
+        self.cases += trial.case is not None
+        self.shown.add(driven.shown)
+        self.failed += failed
+        self.unexpected += any(one.known_flaw(protocol) is None for one in failed)
+        self.unjudged += any(one.fault.kind not in JUDGED for one in failed)
+        self.given_up = self.unjudged >= MOST_UNJUDGED or any(map(_is_hopeless, driven.failures))
+
+
+def run_block(block: Block) -> BlockResult:
+    """Run the trials of a block in order. Raises SubjectUnable and CommandError."""
+    result = BlockResult()
+    with CommandSubject(block.command, block.patience) as subject:
+        for trial in block.trials:
+            setting = Setting(block.protocol, trial.settings, block.judgement)
+            try:
+                result.add(trial, block.protocol, _run_trial(subject, trial, setting))
+            except SubjectUnable as unable:
+                if trial.case is None:
+                    raise
+                result.unable[trial.case] = str(unable)
+            if result.given_up or result.unexpected >= (block.max_failures or math.inf):
+                break
+    return result
+
+
+def _run_trial(subject: CommandSubject, trial: Trial, setting: Setting) -> Driven:
+    driven = drive(subject, trial.events, setting)
+    is_sampled = trial.number is not None and trial.number % _TWICE == 0
+    if setting.judgement is Judgement.PROMISES and is_sampled and not driven.failures:
+        driven.failures += changed(driven, drive(subject, trial.events, setting))
+    return driven
+
+
+def _is_hopeless(failure: Failure) -> bool:
+    """Whether it would take too long to see that again: time-outs, and what does not even start."""
+    return failure.fault.kind is Kind.TIMEOUT or (failure.fault.kind not in JUDGED and not failure.sent)

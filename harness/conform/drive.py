@@ -1,0 +1,123 @@
+"""Driving: one schedule, sent to a subject event by event, and what came of it."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from harness.conform import wire
+from harness.conform.fault import Fault, Kind, SubjectFailed
+from harness.conform.healing import heal
+from harness.conform.judge import Judge, Judgement, fields_of
+from harness.conform.lockstep import LockStep
+from harness.conform.promises import Promises
+from harness.conform.subject import Answering
+from harness.conform.wire import Observation
+from model import state
+from model.configuration import Configuration
+from model.events import VERBS, event_text, verb_of
+from model.protocols import Protocol
+from model.step import step
+
+Answers = list[tuple[bool, Observation]]  # to each event: whether it was applied, and what was seen after it
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A fault, and the events that were sent up to it."""
+
+    fault: Fault
+    sent: bytes
+
+    def repeats(self, other: "Failure") -> bool:
+        """Whether it is the same again; what else the subject printed may differ, and how long it had."""
+        mine, theirs = self.fault, other.fault
+        alike = mine.kind is Kind.TIMEOUT or mine.sentence == theirs.sentence
+        return (self.sent, mine.kind) == (other.sent, theirs.kind) and alike
+
+
+@dataclass
+class Shown:
+    """What a run has shown of its subject: steps, events applied by verb, and how often each field was seen."""
+
+    steps: int = 0
+    applied: Counter[str] = field(default_factory=Counter)
+    fields: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: "Shown") -> None:
+        """Add what another run has shown."""
+        self.steps += other.steps
+        self.applied += other.applied
+        self.fields += other.fields
+
+
+@dataclass
+class Driven:
+    """One schedule as it went: the events sent, the answers to them, what failed, and what it all showed."""
+
+    sent: bytearray = field(default_factory=bytearray)
+    answers: Answers = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    shown: Shown = field(default_factory=Shown)
+
+    def fail(self, fault: Fault) -> None:
+        """Note a fault after the events sent so far."""
+        self.failures.append(Failure(fault, bytes(self.sent)))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a schedule is run under, and how it is judged."""
+
+    protocol: Protocol
+    settings: Configuration
+    judgement: Judgement
+
+    def judge(self) -> Judge:
+        """A judge for one schedule."""
+        if self.judgement is Judgement.LOCKSTEP:
+            return LockStep(self.protocol, self.settings)
+        return Promises(self.settings)
+
+    def enabled(self, schedule: bytes) -> bytes:
+        """The events of a schedule that the model applies, and the last one, which may be there to be refused."""
+        p = state.initial(self.protocol, self.settings)
+        return bytes(event for event in schedule[:-1] if step(p, event)) + schedule[-1:]
+
+
+def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, healing: bool = True) -> Driven:
+    """Run a schedule on a subject, from a reset on. Events the subject does not support are left out.
+
+    Without `healing`, `convergence` is not judged. Raises SubjectUnable, if it does not have the protocol or the
+    configuration.
+    """
+    judge = setting.judge()
+    driven = Driven()
+    try:
+        verbs = subject.reset(wire.config_of(setting.settings), setting.protocol.name)
+        for event in schedule:
+            if VERBS[verb_of(event)] not in verbs or not judge.advance(event):
+                continue
+            driven.sent.append(event)
+            applied, observation = _send(subject, event, driven)
+            faults = judge.judge(event, applied, observation)
+            for fault in faults:
+                driven.fail(fault)
+            if faults and not judge.goes_on:
+                break
+        if healing and isinstance(judge, Promises) and driven.sent:
+            for fault in judge.not_converged(heal(subject, setting.settings.replicas, verbs)):
+                driven.fail(fault)
+        subject.finish()
+    except SubjectFailed as failed:
+        driven.fail(failed.fault)
+    return driven
+
+
+def _send(subject: Answering, event: int, driven: Driven) -> tuple[bool, Observation]:
+    applied = subject.apply(event_text(event))
+    observation = subject.observe()
+    driven.answers.append((applied, observation))
+    driven.shown.steps += 1
+    driven.shown.applied[VERBS[verb_of(event)]] += applied
+    driven.shown.fields.update(set(fields_of(observation)))
+    return applied, observation

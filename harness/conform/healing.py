@@ -1,0 +1,39 @@
+"""Healing: what model/healing.py does to the model, done to a subject in events."""
+
+from collections.abc import Sequence
+
+from harness.conform.promises import Seen
+from harness.conform.subject import Answering
+from harness.conform.wire import Observation
+from model.events import REPLICA_NAMES
+from model.state import EPOCHS
+
+_PATIENCE = 3  # rounds in which nothing is seen to happen; a follower may be asking for one epoch after another
+
+
+def heal(subject: Answering, replicas: int, verbs: Sequence[str]) -> Observation:
+    """All faults stop: everyone returns, learns every decision, and fetches until logs agree or nothing happens."""
+    names = REPLICA_NAMES[:replicas]
+
+    def each(verb: str) -> list[str]:
+        return [name for name in names if verb in verbs and subject.apply(f"{verb} {name}")]
+
+    each("restart")
+    controller = subject.observe().get("controller", {})
+    if "elect" in verbs and controller.get("leader", "unknown") is None:
+        next((name for name in controller.get("isr", []) if subject.apply(f"elect {name}")), None)
+    for _ in range(EPOCHS):
+        if not each("notify"):
+            break
+    observation = subject.observe()
+    quiet = 0
+    for _ in range(3 * EPOCHS):
+        for name in names:
+            for verb in ("receive", "fetch", "receive"):
+                if verb in verbs:
+                    subject.apply(f"{verb} {name}")
+        before, observation = observation, subject.observe()
+        quiet = quiet + 1 if observation == before else 0
+        if quiet > _PATIENCE or (quiet and not any(Seen(observation).unequal())):
+            break
+    return observation

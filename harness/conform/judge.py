@@ -1,0 +1,60 @@
+"""What a judge of a subject is: it says which events to send, and judges what comes of each.
+
+There are two: lockstep.py holds the subject against the model, promises.py against what clients were promised.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol
+
+from harness.conform.fault import Fault
+from model.configuration import Configuration
+from model.events import ELECT, EXPIRE, PRODUCE, verb_of
+
+if TYPE_CHECKING:  # the command line names the judgements before it loads anything
+    from harness.conform.wire import Observation
+
+
+class Judgement(StrEnum):
+    """The two ways of judging a subject."""
+
+    LOCKSTEP = "lock-step"
+    PROMISES = "promises"
+
+
+class Judge(Protocol):
+    """Judges one schedule, event by event."""
+
+    goes_on: bool  # whether what comes after a fault can still be judged
+
+    def advance(self, event: int) -> bool:
+        """Whether the event is worth sending. If so it is sent next, and `judge` is called with what came of it."""
+
+    def judge(self, event: int, applied: bool, observation: "Observation") -> list[Fault]:
+        """The faults that the last event sent brought to light, each once."""
+
+
+# The fields of an observation, as faults name them with the replica's name in between.
+REPLICA_FIELDS = ("up", "leo", "hw", "log", "epochs", "leader", "leader_epoch")
+CONTROLLER_FIELDS = ("leader", "epoch", "isr")
+FIELDS = (*(f"replicas.{field}" for field in REPLICA_FIELDS), *(f"controller.{field}" for field in CONTROLLER_FIELDS))
+
+
+def fields_of(observation: "Observation") -> Iterator[str]:
+    """The fields that an observation shows, in the manner of FIELDS; those that mean nothing are among them."""
+    for part, content in observation.items():
+        values: Any = content
+        if part == "replicas":
+            for replica in values.values():
+                yield from (f"replicas.{field}" for field in replica)
+        elif part == "controller":
+            yield from (f"controller.{field}" for field in values)
+        else:
+            yield part
+
+
+def is_beyond_bounds(event: int, produced: int, epoch: int, settings: Configuration) -> bool:
+    """Whether only the bounds of a run forbid the event. Those are the harness's business, so it is not sent."""
+    if verb_of(event) == PRODUCE:
+        return produced >= settings.records
+    return verb_of(event) in (ELECT, EXPIRE) and epoch >= settings.epochs

@@ -1,0 +1,91 @@
+"""Lock-step: after every event the subject must look as the model does, field by field."""
+
+from typing import Any
+
+from harness.conform.fault import Fault, Kind
+from harness.conform.judge import CONTROLLER_FIELDS, REPLICA_FIELDS, is_beyond_bounds
+from harness.conform.wire import Observation
+from harness.judgement import differences
+from model import state
+from model.configuration import Configuration
+from model.events import CATCH_UP, CRASH, NOTIFY, POWER_LOSS, REPLICA_NAMES, RESTART, replica_of, verb_of
+from model.observation import observe
+from model.protocols import Protocol
+from model.step import step
+
+
+class LockStep:
+    """Runs the model along.
+
+    Of the events that the model refuses in one state only the first is sent: drawn schedules are mostly such events,
+    and one at a time is enough to see whether the subject refuses as well.
+    """
+
+    goes_on = False
+
+    def __init__(self, protocol: Protocol, settings: Configuration) -> None:
+        self.model = state.initial(protocol, settings)
+        self._settings = settings
+        self._applied = True
+        self._uninformed: set[str] = set()
+
+    def advance(self, event: int) -> bool:
+        """Apply the event to the model, and say whether to send it to the subject."""
+        if is_beyond_bounds(event, self.model.produced, self.model.controller_epoch, self._settings):
+            return False
+        state_is_new = self._applied
+        self._applied = step(self.model, event)
+        if self._applied:
+            self._note_restart(event)
+        return self._applied or state_is_new
+
+    def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
+        """The first field that differs, if any does."""
+        if applied != self._applied:
+            return [Fault(Kind.DIFFERENCE, "applied", self._applied, applied)]
+        expected = comparable(self.model)
+        if observation == expected:
+            return []
+        return self._first_difference(observation, expected)
+
+    def _note_restart(self, event: int) -> None:
+        """Keep the set of replicas that have learned no decision since they restarted."""
+        name = REPLICA_NAMES[replica_of(event)]
+        if verb_of(event) == RESTART:
+            self._uninformed.add(name)
+        elif verb_of(event) in (NOTIFY, CATCH_UP, CRASH, POWER_LOSS):
+            self._uninformed.discard(name)
+
+    def _first_difference(self, observation: Observation, expected: dict[str, Any]) -> list[Fault]:
+        shown = ordered(observation)
+        for name, replica in shown["replicas"].items():
+            if name not in expected["replicas"]:
+                return [Fault(Kind.DIFFERENCE, f"replicas.{name}", None, replica)]
+            if name in self._uninformed:
+                replica.pop("leader_epoch", None)  # the model notes here which decision comes next
+        for where, observed, wanted in differences(shown, expected):
+            return [Fault(Kind.DIFFERENCE, ".".join(where), wanted, observed)]
+        return []
+
+
+def comparable(p: state.Partition) -> dict[str, Any]:
+    """The model's observation, in the types in which a subject's is parsed."""
+    observation = observe(p)
+    for replica in observation["replicas"].values():
+        replica["log"] = [tuple(entry) for entry in replica["log"]]
+        replica["epochs"] = [tuple(entry) for entry in replica["epochs"]]
+    return observation
+
+
+def ordered(observation: Observation) -> dict[str, Any]:
+    """The fields of an observation that mean something, in the order in which they are compared."""
+    parts: dict[str, Any] = dict(observation)
+    replicas = parts.get("replicas", {})
+    return {
+        "replicas": {name: _chosen(replicas[name], REPLICA_FIELDS) for name in sorted(replicas)},
+        "controller": _chosen(parts.get("controller", {}), CONTROLLER_FIELDS),
+    }
+
+
+def _chosen(values: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
+    return {field: values[field] for field in fields if field in values}

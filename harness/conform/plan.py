@@ -1,0 +1,87 @@
+"""A plan: what to run a subject on, cut into blocks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from harness.case import Case
+from harness.conform.block import Block, Trial
+from harness.conform.judge import Judgement
+from harness.conform.subject import PATIENCE
+from harness.engine import generate
+from model.configuration import Configuration
+from model.protocols import Protocol, parse_protocol
+
+BLOCK = 50  # schedules; long enough for a start of the subject not to matter, short enough for jobs to share the work
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run a subject on, and how to judge it."""
+
+    command: tuple[str, ...]
+    protocols: Sequence[Protocol]
+    settings: Configuration
+    schedules: int
+    seed: int
+    cases: Sequence[Case] = ()
+    judgement: Judgement = Judgement.LOCKSTEP
+    patience: float = PATIENCE
+    max_failures: int | None = None  # failing schedules after which to run no more
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are under each protocol."""
+        return bool(self.cases) + -(-self.schedules // BLOCK)
+
+    def trials(self, number: int) -> Iterator[Trial]:
+        """The trials of a block: of the first, if there are cases, all of those; of the others, drawn schedules."""
+        number -= bool(self.cases)
+        if number < 0:
+            yield from (self.trial(None, case.id) for case in self.cases)
+        else:
+            first = number * BLOCK
+            yield from (self.trial(i, None) for i in range(first, min(first + BLOCK, self.schedules)))
+
+    def trial(self, number: int | None, case: str | None) -> Trial:
+        """The drawn schedule of a number, or a case by its id."""
+        if number is not None:
+            deck = generate.deck_for(self.settings)
+            return Trial(generate.schedule(self.seed, number, deck), self.settings, number=number)
+        chosen = next(each for each in self.cases if each.id == case)
+        return Trial(chosen.events, chosen.settings, case=case)
+
+    def block_of(self, protocol: Protocol, number: int) -> Block:
+        """A block to be run under a protocol."""
+        trials = tuple(self.trials(number))
+        return Block(self.command, self.patience, protocol, self.judgement, trials, self.max_failures)
+
+    def document(self) -> dict[str, Any]:
+        """This as plain data, from which `from_document` makes an equal plan, as far as running it goes."""
+        return {
+            "command": list(self.command),
+            "protocols": [protocol.name for protocol in self.protocols],
+            "configuration": asdict(self.settings),
+            "schedules": self.schedules,
+            "seed": self.seed,
+            "cases": [[case.id, asdict(case.settings), list(case.events)] for case in self.cases],
+            "judge": str(self.judgement),
+            "timeout": self.patience,
+            "max_failures": self.max_failures,
+            "block": BLOCK,
+        }
+
+    @staticmethod
+    def from_document(document: dict[str, Any]) -> "Plan":
+        """The plan of plain data."""
+        return Plan(
+            command=tuple(document["command"]),
+            protocols=[parse_protocol(name) for name in document["protocols"]],
+            settings=Configuration(**document["configuration"]),
+            schedules=document["schedules"],
+            seed=document["seed"],
+            cases=[Case(name, "", Configuration(**config), bytes(e)) for name, config, e in document["cases"]],
+            judgement=Judgement(document["judge"]),
+            patience=document["timeout"],
+            max_failures=document["max_failures"],
+        )

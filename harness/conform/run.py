@@ -1,0 +1,128 @@
+"""A run: the corpus first, then drawn schedules; what fails is shrunk.
+
+What comes of a run depends on the subject, the seed and the configuration, never on who runs the blocks, be it
+processes here (workers.py) or Spark's (campaign.py): blocks do not depend on each other, and their results are taken in
+order.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Protocol as Interface
+
+from harness.conform.block import MOST_UNJUDGED, BlockResult, Failed
+from harness.conform.drive import Shown
+from harness.conform.fault import Kind
+from harness.conform.finding import Finding
+from harness.conform.plan import Plan
+from model.protocols import Protocol
+
+MOST_FINDINGS = 5  # for each protocol; one cause seldom shows in more ways than that
+
+
+@dataclass
+class Outcome:
+    """What came of a run. `given_up`: not all schedules were run, for the subject gave no answers to judge.
+
+    `unable` has, by case, why the subject could not run it. `seconds` is the time spent running schedules.
+    """
+
+    schedules: int = 0
+    cases: int = 0
+    shown: Shown = field(default_factory=Shown)
+    findings: list[Finding] = field(default_factory=list)
+    unable: dict[str, str] = field(default_factory=dict)
+    given_up: bool = False
+    seconds: float = 0.0
+
+    def add(self, result: BlockResult, seconds: float) -> None:
+        """Add what came of a block, when so many seconds were spent on running blocks."""
+        self.schedules += result.schedules
+        self.cases += result.cases
+        self.shown.add(result.shown)
+        self.unable |= result.unable
+        self.seconds = seconds
+
+    def add_finding(self, finding: Finding) -> None:
+        """Add a finding, unless another one has turned out to be the same. What is news comes first, then the short."""
+        if not any(finding.is_same_as(other) for other in self.findings):
+            self.findings.append(finding)
+            self.findings.sort(key=lambda each: (each.known_flaw is not None, len(each.failure.sent)))
+
+    @property
+    def steps_per_second(self) -> int:
+        """Events sent, answered and judged, by the second."""
+        return round(self.shown.steps / max(self.seconds, 1e-9))
+
+    @property
+    def progress(self) -> str:
+        """How far it is."""
+        return f"{self.schedules:,} schedules · {self.steps_per_second:,} steps/s"
+
+    @property
+    def conforms(self) -> bool:
+        """Whether there is nothing wrong that is not a known flaw of the protocol itself."""
+        return all(finding.known_flaw for finding in self.findings)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether no event was ever applied, or nothing ever shown."""
+        return not self.findings and not (self.shown.applied.total() and self.shown.fields)
+
+
+class Crew(Interface):
+    """Those who run blocks and shrink failures. `seconds` is how long they have been running blocks."""
+
+    seconds: float
+
+    def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
+        """What comes of the plan's blocks under a protocol, in order. Whoever wants no more closes the generator."""
+
+    def findings(self, plan: Plan, protocol: Protocol, failures: Sequence[tuple[Failed, int]]) -> Iterator[Finding]:
+        """A finding for each of the failures, which come with how often they were seen."""
+
+
+def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: None) -> Outcome:
+    """Run the plan. Raises SubjectUnable and CommandError. `report` is told what is being done."""
+    outcome = Outcome()
+    for protocol in plan.protocols:
+        failed = _Failed()
+        with closing(crew.results(plan, protocol)) as results:
+            for result in results:
+                outcome.add(result, crew.seconds)
+                failed.add(result)
+                report(outcome.progress)
+                gives_up = result.given_up or failed.unjudged >= MOST_UNJUDGED
+                outcome.given_up |= gives_up
+                if gives_up or failed.unexpected >= (plan.max_failures or math.inf):
+                    break
+        shortest = failed.shortest()
+        report(f"shrinking {len(shortest)} failures under {protocol.name}")
+        for one in crew.findings(plan, protocol, [(each, failed.seen[each.fault.signature]) for each in shortest]):
+            outcome.add_finding(one)
+    return outcome
+
+
+class _Failed:
+    """The shortest failure of each signature and how often it was seen, with the counts of BlockResult."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[tuple[Kind, str]] = Counter()
+        self.unexpected = 0
+        self.unjudged = 0
+        self._shortest: dict[tuple[Kind, str], Failed] = {}
+
+    def add(self, result: BlockResult) -> None:
+        self.unexpected += result.unexpected
+        self.unjudged += result.unjudged
+        for one in result.failed:
+            signature = one.fault.signature
+            self.seen[signature] += 1
+            known = self._shortest.get(signature)
+            if known is None or len(one.failure.sent) < len(known.failure.sent):
+                self._shortest[signature] = one
+
+    def shortest(self) -> list[Failed]:
+        return sorted(self._shortest.values(), key=lambda one: len(one.failure.sent))[:MOST_FINDINGS]

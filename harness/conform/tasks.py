@@ -1,0 +1,40 @@
+"""The work of Spark's Python workers for a run of conformance: each starts the command of the subject where it is."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from harness.conform import rows
+from harness.conform.block import run_block
+from harness.conform.finding import finding
+from harness.conform.plan import Plan
+from model.protocols import parse_protocol
+
+Batches = Iterator[pa.RecordBatch]
+
+# Their names, for harness.campaign.workers.
+RUN_BLOCKS = f"{__name__}:run_blocks"
+SHRINK_FAILURES = f"{__name__}:shrink_failures"
+
+
+def run_blocks(argument: dict[str, Any], numbers: Batches) -> Batches:
+    """Run the blocks numbered; a row of rows.BLOCKS for each. Raises SubjectUnable and CommandError."""
+    plan, protocol = Plan.from_document(argument["plan"]), parse_protocol(argument["protocol"])
+    for number in _each(numbers):
+        row = rows.block_row(protocol.name, number, run_block(plan.block_of(protocol, number)))
+        yield pa.RecordBatch.from_pylist([row], schema=rows.BLOCKS)
+
+
+def shrink_failures(argument: dict[str, Any], numbers: Batches) -> Batches:
+    """Confirm and shrink the failures numbered; a row of rows.FINDINGS for each."""
+    plan, protocol = Plan.from_document(argument["plan"]), parse_protocol(argument["protocol"])
+    for number in _each(numbers):
+        failure, seen = argument["failures"][number]
+        row = rows.finding_row(finding(plan, protocol, rows.failed(failure, plan), seen))
+        yield pa.RecordBatch.from_pylist([row], schema=rows.FINDINGS)
+
+
+def _each(numbers: Batches) -> Iterator[int]:
+    for batch in numbers:
+        yield from batch.column(0).to_pylist()

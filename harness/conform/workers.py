@@ -1,0 +1,85 @@
+"""Workers: blocks run on several processes, their results taken in order."""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import closing
+from types import FrameType
+
+from harness.conform.block import Block, BlockResult, Failed, run_block
+from harness.conform.finding import Finding, finding
+from harness.conform.plan import Plan
+from model.protocols import Protocol
+
+_PARTING_PATIENCE = 3.0  # a subject that does not end by itself takes one of them
+
+
+class Processes:
+    """The crew of this machine: so many processes, each with its own process of the subject."""
+
+    def __init__(self, jobs: int = 1) -> None:
+        self.seconds = 0.0
+        self._jobs = jobs
+
+    def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
+        """What comes of the plan's blocks under a protocol, in order."""
+        started = time.monotonic() - self.seconds
+        blocks = (plan.block_of(protocol, number) for number in range(plan.blocks))
+        with closing(self._one_by_one(blocks) if self._jobs == 1 else self._in_pool(blocks)) as results:
+            for result in results:
+                self.seconds = time.monotonic() - started
+                yield result
+
+    def findings(self, plan: Plan, protocol: Protocol, failures: Sequence[tuple[Failed, int]]) -> Iterator[Finding]:
+        """A finding for each of the failures, one after another: that is bounded in time."""
+        return (finding(plan, protocol, failed, seen) for failed, seen in failures)
+
+    def _one_by_one(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
+        yield from map(run_block, blocks)
+
+    def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
+        others = set(multiprocessing.active_children())
+        with ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_when_told) as pool:
+            try:
+                yield from _in_order(pool, blocks, 2 * self._jobs)
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for worker in set(multiprocessing.active_children()) - others:
+                    worker.terminate()
+
+
+def _in_order(pool: ProcessPoolExecutor, blocks: Iterable[Block], ahead: int) -> Generator[BlockResult]:
+    running: deque[Future[BlockResult]] = deque()
+    for block in blocks:
+        running.append(pool.submit(run_block, block))
+        if len(running) >= ahead:
+            yield running.popleft().result()
+    while running:
+        yield running.popleft().result()
+
+
+def _leave_when_told() -> None:
+    """A worker leaves on SIGTERM as on an exception, so that its subject is ended; Ctrl-C is the parent's to handle."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
+def _leave_with_parent() -> None:
+    """A parent that was killed tells nobody: workers of an executor would wait for more work for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_PARTING_PATIENCE)
+    os._exit(1)

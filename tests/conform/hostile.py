@@ -1,0 +1,94 @@
+"""A subject that misbehaves: `python hostile.py TRICK reset|event`, in answer to each reset or each event.
+
+It knows one event, `restart`, and always refuses it, as it should while nobody can crash. It imports little, for it is
+started often.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+READY = '{"ok": true, "events": ["restart"]}'
+REFUSED = '{"applied": false, "observation": {"controller": {"epoch": %d}}}'
+
+
+def hang() -> None:
+    time.sleep(600)
+
+
+def hang_with_children() -> None:
+    """One child in the same process group, and one that has left it."""
+    for leaves in (False, True):
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=leaves)
+    hang()
+
+
+def trickle() -> None:
+    """Byte by byte: there is always something, and never a line."""
+    while True:
+        sys.stdout.write(" ")
+        sys.stdout.flush()
+        time.sleep(0.01)
+
+
+def exit_with_words() -> None:
+    print("out of luck", file=sys.stderr, flush=True)
+    sys.exit(7)
+
+
+def be_killed() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def close_standard_output() -> None:
+    os.close(1)
+    hang()
+
+
+def print_rubbish() -> None:
+    print("INFO starting \x1b[31mup", flush=True)
+
+
+def answer_twice() -> None:
+    print(REFUSED % 0, flush=True)
+
+
+def answer_a_reset() -> str:
+    return READY
+
+
+def flood_a_line() -> None:
+    while True:
+        sys.stdout.write("flood " * 10_000)
+
+
+def flood_standard_error() -> None:
+    for _ in range(2_000):
+        sys.stderr.write("a log line of no interest\n" * 10)
+
+
+def outlive_its_input() -> None:
+    """Answers, and then neither reads nor ends."""
+    print(REFUSED % 0, flush=True)
+    hang()
+
+
+def differ_the_first_time_ever() -> str | None:
+    """By a file that says whether it was."""
+    if os.path.exists(os.environ["MARK"]):
+        return None
+    open(os.environ["MARK"], "w").close()
+    return REFUSED % 5
+
+
+def main() -> None:
+    trick, when = globals()[sys.argv[1]], sys.argv[2]
+    while line := sys.stdin.readline():
+        is_event = '"op": "event"' in line
+        instead = trick() if is_event == (when == "event") else None
+        print(instead or (REFUSED % 0 if is_event else READY), flush=True)
+
+
+main()

@@ -1,0 +1,43 @@
+"""The model itself as a subject: what conforms by construction. As a command: `python -m tests.conform.reference`."""
+
+import json
+import sys
+from typing import Any
+
+from model import state
+from model.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
+from model.events import parse_event
+from model.observation import observe
+from model.protocols import parse_protocol
+from model.step import step
+
+
+class Reference:
+    """The model as a subject in Python."""
+
+    def reset(self, config: dict[str, Any], protocol: str) -> list[str] | None:
+        bounds = {"records": MAX_RECORDS, "epochs": MAX_EPOCHS}  # a subject has none of a run's
+        self.p = state.initial(parse_protocol(protocol), Configuration(**(config | bounds)))
+        return None
+
+    def apply(self, event: str) -> bool:
+        return step(self.p, parse_event(event))
+
+    def observe(self) -> dict[str, Any]:
+        return observe(self.p)
+
+
+def main() -> None:
+    subject = Reference()
+    for line in sys.stdin:
+        request = json.loads(line)
+        if request["op"] == "reset":
+            subject.reset(request["config"], request["protocol"])
+            reply: dict[str, Any] = {"ok": True}
+        else:
+            reply = {"applied": subject.apply(request["event"]), "observation": subject.observe()}
+        print(json.dumps(reply), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Running subjects from tests."""
+
+import os
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+from hypothesis import settings as hypothesis_settings
+
+from harness.conform.plan import Plan
+from harness.conform.run import Outcome, run
+from harness.conform.workers import Processes
+from model.configuration import Configuration
+from model.events import schedule_texts
+from model.protocols import parse_protocol
+
+ROOT = Path(__file__).parents[2]
+SUBJECT = (sys.executable, "-m", "tests.conform.subject")
+REFERENCE = (sys.executable, "-m", "tests.conform.reference")
+
+
+def conform(
+    command: tuple[str, ...],
+    protocol: str = "kip-320",
+    schedules: int = 20,
+    seed: int = 1,
+    jobs: int = 1,
+    **arguments: Any,
+) -> Outcome:
+    """Run drawn schedules on a command; `arguments` are fields of Plan, or settings of the partition."""
+    of_plan = {key: arguments.pop(key) for key in list(arguments) if key in Plan.__dataclass_fields__}
+    plan = Plan(command, [parse_protocol(protocol)], Configuration(**arguments), schedules, seed, **of_plan)
+    return run(plan, Processes(jobs))
+
+
+def reproducer(outcome: Outcome) -> list[str]:
+    """The events of the first finding."""
+    return schedule_texts(outcome.findings[0].failure.sent)
+
+
+def failures(test: Any, examples: int = 30) -> list[str]:
+    """What the test case reports, with Hypothesis's account of the steps."""
+    test.settings = hypothesis_settings(test.settings, max_examples=examples, derandomize=True, database=None)
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(test).run(result)
+    assert result.testsRun == 1
+    return [text for _, text in (*result.failures, *result.errors)]
+
+
+def zombies() -> list[str]:
+    """The children of this process that are dead and were not waited for, as /proc tells of them."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = file.read_text()
+        except OSError:
+            continue
+        state, parent = text.rpartition(")")[2].split()[:2]
+        if (state, parent) == ("Z", str(os.getpid())):
+            found.append(text)
+    return found

@@ -1,0 +1,39 @@
+"""`python -m tests.conform.subject [--defect NAME]`: the cluster, speaking the conformance protocol."""
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from tests.conform.subject.cluster import Cluster
+from tests.conform.subject.defects import DEFECTS
+from tests.conform.subject.generations import GENERATIONS
+
+
+def main() -> None:
+    """Serve requests until standard input ends."""
+    parser = argparse.ArgumentParser(description="a replicated log to be put under test")
+    parser.add_argument("--defect", choices=DEFECTS)
+    defect = parser.parse_args().defect
+    if defect is not None:
+        DEFECTS[defect]()
+    cluster = Cluster()
+    try:
+        for line in sys.stdin:
+            print(json.dumps(answer(cluster, json.loads(line))), flush=True)
+    finally:
+        cluster.close()
+
+
+def answer(cluster: Cluster, request: dict[str, Any]) -> dict[str, Any]:
+    """The reply to a request."""
+    if request["op"] == "event":
+        return {"applied": cluster.apply(request["event"]), "observation": cluster.observe()}
+    if request["protocol"] not in GENERATIONS:
+        return {"ok": False, "error": f"there is {', '.join(GENERATIONS)}, and no {request['protocol']}"}
+    cluster.reset(request["config"], request["protocol"])
+    return {"ok": True}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""`epochfuzz conform`: what it prints, its JSON, its exit codes, and what it leaves behind."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.case import load_case
+from harness.conform import plan, run, shrink
+from harness.corpus import load_corpus
+from harness.judgement import judge
+from tests.conform.running import REFERENCE, ROOT, SUBJECT
+
+HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
+DEFECTIVE = (*SUBJECT, "--defect", "shrinking-does-not-advance")
+FEW = ("--schedules", "10", "--seed", "1")
+
+
+def test_a_subject_that_conforms_ends_with_0_and_says_how_much_was_run(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", *FEW, "--", *REFERENCE)
+    assert ended.code == 0
+    assert "The subject conforms to kip-320, judged by lock-step:\n10 schedules and 0 cases, " in ended.out
+    assert "steps/s" in ended.out
+    assert (
+        f"reproduce: epochfuzz conform --protocol kip-320 --replicas 2 {' '.join(FEW)} -- {sys.executable}" in ended.out
+    )
+
+
+def test_the_line_that_reproduces_a_run_names_all_that_it_was_asked_for(epochfuzz: Any) -> None:
+    case = str(ROOT / "corpus" / "documents" / "m1-loss.yaml")
+    words = ["--protocol", "kip-101", "--replicas", "3", "--power-loss", "--judge", "promises", "--max-failures", "2"]
+    words += ["--timeout", "7.5", "--corpus", case, "--schedules", "2", "--seed", "1"]
+    assert f"reproduce: epochfuzz conform {' '.join(words)} -- " in epochfuzz("conform", *words, "--", *REFERENCE).out
+
+
+def test_its_json_has_the_keys_that_were_agreed_on(epochfuzz: Any) -> None:
+    document = epochfuzz("conform", *FEW, "--json", "--", *REFERENCE).json
+    assert (document["conforms"], document["schedules"], document["findings"]) == (True, 10, [])
+    assert document["steps"] > 100
+
+
+def test_a_difference_ends_with_1_and_is_shown_with_timeline_field_and_case(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", *FEW, "--", *DEFECTIVE)
+    assert ended.code == 1
+    assert "difference under kip-320: replicas.A.hw is 0, and 1 in the model" in ended.out
+    assert "A drops B from the ISR, which is now A" in ended.out
+    saved = ended.out.partition("saved as ")[2].split()[0]
+    assert judge(load_case(saved)).as_expected
+
+
+def test_a_difference_in_json_names_schedule_field_and_both_values(epochfuzz: Any) -> None:
+    (finding,) = epochfuzz("conform", *FEW, "--json", "--", *DEFECTIVE).json["findings"]
+    assert finding["protocol"] == "kip-320"
+    assert finding["kind"] == "difference"
+    assert finding["events"] == ["produce A", "shrink B"]
+    assert finding["length"] == 2
+    assert (finding["field"], finding["expected"], finding["observed"]) == ("replicas.A.hw", 1, 0)
+
+
+def test_a_saved_case_says_what_the_model_shows_where_the_subject_differed(epochfuzz: Any) -> None:
+    (finding,) = epochfuzz("conform", *FEW, "--out", "kept", "--json", "--", *DEFECTIVE).json["findings"]
+    case = load_case(finding["saved"])
+    assert case.path is not None
+    assert case.path.parent == Path("kept")
+    (state,) = case.states
+    assert (state.after, state.observation) == (2, {"replicas": {"A": {"hw": 1}}})
+
+
+def test_the_corpus_comes_first_and_each_case_brings_its_own_configuration(epochfuzz: Any) -> None:
+    case = ROOT / "corpus" / "documents" / "isr-shrink-and-rejoin.yaml"
+    ended = epochfuzz("conform", "--schedules", "0", "--corpus", str(case), "--json", "--", *DEFECTIVE)
+    (finding,) = ended.json["findings"]
+    assert (ended.json["schedules"], ended.json["cases"]) == (0, 1)
+    assert (finding["case"], finding["configuration"]) == ("isr-shrink-and-rejoin", {"replicas": 3})
+
+
+def test_a_case_with_a_configuration_that_it_does_not_need_is_shrunk_without_it(epochfuzz: Any) -> None:
+    case = ROOT / "corpus" / "documents" / "acks-1-loss.yaml"
+    words = ("--schedules", "0", "--corpus", str(case), "--json")
+    (finding,) = epochfuzz("conform", *words, "--", *SUBJECT, "--defect", "recovery-drops-the-last-batch").json[
+        "findings"
+    ]
+    assert load_case(case).settings.acks == "1"
+    assert (finding["case"], finding["configuration"]) == ("acks-1-loss", {"replicas": 2})
+    assert finding["events"] == ["produce A", "crash A", "restart A"]
+
+
+def test_a_log_that_differs_is_shown_beside_that_of_the_model(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", *FEW, "--", *SUBJECT, "--defect", "recovery-drops-the-last-batch")
+    assert "│ replicas.A.log │ [[m0, 0]] │ []      │" in ended.out
+
+
+def test_a_corpus_in_the_current_directory_is_found(epochfuzz: Any) -> None:
+    shutil.copytree(ROOT / "corpus", "corpus")
+    ended = epochfuzz("conform", "--schedules", "0", "--json", "--", *REFERENCE)
+    assert ended.json["conforms"]
+    assert ended.json["cases"] == len(load_corpus(["corpus"]))
+
+
+def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "BLOCK", 4)
+    words = ("--schedules", "15", "--seed", "3", "--json")
+    one, two = (epochfuzz("conform", *words, "--jobs", jobs, "--", *DEFECTIVE).json for jobs in ("1", "2"))
+    for document in (one, two):
+        del document["seconds"], document["steps_per_second"]
+    assert one == two
+    assert one["findings"]
+
+
+def test_judged_by_promises_a_known_flaw_of_the_protocol_is_listed_and_does_not_count(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "MOST_FINDINGS", 1)
+    monkeypatch.setattr(shrink, "MOST_ATTEMPTS", 20)
+    words = ("--schedules", "0", "--corpus", str(ROOT / "corpus" / "documents" / "m1-loss.yaml"), "--json")
+    ended = epochfuzz("conform", "--protocol", "hw", "--judge", "promises", *words, "--", *REFERENCE)
+    assert ended.code == 0
+    (finding,) = ended.json["findings"]
+    assert finding["field"] == "isr-complete"
+    assert finding["known_flaw"].startswith("the high watermark trails by one fetch")
+
+
+def test_judged_by_promises_a_broken_promise_ends_with_1_and_shows_what_was_observed(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "MOST_FINDINGS", 1)
+    words = ("--judge", "promises", "--power-loss", "--schedules", "50", "--seed", "1", "--max-failures", "1")
+    ended = epochfuzz("conform", *words, "--", *SUBJECT, "--defect", "recovery-trusts-the-checkpoint")
+    assert ended.code == 1
+    sentence = "hw-within-log is broken: the high watermark of A is 1, its log end offset 0"
+    assert f"promise under kip-320: {sentence}" in ended.out
+    assert "│ 1 │ produce A" in ended.out
+
+
+def test_what_was_never_applied_or_shown_is_named(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", "--protocol", "hw", *FEW, "--json", "--", *SUBJECT)
+    assert ended.json["never_shown"] == ["replicas.epochs"]
+    assert "power_loss" not in ended.json["never_applied"]
+
+
+def test_a_run_that_says_nothing_ends_with_4(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", *FEW, "--", *HOSTILE, "flood_standard_error", "reset")
+    assert ended.code == 4
+    assert "This run says nothing" in ended.out
+
+
+def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", *FEW, "--", *HOSTILE, "exit_with_words", "event")
+    assert ended.code == 1
+    assert "died under kip-320: it exited with status 7" in ended.out
+    assert "stderr: out of luck" in ended.out
+    assert "Not all schedules were run: too few answers could be judged." in ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--", "no-such-command"), "'no-such-command' cannot be started"),
+        (("--protocol", "kip-1", "--", "x"), "--protocol: unknown protocol 'kip-1'"),
+        (("--replicas", "9", "--", "x"), "--replicas: replicas is a whole number from 2 to 5"),
+        (("--corpus", "nowhere", "--", "x"), "--corpus: nowhere"),
+        (("--judge", "kindly", "--", "x"), "kindly"),
+        ((), "Missing argument"),
+        (("--master", "local[2]", "--", "x"), "--master and --remote say where a campaign runs"),
+        (("--campaign", "c", "--jobs", "2", "--", "x"), "--jobs is for this machine"),
+        (("--protocol", "kip-320:fencing=none", "--", *SUBJECT), "the subject is unable to run this protocol"),
+    ],
+)
+def test_what_cannot_be_used_ends_with_2_and_one_message(
+    epochfuzz: Any, words: tuple[str, ...], complaint: str
+) -> None:
+    ended = epochfuzz("conform", *words)
+    assert ended.code == 2
+    assert complaint in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_cases_that_cannot_be_saved_are_an_error(epochfuzz: Any) -> None:
+    Path("taken").touch()
+    ended = epochfuzz("conform", *FEW, "--out", "taken", "--", *DEFECTIVE)
+    assert ended.code == 2
+    assert "--out: taken" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("jobs", "number", "code"), [("1", signal.SIGTERM, 143), ("2", signal.SIGINT, 130), ("2", signal.SIGKILL, -9)]
+)
+def test_a_run_that_is_ended_leaves_no_process(
+    jobs: str, number: signal.Signals, code: int, tmp_path: Path, living: Any
+) -> None:
+    words = [*FEW, "--jobs", jobs, "--timeout", "60", "--", *HOSTILE, "hang_with_children", "event"]
+    running = subprocess.Popen(
+        [sys.executable, "-c", "from harness.cli import main; main()", "conform", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while len(living("time.sleep(600)")) < 2 and running.poll() is None:
+        time.sleep(0.05)
+    running.send_signal(number)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == code
+    assert "Traceback" not in errors
+    deadline = time.monotonic() + 30
+    while living() and number == signal.SIGKILL and time.monotonic() < deadline:
+        time.sleep(0.1)  # workers have to find out by themselves
+    assert living() == []

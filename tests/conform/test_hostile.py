@@ -1,0 +1,164 @@
+"""Subjects that hang, die, print rubbish or change their minds: a clear finding each, and nothing left behind."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.conform.block import MOST_UNJUDGED
+from harness.conform.fault import Fault, Kind
+from harness.conform.judge import Judgement
+from harness.conform.process import KEPT_OUTPUT, CommandError
+from harness.conform.run import Outcome
+from harness.conform.subject import CommandSubject
+from harness.conform.wire import config_of
+from model.configuration import Configuration
+from tests.conform.running import ROOT, conform, reproducer, zombies
+
+HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
+
+
+Living = Callable[[str], list[str]]
+PATIENCE = 0.3  # where it is going to be tried
+
+
+def run(trick: str, when: str = "event", **arguments: Any) -> Outcome:
+    return conform((*HOSTILE, trick, when), schedules=20, **arguments)
+
+
+def only_fault(outcome: Outcome) -> Fault:
+    assert not outcome.conforms
+    (finding,) = outcome.findings
+    return finding.fault
+
+
+@pytest.mark.parametrize(
+    ("trick", "kind", "message"),
+    [
+        ("exit_with_words", Kind.DIED, "it exited with status 7"),
+        ("be_killed", Kind.DIED, "it was killed by SIGKILL"),
+        ("print_rubbish", Kind.GARBAGE, "a reply that is not of the protocol: Invalid JSON"),
+        ("answer_a_reset", Kind.GARBAGE, "a reply that is not of the protocol: applied: Field required"),
+        ("answer_twice", Kind.GARBAGE, "it printed more than the one line that answers"),
+        ("flood_a_line", Kind.FLOOD, "a line of more than 1,048,576 bytes"),
+    ],
+)
+def test_a_subject_that_gives_no_answer_to_judge_is_a_finding(trick: str, kind: Kind, message: str) -> None:
+    outcome = run(trick)
+    fault = only_fault(outcome)
+    assert (fault.kind, fault.field) == (kind, None)
+    assert str(fault.observed).startswith(message)
+    assert reproducer(outcome) in (["restart A"], ["restart B"])
+    assert len(fault.output) < 3 * KEPT_OUTPUT
+
+
+@pytest.mark.parametrize("trick", ["hang", "trickle"])
+def test_a_subject_that_is_late_is_a_finding_and_ends_the_run(trick: str) -> None:
+    outcome = run(trick, patience=PATIENCE)
+    fault = only_fault(outcome)
+    assert (fault.kind, fault.observed) == (Kind.TIMEOUT, f"no answer within {PATIENCE} s")
+    assert (outcome.given_up, outcome.schedules) == (True, 1)
+
+
+def test_a_subject_that_closes_its_standard_output_is_taken_for_dead() -> None:
+    assert only_fault(run("close_standard_output", "reset")).observed == "it closed its standard output"
+
+
+def test_what_a_subject_printed_before_it_died_is_kept() -> None:
+    assert "stderr: out of luck" in only_fault(run("exit_with_words")).output
+
+
+def test_control_characters_in_what_is_kept_are_spelled_out() -> None:
+    output = only_fault(run("print_rubbish")).output
+    assert "INFO starting \\x1b[31mup" in output
+    assert "\x1b" not in output
+
+
+def test_a_subject_may_log_to_standard_error_as_much_as_it_likes() -> None:
+    assert run("flood_standard_error").conforms
+
+
+def test_a_subject_that_cannot_be_reset_is_a_finding_without_events_and_ends_the_run() -> None:
+    outcome = run("exit_with_words", "reset")
+    assert (outcome.given_up, outcome.schedules, reproducer(outcome)) == (True, 1, [])
+
+
+def test_a_subject_is_started_again_after_it_died_until_that_has_been_enough() -> None:
+    outcome = run("be_killed")
+    assert (outcome.given_up, outcome.findings[0].seen) == (True, MOST_UNJUDGED)
+
+
+def test_an_answer_that_is_other_the_second_time_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARK", str(tmp_path / "seen"))
+    fault = only_fault(run("differ_the_first_time_ever"))
+    assert (fault.kind, fault.field) == (Kind.UNSTABLE, "controller.epoch")
+    assert fault.expected == "controller.epoch is 5, and 0 in the model"
+    assert fault.observed == "nothing is wrong"
+
+
+def test_judged_by_promises_a_sample_is_run_twice_to_see_whether_the_subject_is_stable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MARK", str(tmp_path / "seen"))
+    fault = only_fault(run("differ_the_first_time_ever", judgement=Judgement.PROMISES))
+    assert fault.kind is Kind.UNSTABLE
+    assert (fault.expected, fault.observed) == ("controller.epoch 5", "controller.epoch 0")
+
+
+def test_no_process_is_left_of_a_subject_that_hangs_with_children_inside_and_outside_its_group(living: Living) -> None:
+    assert only_fault(run("hang_with_children", patience=PATIENCE)).kind is Kind.TIMEOUT
+    assert living("") == []
+
+
+def test_no_process_is_left_of_a_subject_that_outlives_its_input(living: Living) -> None:
+    subject = CommandSubject((*HOSTILE, "outlive_its_input", "event"))
+    subject.reset(config_of(Configuration()), "kip-320")
+    assert not subject.apply("restart A")
+    assert len(living("outlive_its_input")) == 1
+    subject.close()
+    assert living("") == []
+
+
+def test_no_process_is_left_of_a_subject_that_nobody_closed(living: Living) -> None:
+    words = [*HOSTILE, "outlive_its_input", "event"]
+    script = (
+        "from harness.conform.process import LineProcess\n"
+        f"process = LineProcess({words})\n"
+        """process.ask(b'{"op": "event"}\\n', 30)"""
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, timeout=60)
+    assert living("") == []
+
+
+def test_no_zombie_is_left_of_subjects_that_died() -> None:
+    run("be_killed")
+    assert zombies() == []
+
+
+def test_a_command_that_is_not_there_is_an_error_with_its_name() -> None:
+    with pytest.raises(CommandError, match=r"'no-such-command' cannot be started: .*No such file"):
+        conform(("no-such-command",))
+
+
+HANGS = """
+import time
+from tests.conform import reference
+
+class Hanging(reference.Reference):
+    def apply(self, event):
+        return time.sleep(600) if event == "expire B" else super().apply(event)
+
+reference.Reference = Hanging
+reference.main()
+"""
+
+
+@pytest.mark.slow
+def test_a_schedule_that_hangs_is_shrunk() -> None:
+    outcome = conform((sys.executable, "-c", HANGS), schedules=5, patience=2.0)
+    assert only_fault(outcome).observed == "no answer within 2 s"
+    assert outcome.findings[0].shrunk_from > 1
+    assert reproducer(outcome) == ["expire B"]

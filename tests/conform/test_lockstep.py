@@ -1,0 +1,166 @@
+"""Lock-step: a subject is held against the model field by field."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.conform.drive import Driven, Setting, drive
+from harness.conform.fault import Kind
+from harness.conform.judge import Judgement
+from harness.conform.subject import CheckedSubject
+from harness.engine import generate
+from model.configuration import Configuration
+from model.events import parse_schedule, schedule_texts
+from model.protocols import parse_protocol
+from tests.conform.reference import Reference
+
+REPLICATED = ["produce A", "fetch B", "receive B", "fetch B", "receive B"]
+
+Change = Callable[[dict[str, Any]], Any]
+
+
+class Changed(Reference):
+    """The model, shown as `change` changes it."""
+
+    def __init__(self, change: Change, verbs: list[str] | None = None) -> None:
+        self.change = change
+        self.verbs = verbs
+        self.received: list[str] = []
+
+    def reset(self, config: dict[str, Any], protocol: str) -> list[str] | None:
+        super().reset(config, protocol)
+        return self.verbs
+
+    def apply(self, event: str) -> bool:
+        self.received.append(event)
+        return super().apply(event)
+
+    def observe(self) -> dict[str, Any]:
+        observation = super().observe()
+        self.change(observation)
+        return observation
+
+
+def unchanged(observation: dict[str, Any]) -> None:
+    pass
+
+
+def run(subject: Reference, events: list[str], protocol: str = "kip-320", **settings: Any) -> Driven:
+    setting = Setting(parse_protocol(protocol), Configuration(**settings), Judgement.LOCKSTEP)
+    return drive(CheckedSubject(subject), parse_schedule(events), setting)
+
+
+def set_field(*path: str, value: Any) -> Change:
+    def change(observation: dict[str, Any]) -> None:
+        *parents, field = path
+        for parent in parents:
+            observation = observation[parent]
+        observation[field] = value
+
+    return change
+
+
+@pytest.mark.parametrize("protocol", ["hw", "kip-101", "kip-279", "kip-320"])
+def test_the_model_conforms_to_itself_with_every_fault_switched_on(protocol: str) -> None:
+    settings = Configuration(replicas=3, power_loss=True, asynchronous_checkpoint=True, unclean_leader_election=True)
+    deck = generate.deck_for(settings)
+    for number in range(20):
+        setting = Setting(parse_protocol(protocol), settings, Judgement.LOCKSTEP)
+        assert drive(CheckedSubject(Reference()), generate.schedule(3, number, deck), setting).failures == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("replicas", "B", "up"), False),
+        (("replicas", "B", "leo"), 2),
+        (("replicas", "B", "hw"), 0),
+        (("replicas", "B", "log"), [["m1", 0]]),
+        (("replicas", "B", "epochs"), []),
+        (("replicas", "B", "leader"), "B"),
+        (("replicas", "B", "leader_epoch"), 1),
+        (("controller", "leader"), None),
+        (("controller", "epoch"), 1),
+        (("controller", "isr"), ["A"]),
+    ],
+)
+def test_a_field_that_differs_is_named_with_what_was_expected(path: tuple[str, ...], value: Any) -> None:
+    expected = run(Changed(unchanged), REPLICATED).answers[-1][1]
+    (failure,) = run(Changed(set_field(*path, value=value)), REPLICATED).failures
+    assert failure.fault.kind is Kind.DIFFERENCE
+    assert failure.fault.field == ".".join(path)
+    assert failure.fault.observed != failure.fault.expected
+    assert expected["replicas"]["B"]["hw"] == 1  # or the schedule would show nothing
+
+
+def test_a_difference_ends_the_schedule() -> None:
+    driven = run(Changed(set_field("replicas", "B", "leo", value=9)), REPLICATED)
+    assert schedule_texts(driven.failures[0].sent) == ["produce A"]
+    assert driven.shown.steps == 1
+
+
+def test_an_event_applied_by_one_and_refused_by_the_other_is_a_difference() -> None:
+    class Eager(Reference):
+        def apply(self, event: str) -> bool:
+            return super().apply(event) or event == "receive B"
+
+    (failure,) = run(Eager(), ["receive B"]).failures
+    assert (failure.fault.field, failure.fault.expected, failure.fault.observed) == ("applied", False, True)
+
+
+def test_a_replica_that_should_not_be_there_is_a_difference() -> None:
+    (failure,) = run(Changed(set_field("replicas", "C", value={"leo": 0})), ["produce A"]).failures
+    assert failure.fault.field == "replicas.C"
+
+
+def test_a_field_that_is_left_out_is_not_compared_and_not_counted_as_shown() -> None:
+    def hide(observation: dict[str, Any]) -> None:
+        del observation["replicas"]["B"]
+        del observation["replicas"]["A"]["epochs"]
+        del observation["controller"]
+
+    driven = run(Changed(hide), REPLICATED)
+    assert driven.failures == []
+    assert set(driven.shown.fields) == {
+        f"replicas.{name}" for name in ("up", "leo", "hw", "log", "leader", "leader_epoch")
+    }
+
+
+def test_an_unknown_field_is_counted_and_otherwise_ignored() -> None:
+    driven = run(Changed(set_field("replicas", "A", "high_watermark", value=7)), REPLICATED)
+    assert driven.failures == []
+    assert driven.shown.fields["replicas.high_watermark"] == len(REPLICATED)
+
+
+def test_the_order_of_the_isr_means_nothing() -> None:
+    assert run(Changed(lambda seen: seen["controller"]["isr"].reverse()), REPLICATED).failures == []
+
+
+def test_the_epoch_of_a_restarted_replica_is_compared_only_once_it_has_learned_one() -> None:
+    def forget(observation: dict[str, Any]) -> None:
+        if observation["replicas"]["B"]["leader"] is None:
+            observation["replicas"]["B"]["leader_epoch"] = None
+
+    restarted = ["expire B", "crash B", "restart B"]
+    assert run(Changed(forget), [*restarted, "notify B"]).failures == []
+    leaderless = run(Changed(forget), [*restarted, "notify B", "expire A", "notify B"]).failures
+    assert [failure.fault.field for failure in leaderless] == ["replicas.B.leader_epoch"]
+
+
+def test_verbs_that_the_subject_does_not_list_are_not_sent() -> None:
+    subject = Changed(unchanged, verbs=["produce", "fetch"])
+    run(subject, REPLICATED)
+    assert subject.received == ["produce A", "fetch B", "fetch B"]
+
+
+def test_events_that_only_the_bounds_forbid_are_not_sent() -> None:
+    subject = Changed(unchanged)
+    run(subject, ["produce A", "produce A", "expire B", "expire A", "elect A"], records=1, epochs=1)
+    assert subject.received == ["produce A", "expire B"]
+
+
+def test_of_the_events_that_the_model_refuses_in_one_state_the_first_is_sent() -> None:
+    subject = Changed(unchanged)
+    run(subject, ["receive B", "receive B", "restart A", "produce A", "restart A"])
+    assert subject.received == ["receive B", "produce A", "restart A"]

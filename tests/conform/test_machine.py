@@ -1,0 +1,150 @@
+"""Conformance in pytest: the test case that conformance_test makes."""
+
+from typing import Any
+
+import pytest
+
+from harness.conform import CommandSubject, conformance_test
+from harness.conform.machine import NonConformance
+from model.configuration import ConfigurationError
+from model.protocols import ProtocolError
+from tests.conform.reference import Reference
+from tests.conform.running import SUBJECT, failures
+
+
+class Ahead(Reference):
+    """Shows the log end offset of B one too high, once B has anything."""
+
+    def observe(self) -> dict[str, Any]:
+        observation = super().observe()
+        observation["replicas"]["B"]["leo"] += observation["replicas"]["B"]["leo"] > 0
+        return observation
+
+
+class Unfenced(Reference):
+    """A leader at another epoch is said to answer, as it did before KIP-320."""
+
+    def apply(self, event: str) -> bool:
+        verb, name = event.split()
+        replicas = self.observe()["replicas"]
+        follower, leader = replicas[name], replicas.get(replicas[name]["leader"])
+        is_fenced = leader is not None and leader["leader_epoch"] not in (None, follower["leader_epoch"])
+        return super().apply(event) or (verb == "fetch" and follower["leader"] != name and is_fenced)
+
+
+class Wordy(Reference):
+    """Answers with something other than a truth value."""
+
+    def apply(self, event: str) -> bool:
+        return "yes"  # type: ignore[return-value]
+
+
+class OnlyReplicates(Reference):
+    """Has some events, and fails on others."""
+
+    def reset(self, config: dict[str, Any], protocol: str) -> list[str]:
+        super().reset(config, protocol)
+        return ["produce", "fetch", "receive"]
+
+    def apply(self, event: str) -> bool:
+        assert event.split()[0] in ("produce", "fetch", "receive")
+        return super().apply(event)
+
+
+def test_the_model_passes() -> None:
+    assert failures(conformance_test(Reference, replicas=3, power_loss=True)) == []
+
+
+def test_a_subject_that_differs_fails_with_the_field_and_the_shortest_schedule() -> None:
+    (report,) = failures(conformance_test(Ahead))
+    assert "Difference: difference: replicas.B.leo is 2, and 1 in the model" in report
+    assert "after produce A, fetch B, receive B" in report
+
+
+def test_what_takes_several_events_in_order_is_found_and_shrunk() -> None:
+    (report,) = failures(conformance_test(Unfenced), examples=100)
+    assert "Difference: difference: applied is true, and false in the model" in report
+    assert report.count("state.step(event=") <= 5
+
+
+def test_what_it_should_refuse_is_sent_as_well() -> None:
+    refused: set[str] = set()
+
+    class Noted(Reference):
+        def apply(self, event: str) -> bool:
+            applied = super().apply(event)
+            refused.update([] if applied else [event.split()[0]])
+            return applied
+
+    assert failures(conformance_test(Noted)) == []
+    assert refused > {"produce", "fetch", "receive", "restart", "notify", "elect", "expand"}
+
+
+def test_events_that_the_subject_does_not_have_are_not_sent() -> None:
+    assert failures(conformance_test(OnlyReplicates)) == []
+
+
+def test_a_broken_promise_fails_and_a_known_flaw_of_the_protocol_does_not() -> None:
+    assert failures(conformance_test(Reference, protocol="hw", judge="promises")) == []
+
+    class Invented(Reference):
+        def observe(self) -> dict[str, Any]:
+            observation = super().observe()
+            observation["replicas"]["B"]["hw"] = observation["replicas"]["B"]["leo"] + 1
+            return observation
+
+    (report,) = failures(conformance_test(Invented, protocol="hw", judge="promises"))
+    assert "Promise: promise: hw-within-log is broken: the high watermark of B is 1, its log end offset 0" in report
+
+
+def test_an_answer_that_is_none_fails_with_what_it_was() -> None:
+    (report,) = failures(conformance_test(Wordy))
+    assert "apply() returned 'yes', which is neither True nor False" in report
+
+
+def test_the_factory_is_called_once_for_all_examples() -> None:
+    made = []
+
+    def factory() -> Reference:
+        made.append(Reference())
+        return made[-1]
+
+    assert failures(conformance_test(factory)) == []
+    assert len(made) == 1
+
+
+def test_a_command_is_driven_and_ended(living: Any) -> None:
+    assert failures(conformance_test(lambda: CommandSubject(SUBJECT), replicas=3), examples=5) == []
+    assert living() == []
+
+
+def test_a_subject_that_is_unable_to_run_the_protocol_fails_with_its_reason() -> None:
+    test = conformance_test(lambda: CommandSubject(SUBJECT), protocol="kip-320:fencing=none")
+    (report,) = failures(test)
+    assert "unable to run this protocol and configuration: there is hw, kip-101, kip-279, kip-320" in report
+
+
+def test_all_failures_are_of_one_class_of_assertion() -> None:
+    assert issubclass(NonConformance, AssertionError)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"protocol": "kip-1"}, ProtocolError),
+        ({"replicas": 1}, ConfigurationError),
+        ({"judge": "kindly"}, ValueError),
+        ({"replica": 2}, TypeError),
+    ],
+)
+def test_a_wrong_argument_is_refused_at_once(arguments: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        conformance_test(Reference, **arguments)
+
+
+def test_the_package_gives_its_names_and_no_others() -> None:
+    import harness.conform as package
+
+    assert all(getattr(package, name) for name in package.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'conformance'"):
+        _ = package.conformance

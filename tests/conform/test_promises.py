@@ -1,0 +1,106 @@
+"""Promises only: the properties, judged on what is observed."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.conform.drive import Driven, Setting, drive
+from harness.conform.judge import Judgement
+from harness.conform.subject import CheckedSubject
+from harness.engine import generate
+from harness.replay import replay
+from model.configuration import Configuration
+from model.events import parse_schedule
+from model.properties import PROPERTIES, permitted
+from model.protocols import GENERATIONS, parse_protocol
+from tests.conform.reference import Reference
+from tests.conform.test_lockstep import Changed
+
+LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "elect B", "notify B", "notify B"]
+
+
+def run(schedule: bytes, protocol: str, settings: Configuration, subject: Reference | None = None) -> Driven:
+    setting = Setting(parse_protocol(protocol), settings, Judgement.PROMISES)
+    return drive(CheckedSubject(subject or Reference()), schedule, setting)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    protocol=st.sampled_from(list(GENERATIONS)),
+    settings=st.builds(
+        Configuration,
+        replicas=st.integers(2, 3),
+        acks=st.sampled_from(["0", "1", "all"]),
+        unclean_leader_election=st.booleans(),
+        power_loss=st.booleans(),
+        asynchronous_checkpoint=st.booleans(),
+        epochs=st.just(6),
+        records=st.just(6),
+    ),
+)
+def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
+    seed: int, protocol: str, settings: Configuration
+) -> None:
+    driven = run(generate.schedule(seed, 0, generate.deck_for(settings)), protocol, settings)
+    by_model = replay(driven.sent, parse_protocol(protocol), settings).first_broken
+    by_observation = {str(failure.fault.field): len(failure.sent) for failure in driven.failures}
+    assert by_observation == {name: at for name, at in by_model.items() if name not in permitted(settings)}
+
+
+def test_the_shortest_loss_is_told_in_a_sentence() -> None:
+    driven = run(parse_schedule(LOSS), "hw", Configuration())
+    loss = next(failure.fault for failure in driven.failures if failure.fault.field == "no-committed-loss")
+    assert loss.sentence == "no-committed-loss is broken: m0 is not at offset 0 of the leader B"
+
+
+def test_a_schedule_goes_on_after_a_broken_promise() -> None:
+    driven = run(parse_schedule(LOSS), "hw", Configuration())
+    assert {failure.fault.field for failure in driven.failures} >= {
+        "isr-complete",
+        "no-committed-loss",
+        "no-acked-loss",
+    }
+    assert len(driven.failures[0].sent) < len(LOSS)
+
+
+@pytest.mark.parametrize("hidden", ["log", "hw", "leo", "leader", "leader_epoch", "up"])
+def test_nothing_is_made_up_where_a_field_is_left_out(hidden: str) -> None:
+    def hide(observation: dict[str, Any]) -> None:
+        for replica in observation["replicas"].values():
+            del replica[hidden]
+
+    settings = Configuration(replicas=3)
+    for number in range(10):
+        schedule = generate.schedule(5, number, generate.deck_for(settings))
+        broken = {failure.fault.field for failure in run(schedule, "hw", settings).failures}
+        shown = {failure.fault.field for failure in run(schedule, "hw", settings, Changed(hide)).failures}
+        assert shown <= broken
+
+
+def test_a_high_watermark_beyond_the_log_is_seen() -> None:
+    def raise_it(observation: dict[str, Any]) -> None:
+        observation["replicas"]["B"]["hw"] = 1
+
+    driven = run(parse_schedule(["fetch B"]), "kip-320", Configuration(), Changed(raise_it))
+    assert "hw-within-log" in [failure.fault.field for failure in driven.failures]
+
+
+def test_what_the_contract_permits_is_not_reported() -> None:
+    events = parse_schedule(["produce A", "elect B", "notify B"])
+    assert run(events, "kip-320", Configuration(acks="1")).failures == []
+    told = replay(events, parse_protocol("kip-320"), Configuration(acks="1"))
+    assert told.permitted == ["no-acked-loss"]
+
+
+def test_every_property_that_a_model_can_break_is_judged() -> None:
+    breakable = set(PROPERTIES) - {"hw-within-log", "log-matching"}
+    found: set[str] = set()
+    settings = Configuration(replicas=3, unclean_leader_election=True)
+    for number in range(200):
+        if found >= breakable:
+            return
+        driven = run(generate.schedule(1, number, generate.deck_for(settings)), "hw", settings)
+        found |= {str(failure.fault.field) for failure in driven.failures}
+    assert found >= breakable

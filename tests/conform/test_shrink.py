@@ -1,0 +1,106 @@
+"""Shrinking a schedule by running it: what is found, and when it stops."""
+
+from itertools import pairwise
+
+import pytest
+
+from harness.conform import shrink as shrinking
+from harness.conform.drive import Failure
+from harness.conform.fault import Fault, Kind
+from harness.conform.shrink import shrink
+from model.configuration import Configuration
+from model.events import parse_schedule, schedule_texts
+
+ALPHABET = Configuration().alphabet()
+FAULT = Fault(Kind.DIFFERENCE, "applied", True, False)
+
+
+def minimal(events: list[str], fails: object, enabled: object = lambda schedule: schedule) -> list[str]:
+    """What is left of events of which `fails`, a predicate on event texts, holds."""
+
+    def attempt(schedule: bytes) -> Failure | None:
+        return Failure(FAULT, schedule) if fails(schedule_texts(schedule)) else None  # type: ignore[operator]
+
+    failure = Failure(FAULT, parse_schedule(events))
+    return schedule_texts(shrink(failure, attempt, ALPHABET, enabled).sent)  # type: ignore[arg-type]
+
+
+def in_order(*wanted: str) -> object:
+    def fails(events: list[str]) -> bool:
+        rest = iter(events)
+        return all(event in rest for event in wanted)
+
+    return fails
+
+
+LONG = ["fetch B", "produce A", "notify B", "crash B", "elect A", "restart B", "receive B", "drop A", "expire B"] * 4
+
+
+def test_events_that_do_not_matter_are_deleted() -> None:
+    assert minimal(LONG, in_order("crash B", "receive B")) == ["crash B", "receive B"]
+
+
+def test_events_that_matter_only_together_are_deleted_together() -> None:
+    def fails(events: list[str]) -> bool:
+        return "expire B" in events and events.count("crash B") == events.count("restart B")
+
+    assert minimal(LONG, fails) == ["expire B"]
+
+
+def test_another_replica_takes_the_place_of_one_that_had_to_be_elected() -> None:
+    def fails(events: list[str]) -> bool:
+        return "produce A" in events or {"elect B", "notify B", "produce B"} <= set(events)
+
+    assert minimal(["elect B", "notify B", "produce B"], fails) == ["produce A"]
+
+
+DETOUR = ["elect B", "notify A", "elect A", "notify A"]
+
+
+def test_one_event_takes_the_place_of_a_detour() -> None:
+    def fails(events: list[str]) -> bool:
+        return events[-1:] == ["fetch B"] and (events[:3] == DETOUR[:3] or events[:1] == ["expire B"])
+
+    assert minimal([*DETOUR[:3], "fetch B"], fails) == ["expire B", "fetch B"]
+
+
+def test_what_is_no_longer_enabled_goes_along_with_what_is_replaced() -> None:
+    def enabled(schedule: bytes) -> bytes:
+        """Once B has expired, A is leader and knows it: no more news."""
+        events = schedule_texts(schedule)
+        idle = set(DETOUR) if events[0] == "expire B" else set()
+        return parse_schedule([event for event in events if event not in idle])
+
+    def fails(events: list[str]) -> bool:
+        return events in ([*DETOUR, "fetch B"], ["expire B", "fetch B"])
+
+    assert minimal([*DETOUR, "fetch B"], fails, enabled) == ["expire B", "fetch B"]
+
+
+def test_no_schedule_is_run_twice() -> None:
+    run: list[tuple[str, ...]] = []
+
+    def fails(events: list[str]) -> bool:
+        run.append(tuple(events))
+        return "crash B" in events
+
+    minimal(LONG, fails)
+    assert len(run) == len(set(run))
+
+
+def test_it_ends_after_a_number_of_attempts_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shrinking, "MOST_ATTEMPTS", 5)
+    shrunk = minimal(LONG, in_order("crash B"))
+    assert 1 < len(shrunk) < len(LONG)
+
+
+def test_it_ends_after_a_time_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shrinking, "MOST_SECONDS", 0.0)
+    assert minimal(LONG, in_order("crash B")) == LONG
+
+
+def test_the_failure_that_is_returned_is_one_that_was_seen() -> None:
+    def fails(events: list[str]) -> bool:
+        return any(pair == ("crash B", "elect A") for pair in pairwise(events))
+
+    assert minimal(LONG, fails) == ["crash B", "elect A"]

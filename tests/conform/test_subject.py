@@ -1,0 +1,213 @@
+"""The real subject: it conforms, its files are Kafka's, and each planted defect is found on a short schedule."""
+
+import ast
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.conform import run
+from harness.conform.subject import CommandSubject
+from harness.conform.wire import config_of
+from model.configuration import Configuration
+from model.leader_epoch_cache import LeaderEpochCache
+from tests.conform.running import SUBJECT, conform, reproducer
+from tests.conform.subject.cluster import Cluster
+from tests.conform.subject.defects import DEFECTS
+from tests.conform.subject.records import batch, batches, crc32c
+
+PROTOCOLS = ("hw", "kip-101", "kip-320")
+EVERY_FAULT = {
+    "power_loss": True,
+    "asynchronous_checkpoint": True,
+    "unclean_leader_election": True,
+    "min_insync_replicas": 2,
+    "records_per_fetch": 2,
+}
+
+# What is found of each defect, under kip-320 unless another protocol is named: the schedule, and what differs.
+SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
+    "followers-do-not-checkpoint": (
+        {},
+        ["produce A", "shrink B", "fetch B", "receive B", "crash B"],
+        "replicas.B.hw",
+    ),
+    "log-file-is-not-cut": (
+        {"protocol": "hw"},
+        ["produce A", "elect B", "notify A", "crash A"],
+        "replicas.A.leo",
+    ),
+    "epoch-file-is-not-cut": (
+        {},
+        ["produce A", "elect B", "notify A", "notify B", "fetch A", "receive A", "crash A"],
+        "replicas.A.epochs",
+    ),
+    "fsync-is-forgotten": (
+        {"power_loss": True},
+        ["produce A", "flush A", "power_loss A"],
+        "replicas.A.leo",
+    ),
+    "recovery-drops-the-last-batch": (
+        {},
+        ["produce A", "crash A", "restart A"],
+        "replicas.A.leo",
+    ),
+    "recovery-trusts-the-checkpoint": (
+        {"power_loss": True},
+        ["produce A", "shrink B", "power_loss A", "restart A"],
+        "replicas.A.hw",
+    ),
+    "followers-assign-their-own-epoch": (
+        {},
+        ["produce A", "expire B", "notify A", "notify B", "fetch B", "receive B"],
+        "replicas.B.epochs",
+    ),
+    "conflicting-epochs-are-kept": (
+        {},
+        ["expire B", "notify A"],
+        "replicas.A.epochs",
+    ),
+    "latest-epoch-ends-at-the-high-watermark": (
+        {"seed": 2},
+        ["produce A", "fetch B", "receive B", "crash B", "restart B", "notify B", "fetch B", "receive B"],
+        "replicas.B.leo",
+    ),
+    "older-epochs-are-not-fenced": (
+        {},
+        ["expire B", "notify A", "fetch B"],
+        "applied",
+    ),
+    "newer-epochs-are-not-fenced": (
+        {},
+        ["expire B", "notify B", "fetch B"],
+        "applied",
+    ),
+    "dropped-answers-arrive": (
+        {},
+        ["fetch B", "drop B", "fetch B"],
+        "applied",
+    ),
+    "expands-at-the-high-watermark": (
+        {"replicas": 3, "seed": 5},
+        ["produce A", "expire B", "notify A", "notify B", "fetch B", "expand B"],
+        "applied",
+    ),
+    "shrinking-does-not-advance": (
+        {},
+        ["produce A", "shrink B"],
+        "replicas.A.hw",
+    ),
+    "remote-offsets-outlive-the-epoch": (
+        {"seed": 2},
+        ["produce A", "elect B", "elect A", "catch_up A"],
+        "replicas.A.hw",
+    ),
+    "everyone-is-waited-for": (
+        {},
+        ["produce A", "shrink B"],
+        "replicas.A.hw",
+    ),
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_it_conforms(protocol: str) -> None:
+    outcome = conform(SUBJECT, protocol, schedules=40, replicas=3)
+    assert outcome.findings == []
+    assert outcome.schedules == 40
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_it_conforms_with_every_fault_switched_on(protocol: str) -> None:
+    assert conform(SUBJECT, protocol, schedules=20, replicas=3, **EVERY_FAULT).findings == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_it_conforms_over_two_thousand_schedules(protocol: str) -> None:
+    assert conform(SUBJECT, protocol, schedules=2_000, jobs=2).findings == []
+    assert conform(SUBJECT, protocol, schedules=2_000, jobs=2, replicas=3, **EVERY_FAULT).findings == []
+
+
+def test_nothing_of_it_is_left_when_it_ends(living: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    conform(SUBJECT, schedules=1)
+    assert living() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_shares_no_code_with_the_model() -> None:
+    directory = Path(__file__).parent / "subject"
+    imported = set()
+    for file in directory.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add(str(node.module).partition(".")[0])
+    assert imported.isdisjoint({"model", "strategies", "harness"})
+
+
+class TestFiles:
+    """What is on disk is what Kafka would have there."""
+
+    @pytest.fixture
+    def cluster(self) -> Any:
+        cluster = Cluster()
+        cluster.reset(dict(config_of(Configuration())), "kip-320")
+        yield cluster
+        cluster.close()
+
+    def test_every_replica_is_a_process_of_its_own_that_a_crash_kills(self, cluster: Cluster) -> None:
+        pids = {name: pid for name, (pid, _) in cluster._processes.items()}
+        assert len({os.getpid(), *pids.values()}) == 3
+        assert cluster.apply("crash B")
+        with pytest.raises(ProcessLookupError):
+            os.kill(pids["B"], 0)
+        os.kill(pids["A"], 0)
+
+    def test_a_log_has_record_batches_of_version_2_under_the_name_of_its_base_offset(self, cluster: Cluster) -> None:
+        cluster.apply("produce A")
+        data = (cluster.directory / "A" / "events-0" / "00000000000000000000.log").read_bytes()
+        offset, length, epoch, magic, checksum = struct.unpack_from(">qiibI", data)
+        assert (offset, length, epoch, magic) == (0, len(data) - 12, 0, 2)
+        assert checksum == crc32c(data[21:])
+        assert data.endswith(b"\x04m0\x00")  # a value of two bytes, no headers
+
+    def test_checkpoints_have_a_version_a_count_and_a_line_for_each_entry(self, cluster: Cluster) -> None:
+        for event in ("produce A", "shrink B", "expire A", "elect A", "catch_up A"):
+            cluster.apply(event)
+        directory = cluster.directory / "A"
+        assert (directory / "replication-offset-checkpoint").read_text() == "0\n1\nevents 0 1\n"
+        epochs = (directory / "events-0" / "leader-epoch-checkpoint").read_text()
+        assert epochs == "0\n2\n0 0\n2 1\n"
+        assert LeaderEpochCache.from_checkpoint(epochs).entries == [(0, 0), (2, 1)]
+
+    def test_a_torn_batch_at_the_end_of_a_log_is_not_read(self) -> None:
+        whole, torn = batch(0, 0, "m0"), batch(1, 0, "m1").data[:-1]
+        spoilt = bytes([*batch(1, 0, "m1").data[:-1], 7])
+        for tail in (torn, spoilt):
+            assert [one.record for one in batches(whole.data + tail)] == ["m0"]
+
+    def test_the_checksum_is_castagnolis(self) -> None:
+        assert crc32c(b"123456789") == 0xE3069283  # the check value of RFC 3720's polynomial
+
+
+def test_there_is_a_shortest_schedule_for_every_defect() -> None:
+    assert set(SHORTEST) == set(DEFECTS)
+
+
+@pytest.mark.parametrize("defect", sorted(SHORTEST))
+def test_a_planted_defect_is_found_and_shrunk(defect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "MOST_FINDINGS", 1)
+    arguments, events, field = SHORTEST[defect]
+    outcome = conform((*SUBJECT, "--defect", defect), **{"schedules": 400, "seed": 3, "max_failures": 1, **arguments})
+    assert not outcome.conforms
+    assert (reproducer(outcome), outcome.findings[0].fault.field) == (events, field)
+
+
+def test_a_protocol_that_it_does_not_have_is_refused_with_a_reason() -> None:
+    with CommandSubject(SUBJECT) as subject, pytest.raises(Exception, match="there is hw, kip-101, kip-279, kip-320"):
+        subject.reset(config_of(Configuration()), "kip-966")
