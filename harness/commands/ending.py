@@ -1,18 +1,21 @@
 """How a walk ends, in this process or on Spark: what is printed, the JSON document, and the exit code."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from harness.campaign.campaign import Outcome
 
 from harness import summary
 from harness.commands.outcome import Exit, print_json
-from harness.engine.walk import Walker
-from harness.fuzz import Finding, Walked
+from harness.fuzz import Engine, Finding, Walked
 from model.configuration import Configuration
 
 
-def end_walk(out: Console, walker: Walker, walked: Walked, found: Sequence[Finding], json: bool, **more: Any) -> int:
+def end_walk(out: Console, walker: Engine, walked: Walked, found: Sequence[Finding], json: bool, **more: Any) -> int:
     """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code."""
     protocols, settings, tally = walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
@@ -28,6 +31,40 @@ def end_walk(out: Console, walker: Walker, walked: Walked, found: Sequence[Findi
     if any(finding.known_flaw is None for finding in found):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if unmet else Exit.AS_EXPECTED
+
+
+def end_machine(out: Console, outcome: "Outcome", directory: str, json: bool) -> int:
+    """The same for a campaign over a machine of the user's own, whose findings are exceptions and steps."""
+    parameters = outcome.parameters
+    for error in outcome.errors:
+        out.print(Text(f"\n{error['property']} in {error['seen']} runs; the shortest is {error['schedule']}:", "bold"))
+        out.print(Text(error["message"]))
+        out.print(Text("\n".join(f"  {number} {step}" for number, step in enumerate(error["events"], start=1))))
+    again = (
+        f"epochfuzz campaign run --out DIR --engine hypothesis --machine {parameters.machine}"
+        f" --schedules {outcome.tally.schedules} --seed {parameters.seed}"
+    )
+    out.print(
+        f"{outcome.tally.schedules:,} runs of {parameters.machine}, {outcome.steps:,} steps in {outcome.seconds:.1f} s;"
+        f" {len(outcome.errors)} kinds of failure\nreproduce: {again}",
+        markup=False,
+    )
+    if json:
+        told = ("protocol", "property", "events", "length", "certified_minimal", "seen", "schedule", "message")
+        document = {
+            "seed": parameters.seed,
+            "protocols": [parameters.machine],
+            "schedules": outcome.tally.schedules,
+            "events": outcome.steps,
+            "seconds": round(outcome.seconds, 3),
+            "events_per_second": round(outcome.steps / outcome.seconds),
+            "goals": {},
+            "findings": [{key: error[key] for key in told} for error in outcome.errors],
+            "reproduce": again,
+            "directory": directory,
+        }
+        print_json(document)
+    return Exit.BROKEN if outcome.errors else Exit.AS_EXPECTED
 
 
 def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:
