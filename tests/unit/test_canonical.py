@@ -10,7 +10,7 @@ from model.events import parse_schedule, schedule_texts
 from model.protocols import parse_protocol
 
 HW = parse_protocol("hw")
-LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, notify B, elect B, notify B".split(", ")
+LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B"]
 
 
 def form(events, settings=Configuration(), wanted=properties.NO_COMMITTED_LOSS):  # noqa: B008 (it is immutable)

@@ -15,7 +15,7 @@ from model.events import parse_schedule
 from model.protocols import parse_protocol
 
 HW = parse_protocol("hw")
-LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, notify B, elect B, notify B".split(", ")
+LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B"]
 BROKEN = ("no-committed-loss", "no-acked-loss", "isr-complete")
 
 
