@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from harness.campaign.machines import MachineFailure
@@ -57,6 +57,8 @@ _ERROR = pa.struct(
         "schedule": pa.int64(),  # the number of the run
     }
 )
+_NO_KIND = 0
+
 SCHEMA = pa.schema(
     {
         "first": pa.int64(),  # the number of the block's first schedule
@@ -128,21 +130,41 @@ def total(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
         return tally
     index = {protocol.name: i for i, protocol in enumerate(protocols)}
     bits = {name: bit for bit, name in enumerate(properties.PROPERTIES)}
-    tally.schedules = blocks.agg(F.coalesce(F.sum("schedules"), F.lit(0))).collect()[0][0]
-    results = blocks.select(F.inline("results"))
-    for each in _rows(results.groupBy("protocol").agg(F.sum("events").alias("events"))):
-        tally.events[index[each["protocol"]]] = each["events"]
-    for each in _rows(_goals(results)):
-        tally.goals[index[each["protocol"]], goals.NAMES.index(each["goal"])] = each["schedules"]
-    failures = results.select("protocol", F.inline("failures"))
-    of_a_kind = failures.groupBy("protocol", "property", "kind").agg(F.sum("schedules").alias("schedules"))
-    for each in _rows(of_a_kind):
-        tally.failures[index[each["protocol"]], bits[each["property"]], each["kind"]] = each["schedules"]
-    for each in _rows(_shortest(failures)):
+    for each in _rows(_counts(blocks)):
+        protocol, name, kind, count = index.get(each["protocol"], 0), each["name"], each["kind"], each["count"]
+        if each["counted"] == "schedules":
+            tally.schedules = count
+        elif each["counted"] == "events":
+            tally.events[protocol] = count
+        elif each["counted"] == "goals":
+            tally.goals[protocol, goals.NAMES.index(name)] = count
+        else:
+            tally.failures[protocol, bits[name], kind] = count
+    for each in _rows(_shortest(blocks)):
         place = index[each["protocol"]], bits[each["property"]], each["kind"], each["rank"] - 1
         tally.shortest[place] = each["length"], each["schedule"]
     tally.met = coverage(blocks, protocols)
     return tally
+
+
+def _counts(blocks: DataFrame) -> DataFrame:
+    """The counters of all blocks: what is counted, under which protocol, of which name and kind, and the count."""
+    goals_met = F.transform(F.map_entries("goals"), lambda goal: _count("goals", goal["key"], _NO_KIND, goal["value"]))
+    failures = F.transform(
+        "failures", lambda failure: _count("failures", failure["property"], failure["kind"], failure["schedules"])
+    )
+    events = F.array(_count("events", F.lit(""), _NO_KIND, F.col("events")))
+    by_protocol = blocks.select(F.inline("results")).select("protocol", F.inline(F.concat(events, goals_met, failures)))
+    schedules = F.array(_count("schedules", F.lit(""), _NO_KIND, F.col("schedules")))
+    whole = blocks.select(F.lit("").alias("protocol"), F.inline(schedules))
+    return whole.union(by_protocol).groupBy("counted", "protocol", "name", "kind").agg(F.sum("count").alias("count"))
+
+
+def _count(counted: str, name: Column, kind: Column | int, count: Column) -> Column:
+    number = F.lit(kind) if isinstance(kind, int) else kind
+    return F.struct(
+        F.lit(counted).alias("counted"), name.alias("name"), number.cast("int").alias("kind"), count.alias("count")
+    )
 
 
 def coverage(blocks: DataFrame, protocols: Sequence[Protocol]) -> list[Coverage]:
@@ -161,13 +183,9 @@ def _rows(rows: DataFrame) -> list[dict[str, Any]]:
     return list(rows.toArrow().to_pylist())
 
 
-def _goals(results: DataFrame) -> DataFrame:
-    counts = results.select("protocol", F.explode("goals").alias("goal", "schedules"))
-    return counts.groupBy("protocol", "goal").agg(F.sum("schedules").alias("schedules"))
-
-
-def _shortest(failures: DataFrame) -> DataFrame:
+def _shortest(blocks: DataFrame) -> DataFrame:
     """The KEPT shortest failures of each protocol, property and kind, ranked from 1 as a Tally ranks them."""
+    failures = blocks.select(F.inline("results")).select("protocol", F.inline("failures"))
     flat = failures.select("protocol", "property", "kind", F.inline("shortest"))
     shortest_first = Window.partitionBy("protocol", "property", "kind").orderBy("length", "schedule")
     return flat.withColumn("rank", F.row_number().over(shortest_first)).where(F.col("rank") <= KEPT)

@@ -77,7 +77,6 @@ def test_report_shows_what_run_showed(epochfuzz, tmp_path):
     assert "hw breaks no-committed-loss" in run
     assert f"epochfuzz campaign report {tmp_path / 'c'}" in told
     assert epochfuzz("campaign", "report", tmp_path / "c")[:2] == (code, run)
-    assert epochfuzz("campaign", "resume", tmp_path / "c")[:2] == (code, run)
 
 
 def test_a_property_broken_where_it_should_hold_is_exit_1(epochfuzz, tmp_path):

@@ -8,6 +8,8 @@ from harness.campaign.campaign import Campaign
 
 from .conftest import Quiet, parameters
 
+STABLE = 0.2
+
 
 def test_rounds_are_fixed_and_half_as_long_again_each_time():
     assert list(islice(parameters(schedules=None, stable=0.1).rounds(), 6)) == [2, 3, 4, 6, 9, 13]
@@ -21,15 +23,15 @@ def test_the_last_round_ends_where_no_more_was_asked_for():
 
 @pytest.fixture(scope="module")
 def stable(spark, tmp_path_factory):
-    asked = parameters(schedules=None, stable=0.05, block=200)
+    asked = parameters(schedules=None, stable=STABLE, block=100)
     campaign = Campaign.start(spark, str(tmp_path_factory.mktemp("stable") / "c"), asked)
     return campaign.run(Quiet())
 
 
 def test_a_stable_campaign_has_its_interval_below_what_was_asked(stable):
-    assert stable.estimate.high < 0.05
+    assert stable.estimate.high < STABLE
     assert not stable.stopped_unstable
-    assert stable.tally.schedules // 200 in set(islice(stable.parameters.rounds(), 30))
+    assert stable.tally.schedules // 100 in set(islice(stable.parameters.rounds(), 30))
 
 
 def test_a_campaign_that_is_cut_in_two_stops_at_the_same_schedule(spark, stable, tmp_path):
