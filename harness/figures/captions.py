@@ -5,6 +5,15 @@ from harness.replay import Run
 
 PARTING = "here they part"
 
+# What the shapes of a panel mean.
+LEGEND = (
+    "Solid box: below the replica's high watermark. Double edge: above it, but committed or acknowledged."
+    " Dashed: neither.",
+    "+ appended in this step. \u2713 committed in this step. Crossed out: cut. Octagon with !: a record that was"
+    " promised to a client and is not where it belongs.",
+    "Black square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: answer in flight.",
+)
+
 # What a replica does, and since when; a comma goes between where the first part ends with a name.
 _ROLES = {
     Role.LEADER: ("leads", "e{epoch}"),
