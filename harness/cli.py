@@ -6,7 +6,7 @@ import traceback
 import typer
 from rich.console import Console
 
-from harness.commands import campaign, conform, corpus, explain, explore, fuzz, replay, selftest, shrink
+from harness.commands import campaign, conform, corpus, explain, explore, fuzz, replay, report, selftest, shrink
 from harness.commands.outcome import BadInput, Exit
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 app.command("fuzz")(fuzz.fuzz)
 app.add_typer(campaign.app, name="campaign")
 app.command("replay")(replay.replay)
+app.command("report")(report.report)
 app.command("shrink")(shrink.shrink)
 app.add_typer(corpus.app, name="corpus")
 app.command("explore")(explore.explore)

@@ -107,6 +107,7 @@ def resume(
 @app.command("report")
 def report(
     directory: Directory,
+    file: Annotated[Path | None, typer.Option("--out", help="Write an HTML report to this file, too.")] = None,
     master: Master = None,
     remote: Remote = None,
     corpus: Corpus = None,
@@ -114,12 +115,15 @@ def report(
 ) -> int:
     """Show again what a finished campaign has found.
 
-    Example: `epochfuzz campaign report build/campaign`
+    Examples:
+
+    - `epochfuzz campaign report build/campaign`
+    - `epochfuzz campaign report build/campaign --out campaign.html`
     """
     known = _load_corpus(corpus)
     with spark_session(master, remote) as spark:
         outcome = _load(spark, directory).outcome()
-    return _end(outcome, directory, known, json)
+    return _end(outcome, directory, known, json, file)
 
 
 # What these import is imported there, so that help and mistakes are answered before Spark and Numba are loaded. What
@@ -191,7 +195,7 @@ def spark_session(master: str | None, remote: str | None) -> Iterator["SparkSess
         raise typer.Exit(Exit.INTERNAL) from None
 
 
-def _end(outcome: "Outcome", directory: str, corpus: list["Case"], json: bool) -> int:
+def _end(outcome: "Outcome", directory: str, corpus: list["Case"], json: bool, report: Path | None = None) -> int:
     from harness import news
     from harness.campaign.left import left_json, left_lines
     from harness.commands.ending import end_walk
@@ -201,7 +205,7 @@ def _end(outcome: "Outcome", directory: str, corpus: list["Case"], json: bool) -
     walked = Walked(outcome.tally, outcome.seconds)
     told = news.compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
     more = {"directory": directory} | news.news_json(outcome.findings, told) | left_json(outcome)
-    code = end_walk(out, parameters.walker(), walked, outcome.findings, json, **more)
+    code = end_walk(out, parameters.walker(), walked, outcome.findings, json, report, **more)
     for line in (*news.news_lines(outcome.findings, told), *left_lines(outcome)):
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:

@@ -1,19 +1,33 @@
 """How a walk ends, in this process or on Spark: what is printed, the JSON document, and the exit code."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from harness import summary
-from harness.commands.outcome import Exit, print_json
+from harness.commands.outcome import Exit, print_json, write_file
 from harness.engine.walk import Walker
 from harness.fuzz import Finding, Walked
+from harness.report import from_walk
+from harness.report.page import Page
 from model.configuration import Configuration
 
 
-def end_walk(out: Console, walker: Walker, walked: Walked, found: Sequence[Finding], json: bool, **more: Any) -> int:
-    """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code."""
+def end_walk(
+    out: Console,
+    walker: Walker,
+    walked: Walked,
+    found: Sequence[Finding],
+    json: bool,
+    report: Path | None = None,
+    **more: Any,
+) -> int:
+    """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code.
+
+    `report` is the HTML file to write, if one is wanted.
+    """
     protocols, settings, tally = walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
     out.print(summary.goals_table(protocols, settings, tally.goals))
@@ -23,11 +37,21 @@ def end_walk(out: Console, walker: Walker, walked: Walked, found: Sequence[Findi
     unmet = summary.unmet_goals(protocols, settings, tally.goals)
     for goal in unmet:
         out.print(f"goal never met: {goal}; more schedules (--schedules, --for) may meet it")
+    if report is not None:
+        write_report(out, report, from_walk.page(walker, walked, found, again))
     if json:
         print_json(summary.walk_json(walker, walked, found) | {"reproduce": again} | more)
     if any(finding.known_flaw is None for finding in found):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if unmet else Exit.AS_EXPECTED
+
+
+def write_report(out: Console, file: Path, page: Page) -> None:
+    """Write a page as an HTML file."""
+    from harness.report import html  # what renders is loaded for those who asked for it
+
+    write_file(file, html.render(page))
+    out.print(f"report: {file}", markup=False, soft_wrap=True)
 
 
 def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:

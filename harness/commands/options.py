@@ -30,6 +30,8 @@ Seed = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
 Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the corpus.")]
 
+Report = Annotated[Path | None, typer.Option("--report", help="Write an HTML report, with every finding step by step.")]
+
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 

@@ -99,10 +99,10 @@ def _log(row: ET.Element, replica: ReplicaScene, newly_committed: Sequence[str])
         if cell.below_high_watermark and cell.record in newly_committed:
             _badge(row, _x(cell.offset) + _BOX, _BOX_TOP, "\u2713", "committed")
     for cell in replica.cut:
-        _cell(row, cell, "cut")
         x, y = _x(cell.offset), _BOX_TOP
         _line(row, x, y, x + _BOX, y + _HEIGHT, "cross")
         _line(row, x, y + _HEIGHT, x + _BOX, y, "cross")
+        _cell(row, cell, "cut")
     for missing in replica.missing:
         _missing(row, missing, taken=missing.offset < replica.previous_leo or missing.offset < replica.leo)
     if not (replica.log or replica.cut or replica.missing):
@@ -115,7 +115,8 @@ def _cell(row: ET.Element, cell: Cell, classes: str) -> None:
     _box(row, x, _BOX_TOP, _BOX, _HEIGHT, rounded, f"box {classes}")
     if classes == "promised":
         _box(row, x + 3, _BOX_TOP + 3, _BOX - 6, _HEIGHT - 6, rounded - 3, "box promised inner")
-    text(row, x + _BOX / 2, _BOX_TOP + 20, cell.record, "middle record" + (" onsolid" if classes == "below" else ""))
+    on = " onsolid" if classes == "below" else " oncross" if classes == "cut" else ""
+    text(row, x + _BOX / 2, _BOX_TOP + 20, cell.record, f"middle record{on}")
     text(row, x + _BOX / 2, _BOX_TOP + _HEIGHT + 12, f"e{cell.epoch}", "middle faint small")
 
 
@@ -123,7 +124,7 @@ def _missing(row: ET.Element, missing: Missing, *, taken: bool) -> None:
     """An octagon in the record's place; a small one in the corner where something else is drawn there."""
     x, y, wide, high = _x(missing.offset), float(_BOX_TOP), float(_BOX), float(_HEIGHT)
     if taken:
-        x, y, wide, high = x + _BOX / 2 - 14, y - 13, 28.0, 17.0
+        x, y, wide, high = x - 9, y - 11, 28.0, 17.0
     corner = high / 3.4
     across, down = wide - 2 * corner, high - 2 * corner
     outline = (

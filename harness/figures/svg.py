@@ -29,9 +29,10 @@ def style() -> str:
 
 
 def figure(scene: Scene, columns: int) -> str:
-    """One scene as an <svg> element without a style sheet, for a page that has one."""
+    """One scene as an <svg> element without a style sheet, for a page that has one; it may grow and shrink a little."""
     wide, high = panel.width(columns), panel.height(len(scene.replicas))
     root = _root(wide, high, scene.sentence)
+    root.set("style", f"min-width:{0.85 * wide:.0f}px;max-width:{1.4 * wide:.0f}px")
     root.append(panel.panel(scene, columns))
     return ET.tostring(root, encoding="unicode")
 
