@@ -18,7 +18,7 @@ from model.protocols import Protocol
 
 
 def page(
-    walker: Walker, walked: Walked, findings: Sequence[Finding], reproduce: str, coverage: Coverage | None = None
+    walker: Walker, walked: Walked, findings: Sequence[Finding], reproduce: str, coverage: Sequence[Coverage] = ()
 ) -> Page:
     """The report of a walk and what came of it; `reproduce` is the command that walks the same schedules again."""
     settings = walker.settings
@@ -39,7 +39,7 @@ def page(
         exhibits=tuple(sorted((_exhibit(same, walker) for same in together), key=lambda each: each.kind != BROKEN)),
         commands=(reproduce,),
         goals=tuple(_goals(walker, walked)),
-        coverage=coverage,
+        coverage=tuple(coverage),
     )
 
 

@@ -5,6 +5,7 @@ made here, are markup.
 """
 
 import re
+from collections.abc import Sequence
 
 import pygal
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -45,8 +46,8 @@ def _breakable(protocol: str) -> Markup:
     return Markup("").join(part + Markup("<wbr>") for part in re.split(r"(?<=[:=_,])", protocol))
 
 
-def _plot(coverage: Coverage) -> Markup:
-    """The discovery curve."""
+def _plot(coverage: Sequence[Coverage]) -> Markup:
+    """The discovery curve of each protocol."""
     style = Style(
         foreground="var(--ink)",
         foreground_strong="var(--ink)",
@@ -55,7 +56,7 @@ def _plot(coverage: Coverage) -> Markup:
         major_guide_stroke_color="var(--rule)",
         background="transparent",
         plot_background="transparent",
-        colors=("var(--below)",),
+        colors=tuple(f"var(--{name})" for name in ("below", "promised", "added", "accent", "lost")),
         font_family="inherit",
         label_font_size=12,
         major_label_font_size=12,
@@ -65,7 +66,8 @@ def _plot(coverage: Coverage) -> Markup:
         js=[],
         width=720,
         height=300,
-        show_legend=False,
+        show_legend=len(coverage) > 1,
+        legend_at_bottom=True,
         dots_size=2,
         include_x_axis=True,
         disable_xml_declaration=True,
@@ -75,5 +77,6 @@ def _plot(coverage: Coverage) -> Markup:
         y_title="situations seen",
     )
     chart.uuid = "discovery"  # pygal's own would differ from run to run
-    chart.add("situations", list(coverage.curve))
+    for each in coverage:
+        chart.add(each.protocol, list(each.curve))
     return Markup(_COMMENT.sub("", chart.render(is_unicode=True)))

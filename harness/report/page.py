@@ -58,12 +58,13 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What a run has met, in the protocol's own terms.
+    """What a run has met under one protocol, in the protocol's own terms.
 
     `situations` gives the number of schedules that showed each, 0 for those never reached; `curve` is how many had
     been seen after so many schedules.
     """
 
+    protocol: str
     situations: Sequence[tuple[str, int]]
     curve: Sequence[tuple[int, int]]
     estimate: Estimate | None = None
@@ -82,4 +83,4 @@ class Page:
     commands: tuple[str, ...]  # that make this report's contents again
     cases: tuple[Row, ...] = ()
     goals: tuple[Row, ...] = ()
-    coverage: Coverage | None = None
+    coverage: tuple[Coverage, ...] = ()

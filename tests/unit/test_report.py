@@ -13,6 +13,7 @@ from harness.report.page import BROKEN, HELD, KNOWN, Cell, Coverage, Estimate
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 M1_LOSS = load_case(DOCUMENTS / "m1-loss.yaml")
 COVERAGE = Coverage(
+    protocol="kip-320",
     situations=[("fetch while truncating", 12), ("elect with an empty ISR", 0)],
     curve=[(0, 0), (1_000, 10), (90_000, 12)],
     estimate=Estimate(0.001, 0.0005, 0.002, "Schedules are drawn independently."),
@@ -70,7 +71,7 @@ def test_what_a_case_says_is_text_and_never_markup():
 
 
 def test_the_file_refers_to_nothing_outside_itself():
-    text = html.render(replace(page_of(M1_LOSS), coverage=COVERAGE))
+    text = html.render(replace(page_of(M1_LOSS), coverage=(COVERAGE,)))
     references = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", text)
     assert references
     assert [each for each in references if not each.startswith(("#", "data:text/yaml"))] == []
@@ -78,15 +79,15 @@ def test_the_file_refers_to_nothing_outside_itself():
 
 
 def test_the_same_page_is_the_same_file():
-    page = replace(page_of(M1_LOSS), coverage=COVERAGE)
+    page = replace(page_of(M1_LOSS), coverage=(COVERAGE,))
     assert html.render(page) == html.render(page)
 
 
 def test_coverage_is_shown_where_it_was_measured():
     page = page_of(M1_LOSS)
     assert "Coverage" not in words(html.render(page))
-    text = html.render(replace(page, coverage=COVERAGE))
-    assert "1 of 2 situations were seen." in words(text)
+    text = html.render(replace(page, coverage=(COVERAGE,)))
+    assert "kip-320 : 1 of 2 situations were seen." in words(text)
     assert "with a probability of 1 in 1,000 (between 1 in 2,000 and 1 in 500)" in words(text)
     assert "Schedules are drawn independently." in words(text)
     assert "1 never reached elect with an empty ISR" in words(text)
