@@ -12,6 +12,7 @@ import typer
 
 from harness.commands.outcome import BadInput
 from model.configuration import Configuration, ConfigurationError
+from model.names import nearest
 from model.properties import PROPERTIES
 from model.protocols import Protocol, ProtocolError, parse_protocol
 
@@ -94,7 +95,7 @@ def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspe
 def parse_property(name: str) -> int:
     """The set that holds the one property named. Raises BadInput."""
     if name not in PROPERTIES:
-        raise BadInput(f"--property: unknown property {name!r}; the properties are {', '.join(PROPERTIES)}")
+        raise BadInput(f"--property: unknown property {name!r}; {nearest(name, PROPERTIES, 'the properties are')}")
     return 1 << PROPERTIES.index(name)
 
 
