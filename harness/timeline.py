@@ -70,6 +70,11 @@ def draw(story: Story) -> RenderableType:
     return Group(*map(_verdict, story.runs), *parts_at, _opening(story.opening), table, _Line(), _legend())
 
 
+def scene(scene: Scene) -> RenderableType:
+    """One step by itself."""
+    return _drawing(scene)
+
+
 def _table(story: Story) -> Table:
     """A table with the number and the event of each step, and what they are followed by."""
     table = Table.grid(expand=True)

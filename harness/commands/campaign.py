@@ -108,6 +108,7 @@ def resume(
 def report(
     directory: Directory,
     file: Annotated[Path | None, typer.Option("--out", help="Write an HTML report to this file, too.")] = None,
+    sarif: options.Sarif = None,
     master: Master = None,
     remote: Remote = None,
     corpus: Corpus = None,
@@ -123,7 +124,7 @@ def report(
     known = _load_corpus(corpus)
     with spark_session(master, remote) as spark:
         outcome = _load(spark, directory).outcome()
-    return _end(outcome, directory, known, json, file)
+    return _end(outcome, directory, known, json, file, sarif)
 
 
 # What these import is imported there, so that help and mistakes are answered before Spark and Numba are loaded. What
@@ -195,7 +196,14 @@ def spark_session(master: str | None, remote: str | None) -> Iterator["SparkSess
         raise typer.Exit(Exit.INTERNAL) from None
 
 
-def _end(outcome: "Outcome", directory: str, corpus: list["Case"], json: bool, report: Path | None = None) -> int:
+def _end(
+    outcome: "Outcome",
+    directory: str,
+    corpus: list["Case"],
+    json: bool,
+    report: Path | None = None,
+    sarif: Path | None = None,
+) -> int:
     from harness import news
     from harness.campaign.left import left_json, left_lines
     from harness.commands.ending import end_walk
@@ -205,7 +213,7 @@ def _end(outcome: "Outcome", directory: str, corpus: list["Case"], json: bool, r
     walked = Walked(outcome.tally, outcome.seconds)
     told = news.compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
     more = {"directory": directory} | news.news_json(outcome.findings, told) | left_json(outcome)
-    code = end_walk(out, parameters.walker(), walked, outcome.findings, json, report, **more)
+    code = end_walk(out, parameters.walker(), walked, outcome.findings, json, report, sarif, **more)
     for line in (*news.news_lines(outcome.findings, told), *left_lines(outcome)):
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:

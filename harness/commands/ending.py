@@ -1,12 +1,15 @@
 """How a walk ends, in this process or on Spark: what is printed, the JSON document, and the exit code."""
 
 from collections.abc import Sequence
+from json import dumps
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from harness import sarif as sarif_format
 from harness import summary
+from harness.commands import github
 from harness.commands.outcome import Exit, print_json, write_file
 from harness.engine.walk import Walker
 from harness.fuzz import Finding, Walked
@@ -22,11 +25,12 @@ def end_walk(
     found: Sequence[Finding],
     json: bool,
     report: Path | None = None,
+    sarif: Path | None = None,
     **more: Any,
 ) -> int:
     """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code.
 
-    `report` is the HTML file to write, if one is wanted.
+    `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted.
     """
     protocols, settings, tally = walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
@@ -39,6 +43,9 @@ def end_walk(
         out.print(f"goal never met: {goal}; more schedules (--schedules, --for) may meet it")
     if report is not None:
         write_report(out, report, from_walk.page(walker, walked, found, again))
+    if sarif is not None:
+        write_sarif(out, sarif, walker, found, again)
+    github.tell_walk(out, walker, found, again)
     if json:
         print_json(summary.walk_json(walker, walked, found) | {"reproduce": again} | more)
     if any(finding.known_flaw is None for finding in found):
@@ -52,6 +59,12 @@ def write_report(out: Console, file: Path, page: Page) -> None:
 
     write_file(file, html.render(page))
     out.print(f"report: {file}", markup=False, soft_wrap=True)
+
+
+def write_sarif(out: Console, file: Path, walker: Walker, found: Sequence[Finding], reproduce: str) -> None:
+    """Write findings as a SARIF file."""
+    write_file(file, dumps(sarif_format.log(walker, found, reproduce), indent=2) + "\n")
+    out.print(f"SARIF: {file}", markup=False, soft_wrap=True)
 
 
 def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:

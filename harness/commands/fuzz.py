@@ -37,6 +37,7 @@ def fuzz(
     holds: Annotated[str | None, typer.Option("--holds", help="With --breaks: the protocol to spare.")] = None,
     property_: Annotated[str, typer.Option("--property", help="The property for --breaks.")] = "no-committed-loss",
     report: options.Report = None,
+    sarif: options.Sarif = None,
     json: options.Json = False,
 ) -> int:
     """Walk random schedules under each protocol; shrink and certify what breaks.
@@ -56,8 +57,8 @@ def fuzz(
     if (breaks is None) != (holds is None):
         raise BadInput("--breaks and --holds go together: the protocol to break, and the one to spare")
     if breaks is not None and holds is not None:
-        if report is not None:
-            raise BadInput("--report is about what a walk finds, and --breaks with --holds is none: leave one out")
+        if report is not None or sarif is not None:
+            raise BadInput("--report and --sarif are about what a walk finds; --breaks with --holds is a search")
         (to_break,), (to_hold,) = options.parse_protocols([breaks]), options.parse_protocols([holds])
         return _distinguish(out, to_break, to_hold, settings, property_, seed, json)
     if schedules is not None and for_ is not None:
@@ -68,8 +69,10 @@ def fuzz(
     threads = jobs or os.cpu_count() or 1
     if ablate is not None:
         (base,) = options.parse_protocols([ablate])
-        return _ablate(out, base, settings, schedules, seconds, seed, threads, report, json)
-    return _walk(out, options.parse_protocols(protocol), settings, schedules, seconds, seed, threads, report, json)
+        return _ablate(out, base, settings, schedules, seconds, seed, threads, report, sarif, json)
+    return _walk(
+        out, options.parse_protocols(protocol), settings, schedules, seconds, seed, threads, report, sarif, json
+    )
 
 
 # What each of these imports is imported there, so that help and mistakes are answered before anything is compiled.
@@ -84,6 +87,7 @@ def _walk(
     seed: int,
     threads: int,
     report: Path | None,
+    sarif: Path | None,
     json: bool,
 ) -> int:
     from harness import fuzz as fuzzing
@@ -96,7 +100,7 @@ def _walk(
     with show_walk(out, schedules, seconds) as progress:
         walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
         found = fuzzing.findings(walker, walked.tally, progress.doing)
-    return end_walk(out, walker, walked, found, json, report)
+    return end_walk(out, walker, walked, found, json, report, sarif)
 
 
 def _ablate(
@@ -108,11 +112,12 @@ def _ablate(
     seed: int,
     threads: int,
     report: Path | None,
+    sarif: Path | None,
     json: bool,
 ) -> int:
     from harness import fuzz as fuzzing
     from harness import summary
-    from harness.commands.ending import reproduction, write_report
+    from harness.commands.ending import reproduction, write_report, write_sarif
     from harness.engine.walk import Walker
     from harness.progress import show_walk
     from harness.report import from_walk
@@ -136,6 +141,8 @@ def _ablate(
     idle = summary.idle_mechanisms(base, variants, found)
     if report is not None:
         write_report(out, report, from_walk.page(walker, walked, found, again))
+    if sarif is not None:
+        write_sarif(out, sarif, walker, found, again)
     if json:
         print_json(summary.walk_json(walker, walked, found) | {"reproduce": again, "guards_nothing": idle})
     if any(finding.protocol == base and finding.known_flaw is None for finding in found):

@@ -33,6 +33,8 @@ Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the cor
 
 Report = Annotated[Path | None, typer.Option("--report", help="Write an HTML report, with every finding step by step.")]
 
+Sarif = Annotated[Path | None, typer.Option("--sarif", help="Write the findings as SARIF 2.1.0, for code scanning.")]
+
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.case import CaseError, dump_case
-from harness.commands import options
+from harness.commands import github, options
 from harness.commands.drawing import Format, draw, refuse_too_long
 from harness.commands.outcome import BadInput, Exit, console, print_json, write_file
 from harness.corpus import load_corpus
@@ -73,6 +73,7 @@ def replay(
         for verdict in judgement.verdicts.values():
             for sentence in (*verdict.mismatches, *filter(None, [verdict.drift])):
                 out.print(f"{judgement.case.path}: {judgement.case.id}: {sentence}", markup=False)
+    github.tell_replay(out, judgements)
     if json:
         print_json({"cases": [_json(judgement) for judgement in judgements]})
     if any(judgement.drifted for judgement in judgements):

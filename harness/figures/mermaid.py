@@ -48,7 +48,7 @@ def _step(scene: Scene, before: Scene) -> Iterator[str]:
     verb, name = scene.event.split()
     title = f"{scene.number} {scene.event}"
     replica = next(each for each in before.replicas if each.name == name)
-    sentences = " ".join(as_sentence([clause]) for clause in scene.clauses)
+    sentences = as_sentence([". ".join(scene.clauses)])
     told = f"{title}: {sentences}"
     if not scene.applied:
         yield _over([name], told)
