@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 DEFAULT_SECONDS = 30.0
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="The walk of `fuzz` on Spark, durable: run, resume, report."
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="""The walk of `fuzz` on Spark, durable: run, resume, report.
+
+Examples:
+
+- `epochfuzz campaign run --out build/tonight --protocol kip-320 --replicas 3 --for 8h`
+- `epochfuzz campaign resume build/tonight`
+- `epochfuzz campaign report build/tonight`
+""",
 )
 
 Out = Annotated[str, typer.Option("--out", help="The campaign's directory: any URI that Spark can write.")]
@@ -120,6 +129,7 @@ def report(
 
     - `epochfuzz campaign report build/campaign`
     - `epochfuzz campaign report build/campaign --out campaign.html`
+    - `epochfuzz campaign report build/campaign --sarif campaign.sarif`
     """
     known = _load_corpus(corpus)
     with spark_session(master, remote) as spark:

@@ -35,7 +35,7 @@ def fuzz(
     ] = None,
     breaks: Annotated[str | None, typer.Option("--breaks", help="With --holds: the protocol to break.")] = None,
     holds: Annotated[str | None, typer.Option("--holds", help="With --breaks: the protocol to spare.")] = None,
-    property_: Annotated[str, typer.Option("--property", help="The property for --breaks.")] = "no-committed-loss",
+    property_: options.Property = "no-committed-loss",
     report: options.Report = None,
     sarif: options.Sarif = None,
     json: options.Json = False,

@@ -14,16 +14,20 @@ from harness.commands.outcome import BadInput
 from model.configuration import Configuration, ConfigurationError
 from model.names import nearest
 from model.properties import PROPERTIES
-from model.protocols import Protocol, ProtocolError, parse_protocol
+from model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
 
 Protocols = Annotated[
     list[str],
     typer.Option(
         "--protocol",
         "-p",
+        autocompletion=lambda: list(GENERATIONS),
         help="A generation (hw, kip-101, kip-279, kip-320), or one with mechanisms replaced, such as"
         " kip-320:isr_expansion=high_watermark. Repeat it for several.",
     ),
+]
+Property = Annotated[
+    str, typer.Option("--property", autocompletion=lambda: list(PROPERTIES), help="The property to break.")
 ]
 Seed = Annotated[
     int | None, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same schedules. Drawn if left out.")
