@@ -116,36 +116,3 @@ def test_a_replay_in_actions_names_the_file_that_is_not_as_expected(tmp_path):
 def test_outside_of_actions_nothing_of_it_is_printed(tmp_path):
     ended = epochfuzz("replay", DOCUMENTS / "m1-loss.yaml")
     assert "::" not in ended.stdout + ended.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--sarif", "x"], "--report and --sarif are about"),
-        (["report", DOCUMENTS / "m1-loss.yaml", "--out", "none/x.html"], "none/x.html: cannot be written"),
-        (["report", DOCUMENTS / "m1-loss.yaml"], "Missing option '--out'"),
-        (["replay", DOCUMENTS, "--format", "svg"], "--format draws one case, and these are 13"),
-        (["replay", DOCUMENTS / "m1-loss.yaml", "--out", "x"], "say which with --format"),
-        (["replay", DOCUMENTS / "m1-loss.yaml", "--json", "--format", "tla"], "give the drawing a file with --out"),
-    ],
-)
-def test_a_mistake_about_a_file_to_write_is_one_clear_message(arguments, said):
-    ended = epochfuzz(*arguments)
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert said in " ".join(ended.stderr.split())
-    assert "Traceback" not in ended.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "start"),
-    [("svg", "<svg "), ("mermaid", "sequenceDiagram"), ("tla", "---"), ("terminal", "hw breaks no-committed-loss")],
-)
-def test_a_drawing_goes_to_stdout_alone_or_to_its_file(tmp_path, name, start):
-    case = DOCUMENTS / "m1-loss.yaml"
-    printed = epochfuzz("replay", case, "--format", name)
-    assert printed.returncode == 0
-    assert printed.stdout.startswith(start)
-    assert "as expected" in printed.stderr
-    file = tmp_path / "m1-loss"
-    assert "as expected" in epochfuzz("replay", case, "--format", name, "--out", file).stdout
-    assert file.read_text(encoding="utf-8") == printed.stdout
