@@ -18,7 +18,7 @@ from rich.text import Text
 from harness.figures import captions
 from harness.narrative import Cell, ReplicaScene, Scene
 from harness.replay import Run
-from harness.story import Moment, Parting, Story, tell
+from harness.story import Moment, Story, tell
 
 # Styles that read on light and dark grounds alike: no white, no yellow, nothing bright, no ground of our own.
 BELOW_HIGH_WATERMARK = "reverse"
@@ -66,8 +66,8 @@ def draw(story: Story) -> RenderableType:
         if moment.parts:
             table.add_row(*(Rule(title, style=NAME, characters="=") for title in ("", "", captions.PARTING)))
         _add_step(table, moment, story.runs)
-    parts_at = [_parting(story.parting)] if len(story.runs) > 1 else []
-    return Group(*map(_verdict, story.runs), *parts_at, _opening(story.opening), table, _Line(), _legend())
+    parting = [_parting(story)] if len(story.runs) > 1 else []
+    return Group(*map(_verdict, story.runs), *parting, _opening(story.opening), table, _Line(), _legend())
 
 
 def scene(scene: Scene) -> RenderableType:
@@ -117,9 +117,10 @@ def _verdict(run: Run) -> Text:
     return Text.assemble((run.protocol.name, NAME), " ", Text("; ").join(verdicts) or captions.verdict(run))
 
 
-def _parting(parts_at: Parting | None) -> RenderableType:
+def _parting(story: Story) -> RenderableType:
+    parts_at = story.parting
     if parts_at is None:
-        return Text("They do not part.")
+        return Text(captions.no_parting(story.runs))
     reasons = (Padding(Text.assemble("Under ", (name, NAME), f": {why}"), (0, 0, 0, 2)) for name, why in parts_at.under)
     return Group(Text(f"They part at step {parts_at.number}, {parts_at.event}."), *reasons)
 

@@ -69,5 +69,12 @@ def verdict(run: Run) -> str:
     return "; ".join(filter(None, (breaks(run), permitted(run)))) or "keeps every promise"
 
 
+def no_parting(runs: tuple[Run, ...]) -> str:
+    """What there is to say of two runs that look the same at every step."""
+    if any("convergence" in run.first_broken for run in runs):
+        return "They do not part in these steps: convergence is judged after them, once all faults have stopped."
+    return "They do not part."
+
+
 def _first_broken(run: Run, properties: list[str]) -> str:
     return ", ".join(f"{name} at step {run.first_broken[name]}" for name in properties)

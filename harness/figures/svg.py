@@ -76,7 +76,7 @@ class _Sheet:
             for name, why in self.story.parting.under:
                 self._write(f"Under {name}: {why}")
         elif len(self.story.runs) > 1:
-            self._write("They do not part.")
+            self._write(captions.no_parting(self.story.runs))
         self._write(f"Start: {self.story.opening.sentence}", "faint")
 
     def _moment(self, moment: Moment) -> None:
