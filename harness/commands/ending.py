@@ -57,7 +57,8 @@ def write_report(out: Console, file: Path, page: Page) -> None:
     """Write a page as an HTML file."""
     from harness.report import html  # what renders is loaded for those who asked for it
 
-    write_file(file, html.render(page))
+    with out.status("drawing the report"):
+        write_file(file, html.render(page))
     out.print(f"report: {file}", markup=False, soft_wrap=True)
 
 

@@ -48,9 +48,11 @@ def report(
 
     from harness.report import from_cases, html
 
-    page = from_cases.page(judgements)
-    write_file(file, html.render(page))
-    console(json).print(f"{page.summary}; written to {file}", markup=False, soft_wrap=True)
+    out = console(json)
+    with out.status(f"drawing {len(judgements)} cases"):
+        page = from_cases.page(judgements)
+        write_file(file, html.render(page))
+    out.print(f"{page.summary}; written to {file}", markup=False, soft_wrap=True)
     if json:
         cases_json = [{"id": each.case.id, "as_expected": each.as_expected} for each in judgements]
         print_json({"report": str(file), "cases": cases_json})

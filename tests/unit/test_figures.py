@@ -100,6 +100,8 @@ def test_of_many_protocols_the_last_that_breaks_and_the_first_that_does_not_tell
     runs = [run(SHORTEST_LOSS, name) for name in GENERATIONS]
     assert [each.protocol.name for each in most_telling(runs)] == ["hw", "kip-101"]
     assert [each.protocol.name for each in most_telling(runs[1:])] == ["kip-101", "kip-279"]
+    also_broken = run(SHORTEST_LOSS, "hw:isr_expansion=epoch_start")
+    assert most_telling([runs[0], also_broken, runs[1]]) == (also_broken, runs[1])
     assert [each.protocol.name for each in most_telling(runs[:1])] == ["hw"]
 
 

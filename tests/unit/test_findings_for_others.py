@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
-
 
 def epochfuzz(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """A run with an environment that has nothing of Actions but what is given."""
@@ -101,11 +99,17 @@ def test_the_summary_of_a_step_has_a_table_and_a_diagram_of_what_is_news(walked)
     assert not any("hw breaks" in line for line in lines if line.startswith("####"))
 
 
-def test_a_replay_in_actions_names_the_file_that_is_not_as_expected(tmp_path):
-    case = tmp_path / "wrong.yaml"
-    case.write_text(
+@pytest.fixture
+def case(tmp_path: Path) -> Path:
+    """A case that is not as expected."""
+    file = tmp_path / "wrong.yaml"
+    file.write_text(
         "schema: 1\nid: wrong\nwhy: Wrong.\nevents: [produce A]\nexpect:\n  hw: {broken: [no-divergence]}\n"
     )
+    return file
+
+
+def test_a_replay_in_actions_names_the_file_that_is_not_as_expected(case, tmp_path):
     summary = tmp_path / "summary.md"
     ended = epochfuzz("replay", case, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
     said = f"::error file={case},title=wrong is not as expected::hw: no-divergence was expected to break and held"
@@ -113,6 +117,15 @@ def test_a_replay_in_actions_names_the_file_that_is_not_as_expected(tmp_path):
     assert summary.read_text().splitlines()[0] == "### epochfuzz: 0 of 1 cases as expected"
 
 
-def test_outside_of_actions_nothing_of_it_is_printed(tmp_path):
-    ended = epochfuzz("replay", DOCUMENTS / "m1-loss.yaml")
+def test_outside_of_actions_nothing_of_it_is_printed(case):
+    ended = epochfuzz("replay", case)
+    assert ended.returncode == 1
     assert "::" not in ended.stdout + ended.stderr
+
+
+def test_a_summary_that_cannot_be_written_is_one_clear_message(case, tmp_path):
+    ended = epochfuzz("replay", case, GITHUB_STEP_SUMMARY=str(tmp_path))
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        f"epochfuzz: GITHUB_STEP_SUMMARY: {tmp_path} cannot be written: Is a directory\n",
+    )

@@ -25,7 +25,8 @@ class Timeline {
   show(number) {
     this.number = Math.max(0, Math.min(number, this.steps.length - 1));
     this.steps.forEach((step, i) => step.classList.toggle("shown", i === this.number));
-    this.marks.forEach((mark, i) => mark.toggleAttribute("aria-current", i === this.number));
+    this.marks.forEach((mark, i) => (i === this.number)
+      ? mark.setAttribute("aria-current", "step") : mark.removeAttribute("aria-current"));
     this.output.textContent = `step ${this.number} of ${this.steps.length - 1}`;
     for (const where of ["first", "back"]) this.buttons[where].disabled = this.number === 0;
     for (const where of ["forward", "last"]) this.buttons[where].disabled = this.number === this.steps.length - 1;
