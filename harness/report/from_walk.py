@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from harness import explain, goals, summary
+from harness import estimate, explain, goals, summary
 from harness.case import dump_case
 from harness.engine.walk import Walker
 from harness.found_case import case_for
@@ -18,9 +18,16 @@ from model.protocols import Protocol
 
 
 def page(
-    walker: Walker, walked: Walked, findings: Sequence[Finding], reproduce: str, coverage: Sequence[Coverage] = ()
+    walker: Walker,
+    walked: Walked,
+    findings: Sequence[Finding],
+    reproduce: str,
+    unreached: Mapping[str, Sequence[str]] | None = None,
 ) -> Page:
-    """The report of a walk and what came of it; `reproduce` is the command that walks the same schedules again."""
+    """The report of a walk and what came of it; `reproduce` is the command that walks the same schedules again.
+
+    `unreached` gives, by protocol text, the situations within reach that were not met, where somebody has looked.
+    """
     settings = walker.settings
     together = summary.by_reproducer(findings)
     shown = {(each.protocol, each.property): _id(same[0]) for same in together for each in same}
@@ -39,7 +46,17 @@ def page(
         exhibits=tuple(sorted((_exhibit(same, walker) for same in together), key=lambda each: each.kind != BROKEN)),
         commands=(reproduce,),
         goals=tuple(_goals(walker, walked)),
-        coverage=tuple(coverage),
+        coverage=_coverage(walker, walked, unreached or {}),
+    )
+
+
+def _coverage(walker: Walker, walked: Walked, unreached: Mapping[str, Sequence[str]]) -> Coverage:
+    tally = walked.tally
+    return Coverage(
+        met={each.name: len(met.situations) for each, met in zip(walker.protocols, tally.met, strict=True)},
+        unreached=unreached,
+        curve=estimate.discovery_curve(tally),
+        estimate=estimate.something_new(tally),
     )
 
 

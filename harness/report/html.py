@@ -4,6 +4,7 @@ What a page says comes from case files and command lines, so everything is escap
 made here, are markup.
 """
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -12,9 +13,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from pygal.style import Style
 
+from harness.estimate import CONFIDENCE, Discovery
 from harness.figures import captions, svg
 from harness.narrative import Scene
-from harness.report.page import Coverage, Page
+from harness.report.page import Page
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # pygal's, with the date
 
@@ -29,6 +31,7 @@ def render(page: Page) -> str:
         lstrip_blocks=True,
     )
     environment.globals |= {"captions": captions, "figure": _figure, "plot": _plot, "style": Markup(svg.style())}
+    environment.globals["confidence"] = CONFIDENCE
     environment.filters |= {"odds": _odds, "breakable": _breakable}
     return environment.get_template("report.html").render(page=page)
 
@@ -46,8 +49,8 @@ def _breakable(protocol: str) -> Markup:
     return Markup("").join(part + Markup("<wbr>") for part in re.split(r"(?<=[:=_,])", protocol))
 
 
-def _plot(coverage: Sequence[Coverage]) -> Markup:
-    """The discovery curve of each protocol."""
+def _plot(curve: Sequence[Discovery]) -> Markup:
+    """The discovery curve, over schedules on a logarithmic scale."""
     style = Style(
         foreground="var(--ink)",
         foreground_strong="var(--ink)",
@@ -56,7 +59,7 @@ def _plot(coverage: Sequence[Coverage]) -> Markup:
         major_guide_stroke_color="var(--rule)",
         background="transparent",
         plot_background="transparent",
-        colors=tuple(f"var(--{name})" for name in ("below", "promised", "added", "accent", "lost")),
+        colors=("var(--below)",),
         font_family="inherit",
         label_font_size=12,
         major_label_font_size=12,
@@ -66,17 +69,16 @@ def _plot(coverage: Sequence[Coverage]) -> Markup:
         js=[],
         width=720,
         height=300,
-        show_legend=len(coverage) > 1,
-        legend_at_bottom=True,
+        show_legend=False,
         dots_size=2,
         include_x_axis=True,
         disable_xml_declaration=True,
         value_formatter=lambda value: f"{value:,.0f}",
-        x_value_formatter=lambda value: f"{value:,.0f}",
+        x_value_formatter=lambda exponent: f"{10**exponent:,.0f}",
         x_title="schedules",
         y_title="situations seen",
     )
     chart.uuid = "discovery"  # pygal's own would differ from run to run
-    for each in coverage:
-        chart.add(each.protocol, list(each.curve))
+    chart.x_labels = range(math.ceil(math.log10(curve[-1].schedules)) + 1)
+    chart.add("situations", [(math.log10(each.schedules), each.situations) for each in curve])
     return Markup(_COMMENT.sub("", chart.render(is_unicode=True)))

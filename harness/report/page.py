@@ -3,9 +3,10 @@
 A page is made from case files (from_cases.py) or from a walk (from_walk.py), and rendered by html.py.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.estimate import Discovery, Estimate
 from harness.story import Story
 
 BROKEN = "broken"  # and should not be
@@ -47,27 +48,18 @@ class Exhibit:
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """The probability that the next schedule shows a situation not yet seen, with an interval and its assumption."""
-
-    probability: float
-    low: float
-    high: float
-    assumption: str
-
-
-@dataclass(frozen=True)
 class Coverage:
-    """What a run has met under one protocol, in the protocol's own terms.
+    """What a walk has met of the protocol's situations, and what is left.
 
-    `situations` gives the number of schedules that showed each, 0 for those never reached; `curve` is how many had
-    been seen after so many schedules.
+    `met` counts situations by protocol, `unreached` lists those within reach that were not met, where that is known.
+    `curve` is how many were met, under all protocols together, in the first so many schedules. The `estimate` is of
+    one more such schedule showing something new.
     """
 
-    protocol: str
-    situations: Sequence[tuple[str, int]]
-    curve: Sequence[tuple[int, int]]
-    estimate: Estimate | None = None
+    met: Mapping[str, int]
+    unreached: Mapping[str, Sequence[str]]
+    curve: Sequence[Discovery]
+    estimate: Estimate
 
 
 @dataclass(frozen=True)
@@ -83,4 +75,4 @@ class Page:
     commands: tuple[str, ...]  # that make this report's contents again
     cases: tuple[Row, ...] = ()
     goals: tuple[Row, ...] = ()
-    coverage: tuple[Coverage, ...] = ()
+    coverage: Coverage | None = None

@@ -75,6 +75,14 @@ def test_report_shows_what_run_showed(epochfuzz, tmp_path):
     assert "hw breaks no-committed-loss" in run
     assert f"epochfuzz campaign report {tmp_path / 'c'}" in told
     assert epochfuzz("campaign", "report", tmp_path / "c")[:2] == (code, run)
+
+    files = ("--out", tmp_path / "c.html", "--sarif", tmp_path / "c.sarif")
+    assert epochfuzz("campaign", "report", tmp_path / "c", *files)[0] == code
+    page = (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert "hw breaks no-committed-loss and no-acked-loss in 9 events" in page
+    assert " within reach and never met</summary>" in page
+    (log,) = json.loads((tmp_path / "c.sarif").read_text(encoding="utf-8"))["runs"]
+    assert "no-committed-loss" in [result["ruleId"] for result in log["results"]]
     assert epochfuzz("campaign", "resume", tmp_path / "c")[:2] == (code, run)
 
 

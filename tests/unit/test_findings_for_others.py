@@ -78,6 +78,7 @@ def test_the_report_of_a_walk_shows_what_is_news_first(walked):
     page = walked["report.html"]
     assert page.index("kip-320:fencing=none breaks") < page.index("hw breaks")
     assert "Goals: schedules that showed" in page
+    assert "showed something that no other one did" in " ".join(page.split())
     assert walked["json"]["reproduce"] in page
 
 

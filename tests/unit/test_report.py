@@ -6,17 +6,18 @@ from html import unescape
 from pathlib import Path
 
 from harness.case import Expectation, load_case
+from harness.estimate import Discovery, Estimate
 from harness.judgement import judge
 from harness.report import from_cases, html
-from harness.report.page import BROKEN, HELD, KNOWN, Cell, Coverage, Estimate
+from harness.report.page import BROKEN, HELD, KNOWN, Cell, Coverage
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 M1_LOSS = load_case(DOCUMENTS / "m1-loss.yaml")
 COVERAGE = Coverage(
-    protocol="kip-320",
-    situations=[("fetch while truncating", 12), ("elect with an empty ISR", 0)],
-    curve=[(0, 0), (1_000, 10), (90_000, 12)],
-    estimate=Estimate(0.001, 0.0005, 0.002, "Schedules are drawn independently."),
+    met={"hw": 12},
+    unreached={"hw": ["elect with an empty ISR"]},
+    curve=[Discovery(1, 3), Discovery(100, 10), Discovery(10_000, 12)],
+    estimate=Estimate(schedules=10_000, alone=10, probability=0.001, low=0.0005, high=0.002),
 )
 
 
@@ -71,7 +72,7 @@ def test_what_a_case_says_is_text_and_never_markup():
 
 
 def test_the_file_refers_to_nothing_outside_itself():
-    text = html.render(replace(page_of(M1_LOSS), coverage=(COVERAGE,)))
+    text = html.render(replace(page_of(M1_LOSS), coverage=COVERAGE))
     references = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", text)
     assert references
     assert [each for each in references if not each.startswith(("#", "data:text/yaml"))] == []
@@ -79,16 +80,16 @@ def test_the_file_refers_to_nothing_outside_itself():
 
 
 def test_the_same_page_is_the_same_file():
-    page = replace(page_of(M1_LOSS), coverage=(COVERAGE,))
+    page = replace(page_of(M1_LOSS), coverage=COVERAGE)
     assert html.render(page) == html.render(page)
 
 
 def test_coverage_is_shown_where_it_was_measured():
     page = page_of(M1_LOSS)
     assert "Coverage" not in words(html.render(page))
-    text = html.render(replace(page, coverage=(COVERAGE,)))
-    assert "kip-320 : 1 of 2 situations were seen." in words(text)
-    assert "with a probability of 1 in 1,000 (between 1 in 2,000 and 1 in 500)" in words(text)
-    assert "Schedules are drawn independently." in words(text)
-    assert "1 never reached elect with an empty ISR" in words(text)
-    assert "90,000" in text[text.index("pygal-chart") :]
+    text = html.render(replace(page, coverage=COVERAGE))
+    said = words(text)
+    assert "with a probability of 1 in 1,000 (95% interval: 1 in 2,000 to 1 in 500)" in said
+    assert "10 of 10,000 schedules showed something that no other one did" in said
+    assert "hw 12 situations met 1 within reach and never met elect with an empty ISR" in said
+    assert "10,000" in text[text.index("pygal-chart") : text.index("</svg>", text.index("pygal-chart"))]
