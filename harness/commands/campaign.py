@@ -215,7 +215,6 @@ def _end(
     sarif: Path | None = None,
 ) -> int:
     from harness import news
-    from harness.campaign.coverage import in_words
     from harness.campaign.left import left_json, left_lines
     from harness.commands.ending import end_walk
     from harness.fuzz import Walked
@@ -223,11 +222,10 @@ def _end(
     parameters, out = outcome.parameters, console(json)
     walked = Walked(outcome.tally, outcome.seconds)
     told = news.compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
-    more = {"directory": directory} | news.news_json(outcome.findings, told) | left_json(outcome)
-    unreached = {name: [in_words(each) for each in numbers] for name, numbers in outcome.unreached.items()}
-    code = end_walk(
-        out, parameters.walker(), walked, outcome.findings, json, report, sarif, unreached=unreached, **more
-    )
+    left = left_json(outcome)
+    more = {"directory": directory} | news.news_json(outcome.findings, told) | left
+    walker, never_met = parameters.walker(), left["unreached"]
+    code = end_walk(out, walker, walked, outcome.findings, json, report, sarif, never_met, **more)
     for line in (*news.news_lines(outcome.findings, told), *left_lines(outcome)):
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:

@@ -26,13 +26,13 @@ def end_walk(
     json: bool,
     report: Path | None = None,
     sarif: Path | None = None,
-    unreached: Mapping[str, Sequence[str]] | None = None,
+    never_met: Mapping[str, Sequence[str]] | None = None,
     **more: Any,
 ) -> int:
     """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code.
 
     `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted.
-    `unreached` is what a report says of situations that were not met, by protocol text.
+    `never_met` is for the report: the situations within reach that were not met, by protocol text.
     """
     protocols, settings, tally = walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
@@ -44,7 +44,7 @@ def end_walk(
     for goal in unmet:
         out.print(f"goal never met: {goal}; more schedules (--schedules, --for) may meet it")
     if report is not None:
-        write_report(out, report, from_walk.page(walker, walked, found, again, unreached))
+        write_report(out, report, from_walk.page(walker, walked, found, again, never_met))
     if sarif is not None:
         write_sarif(out, sarif, walker, found, again)
     github.tell_walk(out, walker, found, again)

@@ -72,7 +72,7 @@ def test_the_json_of_a_campaign_is_that_of_fuzz(epochfuzz, tmp_path):
 def test_report_shows_what_run_showed(epochfuzz, tmp_path):
     walk = ("--protocol", "hw", "--schedules", 2_000, "--seed", 7)
     code, run, told = epochfuzz("campaign", "run", "--out", tmp_path / "c", *walk)
-    assert "hw breaks no-committed-loss" in run
+    assert "hw breaks no-committed-loss" in run, told
     assert f"epochfuzz campaign report {tmp_path / 'c'}" in told
     assert epochfuzz("campaign", "report", tmp_path / "c")[:2] == (code, run)
 
