@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from typing import Protocol as Interface
 
 from harness import expectations, shrink
 from harness.canonical import canonical
@@ -53,6 +54,20 @@ class Walked:
 
     tally: Tally
     seconds: float
+
+
+class Engine(Interface):
+    """What draws schedules, runs them, and can tell again which one failed: the walk, or a state machine."""
+
+    protocols: tuple[Protocol, ...]
+    settings: Configuration
+    seed: int
+
+    def walk(self, first: int, count: int) -> Tally:
+        """Run schedules `first` to `first + count - 1`."""
+
+    def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
+        """The schedule of a failure."""
 
 
 def walk(
@@ -111,16 +126,17 @@ def findings(
     tally: Tally,
     report: Callable[[str], None] = lambda doing: None,
     memory: int = CERTIFICATE_MEMORY,
+    candidates: int = 1,
 ) -> list[Finding]:
-    """A minimal reproducer for each breach; `memory` (bytes) bounds the search that certifies one."""
+    """A minimal reproducer for each breach; see `finding`. `memory` (bytes) bounds the search that certifies one."""
     found = []
     for breach in breaches(walker.protocols, walker.settings, tally):
         report(f"shrinking {breach.property} under {breach.protocol.name}")
-        found.append(finding(walker, breach, memory))
+        found.append(finding(walker, breach, memory, candidates))
     return found
 
 
-def finding(walker: Walker, breach: Breach, memory: int = CERTIFICATE_MEMORY, candidates: int = 1) -> Finding:
+def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, candidates: int = 1) -> Finding:
     """Shrink so many failures of a breach, the shortest of each kind, and certify the shortest reproducer.
 
     Where no certificate is to be had, a few more failures are tried: they may shrink further.
@@ -129,7 +145,8 @@ def finding(walker: Walker, breach: Breach, memory: int = CERTIFICATE_MEMORY, ca
     wanted = 1 << properties.PROPERTIES.index(breach.property)
 
     def shrunk(failure: Failure) -> tuple[bytes, Failure]:
-        return shrink.shrink(walker.schedule(failure.schedule), protocol, settings, wanted), failure
+        failing = walker.failing(failure, protocol, breach.property)
+        return shrink.shrink(failing, protocol, settings, wanted), failure
 
     tried = [shrunk(failure) for failure in breach.failures[:candidates]]
     best = min(tried, key=_length)

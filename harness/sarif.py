@@ -9,9 +9,8 @@ from typing import Any
 
 from harness import explain
 from harness.case import Case, dump_case
-from harness.engine.walk import Walker
 from harness.found_case import case_for
-from harness.fuzz import Finding
+from harness.fuzz import Engine, Finding
 from harness.narrative import Scene, narrate
 from harness.replay import replay
 from harness.version import epochfuzz_version
@@ -21,7 +20,7 @@ from model.properties import PROPERTIES
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def log(walker: Walker, findings: Sequence[Finding], reproduce: str) -> dict[str, Any]:
+def log(walker: Engine, findings: Sequence[Finding], reproduce: str) -> dict[str, Any]:
     """A SARIF log with one run; `reproduce` is the command that walks the same schedules again."""
     cases = [case_for(each, walker.protocols, walker.settings, walker.seed, "A walk") for each in findings]
     run = {

@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness import goals
-from harness.engine.walk import Walker
-from harness.fuzz import Finding, Walked
+from harness.fuzz import Engine, Finding, Walked
 from harness.replay import Run, replay
 from harness.timeline import side_by_side, timeline
 from model import goals as model_goals
@@ -46,7 +45,7 @@ def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict
     }
 
 
-def walk_json(walker: Walker, walked: Walked, findings: Sequence[Finding]) -> dict[str, Any]:
+def walk_json(walker: Engine, walked: Walked, findings: Sequence[Finding]) -> dict[str, Any]:
     """The JSON form of a walk and what came of it."""
     tally = walked.tally
     events = int(tally.events.sum())
@@ -69,8 +68,15 @@ def pace(walked: Walked) -> str:
     events = int(walked.tally.events.sum())
     return (
         f"{walked.tally.schedules:,} schedules, {events:,} events applied and checked in {walked.seconds:.1f} s"
-        f" ({events / walked.seconds / 1e6:.1f} million/s)"
+        f" ({rate(events / walked.seconds)})"
     )
+
+
+def rate(events_per_second: float) -> str:
+    """A rate as people read it: in millions, where there are as many."""
+    if events_per_second < 100_000:
+        return f"{events_per_second:,.0f}/s"
+    return f"{events_per_second / 1e6:.1f} million/s"
 
 
 def witnesses(findings: Sequence[Finding]) -> list[Finding]:

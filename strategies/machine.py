@@ -61,7 +61,7 @@ def replication_machine(
 
 
 class ReplicationMachine(RuleBasedStateMachine):
-    """One run: a partition for each protocol, and the events as they come. Made by `replication_machine`."""
+    """One run: `partitions` has one for each protocol; the events as they come. Made by `replication_machine`."""
 
     protocols: ClassVar[tuple[Protocol, ...]]
     scout: ClassVar[Scout]
@@ -69,7 +69,7 @@ class ReplicationMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._partitions = [state.initial(protocol, self.scout.settings) for protocol in self.protocols]
+        self.partitions = [state.initial(protocol, self.scout.settings) for protocol in self.protocols]
         self._happened: list[list[str]] = [[] for _ in self.protocols]
         self._way = b""
 
@@ -83,7 +83,7 @@ class ReplicationMachine(RuleBasedStateMachine):
     def happens(self, event: str) -> None:
         """An event happens to every protocol under which it is enabled."""
         self._way = self._way[1:]
-        for protocol, p, happened in zip(self.protocols, self._partitions, self._happened, strict=True):
+        for protocol, p, happened in zip(self.protocols, self.partitions, self._happened, strict=True):
             if step(p, parse_event(event)):
                 happened.append(event)
                 broken = first_broken(p, self.scout.judged)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from harness.campaign.machines import MachineFailure
 from harness.engine.coverage import Coverage
 from harness.engine.walk import KEPT, Tally
 from model import goals, properties
@@ -48,6 +49,14 @@ _RESULT = pa.struct(
         "met": pa.list_(_MET),
     }
 )
+_ERROR = pa.struct(
+    {
+        "error": pa.string(),  # the class of the exception
+        "message": pa.string(),  # what it says, cut where that is long
+        "steps": pa.list_(pa.string()),  # of the machine, as Hypothesis tells them
+        "schedule": pa.int64(),  # the number of the run
+    }
+)
 SCHEMA = pa.schema(
     {
         "first": pa.int64(),  # the number of the block's first schedule
@@ -55,18 +64,34 @@ SCHEMA = pa.schema(
         "again": pa.bool_(),  # walked a second time, to be compared
         "worker": pa.string(),  # host and process that walked it
         "results": pa.list_(_RESULT),  # one for each protocol, in the order of the parameters
+        "steps": pa.int64(),  # that a machine of the user's own took; 0 otherwise
+        "errors": pa.list_(_ERROR),  # how it failed
     }
 )
 
 
 def row(first: int, tally: Tally, protocols: Sequence[Protocol], again: bool = False) -> dict[str, Any]:
     """The row of the block that begins with schedule `first`."""
+    results = [_result(protocol.name, index, tally) for index, protocol in enumerate(protocols)]
+    return _row(first, tally.schedules, again) | {"results": results}
+
+
+def machine_row(
+    first: int, count: int, steps: int, failures: Sequence[MachineFailure], again: bool = False
+) -> dict[str, Any]:
+    """The row of a block of runs of a machine of the user's own."""
+    return _row(first, count, again) | {"steps": steps, "errors": [asdict(failure) for failure in failures]}
+
+
+def _row(first: int, schedules: int, again: bool) -> dict[str, Any]:
     return {
         "first": first,
-        "schedules": tally.schedules,
+        "schedules": schedules,
         "again": again,
         "worker": f"{platform.node()}/{os.getpid()}",
-        "results": [_result(protocol.name, index, tally) for index, protocol in enumerate(protocols)],
+        "results": [],
+        "steps": 0,
+        "errors": [],
     }
 
 
@@ -146,3 +171,17 @@ def _shortest(failures: DataFrame) -> DataFrame:
     flat = failures.select("protocol", "property", "kind", F.inline("shortest"))
     shortest_first = Window.partitionBy("protocol", "property", "kind").orderBy("length", "schedule")
     return flat.withColumn("rank", F.row_number().over(shortest_first)).where(F.col("rank") <= KEPT)
+
+
+def errors(blocks: DataFrame) -> list[dict[str, Any]]:
+    """Each error of a machine of the user's own once: the run with the fewest steps, and how many runs it ended."""
+    flat = blocks.select(F.inline("errors")).withColumn("length", F.size("steps"))
+    soonest = Window.partitionBy("error").orderBy("length", "schedule")
+    everywhere = Window.partitionBy("error")
+    ranked = flat.withColumn("rank", F.row_number().over(soonest)).withColumn("seen", F.count("error").over(everywhere))
+    return _rows(ranked.where("rank = 1").drop("rank").orderBy("error"))
+
+
+def steps(blocks: DataFrame | None) -> int:
+    """How many steps a machine of the user's own took."""
+    return 0 if blocks is None else blocks.agg(F.coalesce(F.sum("steps"), F.lit(0))).collect()[0][0]

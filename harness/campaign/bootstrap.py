@@ -18,12 +18,12 @@ from typing import Any
 def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches: Iterator[Any]) -> Iterator[Any]:
     """Run a task: a function of harness.campaign.worker, or of another module as in `module:function`.
 
-    `where` is a directory of sources, or a digest and the zip that has it.
+    `where` is directories of sources, joined as in PYTHONPATH, or a digest and the zip that has it.
     """
     name, sources = where
-    path = name if sources is None else unpack(name, sources)
-    if path not in sys.path:
-        sys.path.insert(0, path)
+    for path in reversed(name.split(os.pathsep) if sources is None else [unpack(name, sources)]):
+        if path not in sys.path:
+            sys.path.insert(0, path)
     module, _, function = task.rpartition(":")
     yield from getattr(importlib.import_module(module or "harness.campaign.worker"), function)(argument, batches)
 

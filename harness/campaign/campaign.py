@@ -47,6 +47,7 @@ class Progress(Interface):
 class Outcome:
     """What a finished campaign has shown, for how long it walked, and what is left to find.
 
+    `errors`: rows of findings of a machine of the user's own, which has no other findings; it took `steps`.
     `unreached`: numbers of situations within reach that were not met, by protocol text.
     """
 
@@ -54,6 +55,8 @@ class Outcome:
     tally: Tally
     seconds: float
     findings: list[Finding]
+    errors: list[dict[str, Any]]
+    steps: int
     checked: Checked
     unreached: dict[str, list[int]]
 
@@ -115,11 +118,21 @@ class Campaign:
                 f"{self.directory.uri} is not finished; go on with `epochfuzz campaign resume {self.directory.uri}`"
             )
         rows = self.directory.read_rows("findings", findings.SCHEMA)
-        found = [findings.from_row(row, self.parameters) for row in rows]
+        own = self.parameters.machine is not None
+        found = [] if own else [findings.from_row(row, self.parameters) for row in rows]
         tally = self.tally()
         seconds = waves.seconds_walked(self.directory, tally.schedules)
         checked = checks.compare(waves.written_blocks(self.directory))
-        return Outcome(self.parameters, tally, max(seconds, _MOMENT), found, checked, self._unreached())
+        return Outcome(
+            parameters=self.parameters,
+            tally=tally,
+            seconds=max(seconds, _MOMENT),
+            findings=found,
+            errors=rows if own else [],
+            steps=blocks.steps(waves.finished_blocks(self.directory)),
+            checked=checked,
+            unreached=self._unreached(),
+        )
 
     def _is_finished(self) -> bool:
         return bool(self.directory.read_rows("outcome", OUTCOME))
@@ -151,12 +164,21 @@ class Campaign:
         found = self._shrunk(breaches)
         made = [cases.case_for(finding, self.parameters) for finding in found]
         rows = [findings.row(each) | {"case": dump_case(case)} for each, case in zip(found, made, strict=True)]
+        rows += self._errors()
         self.directory.write_rows(rows, findings.SCHEMA, "findings")
-        progress.doing("looking for situations that were not reached")
-        self.directory.write_rows(self._covered(tally), coverage.SCHEMA, "situations")
+        if self.parameters.engine == "walk":
+            progress.doing("looking for situations that were not reached")
+            self.directory.write_rows(self._covered(tally), coverage.SCHEMA, "situations")
         cases.write(made, self.directory)
-        ending = {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(found)}
+        ending = {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(rows)}
         self.directory.write_rows([ending], OUTCOME, "outcome")
+
+    def _errors(self) -> list[dict[str, Any]]:
+        """How a machine of the user's own failed, as rows of findings."""
+        finished = waves.finished_blocks(self.directory)
+        if self.parameters.machine is None or finished is None:
+            return []
+        return [findings.error_row(error, self.parameters.machine) for error in blocks.errors(finished)]
 
     def _covered(self, tally: Tally) -> list[dict[str, Any]]:
         """The rows of the table of situations; each protocol is searched by a task of its own."""
@@ -178,6 +200,7 @@ class Campaign:
         argument = {
             "parameters": self.parameters.text(),
             "breaches": [findings.breach_row(breach) for breach in breaches],
+            "candidates": fuzz.MOST_CANDIDATES if self.parameters.engine == "walk" else 1,
         }
         numbers = self._spark.range(0, len(breaches), 1, max(1, len(breaches)))
         shrunk = Workers(self._spark).map(numbers, "shrink_breaches", argument, findings.SHRUNK)

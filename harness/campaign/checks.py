@@ -22,7 +22,7 @@ def compare(written: DataFrame | None) -> Checked:
     """Compare all that was written of each block. Raises NonDeterminismError where it differs."""
     if written is None:
         return Checked(0, 0)
-    result = F.sha2(F.to_json(F.struct("schedules", "results")), 256)
+    result = F.sha2(F.to_json(F.struct("schedules", "results", "steps", "errors")), 256)
     blocks = written.groupBy("first").agg(
         F.count("first").alias("times"),
         F.count_distinct("worker").alias("workers"),

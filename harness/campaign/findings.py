@@ -27,7 +27,8 @@ SHRUNK = pa.schema(
         "shrunk_from": pa.int64(),  # how many events that took to break it
     }
 )
-SCHEMA = SHRUNK.append(pa.field("case", pa.string()))  # the text of a case file
+SCHEMA = SHRUNK.append(pa.field("case", pa.string()))  # the text of a case file; null for a machine of the user's own
+SCHEMA = SCHEMA.append(pa.field("message", pa.string()))  # of such a machine: what its exception says
 
 
 def row(finding: Finding) -> dict[str, Any]:
@@ -44,6 +45,24 @@ def row(finding: Finding) -> dict[str, Any]:
         "seen": finding.seen,
         "schedule": finding.schedule,
         "shrunk_from": finding.shrunk_from,
+    }
+
+
+def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
+    """An error of a machine of the user's own (blocks.errors) as a row of SCHEMA: its steps are the events."""
+    return {
+        "protocol": machine,
+        "property": error["error"],
+        "message": error["message"],
+        "events": error["steps"],
+        "length": len(error["steps"]),
+        "variants": [],
+        "certified_minimal": False,
+        "searched": 0,
+        "seen": error["seen"],
+        "schedule": error["schedule"],
+        "shrunk_from": len(error["steps"]),
+        "case": None,
     }
 
 

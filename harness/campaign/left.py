@@ -25,7 +25,15 @@ def left_json(outcome: Outcome) -> dict[str, Any]:
 
 def left_lines(outcome: Outcome) -> Iterator[str]:
     """Lines for people."""
-    estimate, checked = outcome.estimate, outcome.checked
+    if outcome.parameters.engine == "walk":
+        yield from _situations(outcome)
+    checked = outcome.checked
+    yield f"{checked.blocks} blocks were walked twice, {checked.elsewhere} of them by two processes, to the same end"
+
+
+def _situations(outcome: Outcome) -> Iterator[str]:
+    """What was met and what was not; state machines do not count that."""
+    estimate = outcome.estimate
     for protocol, met in zip(outcome.parameters.protocols, outcome.tally.met, strict=True):
         unreached = outcome.unreached[protocol.name]
         yield (
@@ -39,6 +47,5 @@ def left_lines(outcome: Outcome) -> Iterator[str]:
         f"One more such schedule shows a new situation or kind of failure with probability {estimate.probability:.1e}"
         f" ({CONFIDENCE:.0%} interval: {estimate.low:.1e} to {estimate.high:.1e})"
     )
-    yield f"{checked.blocks} blocks were walked twice, {checked.elsewhere} of them by two processes, to the same end"
     if outcome.stopped_unstable:
         yield f"not stable: the interval still reaches above {outcome.parameters.stable:g}; go on for longer"

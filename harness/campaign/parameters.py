@@ -7,14 +7,17 @@ from typing import Any
 
 import pyarrow as pa
 
+from harness.campaign.machines import ReplicationMachines
 from harness.engine.compilation import model_digest
 from harness.engine.walk import Walker
+from harness.fuzz import Engine
 from harness.version import epochfuzz_version
 from model.configuration import Configuration
 from model.protocols import Protocol, parse_protocol
 
 _FIRST_ROUND = 2  # blocks
 BLOCK = 50_000  # schedules; about half a second on one core
+MACHINES = 2  # runs of a state machine; some ten seconds on one core
 
 _ARROW_TYPES = {int: pa.int64(), str: pa.string(), bool: pa.bool_()}
 
@@ -26,6 +29,8 @@ SCHEMA = pa.schema(
         "schedules": pa.int64(),  # how many to walk at the most; null where something else says when to stop
         "seconds": pa.float64(),  # for how long to walk at the most; null where something else says when to stop
         "stable": pa.float64(),  # how unlikely anything new has to be for the walk to stop; null where nobody asked
+        "engine": pa.string(),  # walk: compiled random schedules; hypothesis: runs of a state machine
+        "machine": pa.string(),  # module:Name of a state machine of the user's own; null for the replication machine
         "block": pa.int64(),  # how many schedules make a block
         "model": pa.string(),  # the digest of the rules and of the engine
         "version": pa.string(),  # of epochfuzz
@@ -47,6 +52,8 @@ class Parameters:
     schedules: int | None = None
     seconds: float | None = None
     stable: float | None = None
+    engine: str = "walk"
+    machine: str | None = None
     block: int = BLOCK
     model: str = field(default_factory=model_digest)
     version: str = field(default_factory=epochfuzz_version)
@@ -73,9 +80,15 @@ class Parameters:
         first = block * self.block
         return first, self.block if self.schedules is None else min(self.block, self.schedules - first)
 
-    def walker(self) -> Walker:
-        """What walks the campaign's schedules."""
-        return Walker(self.protocols, self.settings, self.seed)
+    @property
+    def module(self) -> str | None:
+        """The module of a machine of the user's own, None where there is none."""
+        return None if self.machine is None else self.machine.partition(":")[0]
+
+    def walker(self) -> Engine:
+        """What runs the campaign's schedules; a machine of the user's own is none of these."""
+        engine = ReplicationMachines if self.engine == "hypothesis" else Walker
+        return engine(self.protocols, self.settings, self.seed)
 
     def row(self) -> dict[str, Any]:
         """This as a row of SCHEMA."""

@@ -8,6 +8,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from harness.campaign.parameters import Parameters
 from harness.campaign.waves import Counts
+from harness.summary import rate
 from model import properties
 
 _FIRST = 10.0  # seconds until the first line where there is no terminal
@@ -47,7 +48,7 @@ class Shown:
             return
         left = max(0.0, self._seconds_left(counts, elapsed))
         text = (
-            f"{counts.schedules:,} schedules · {counts.events.sum() / elapsed / 1e6:.1f} million events/s"
+            f"{counts.schedules:,} schedules · {rate((counts.events.sum() + counts.steps) / elapsed)}"
             f" · {self._broken(counts)} findings so far · {_duration(left)} left"
         )
         self._live.update(self._bar, completed=elapsed / (elapsed + left), description=text)

@@ -43,11 +43,15 @@ _NUMBER = pa.schema({"id": pa.int64()})
 
 @dataclass
 class Counts:
-    """What can be counted while a wave is walked. `events` is by protocol, `seen` by protocol and property."""
+    """What can be counted while a wave is walked. `events` is by protocol, `seen` by protocol and property.
+
+    `steps` are those of a machine of the user's own, counted from where this driver took over.
+    """
 
     schedules: int
     events: np.ndarray
     seen: np.ndarray
+    steps: int = 0
 
     @staticmethod
     def of(tally: Tally) -> "Counts":
@@ -104,7 +108,7 @@ class Waves:
         self._parameters = parameters
         self._pace: Pace | None = None
         self._spark = directory.spark
-        self._workers = Workers(directory.spark)
+        self._workers = Workers(directory.spark, parameters.module)
         self._next, self._lost = self._unfinished(finished)
 
     @property
@@ -202,7 +206,7 @@ class Waves:
         def counted(column: Column) -> Column:
             return F.sum(F.when(~F.col("again"), column))
 
-        columns = [counted(F.col("schedules")).alias("schedules")]
+        columns = [counted(F.col("schedules")).alias("schedules"), counted(F.col("steps")).alias("steps")]
         for i in range(len(self._parameters.protocols)):
             result = F.col("results")[i]
             columns.append(counted(result["events"]).alias(f"events {i}"))
@@ -211,6 +215,7 @@ class Waves:
 
     def _add(self, counted: dict[str, int | None]) -> None:
         self.counts.schedules += counted["schedules"] or 0
+        self.counts.steps += counted["steps"] or 0
         for i in range(len(self._parameters.protocols)):
             self.counts.events[i] += counted[f"events {i}"] or 0
             self.counts.seen[i] += [counted[f"seen {i} {name}"] or 0 for name in properties.PROPERTIES]

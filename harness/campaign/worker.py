@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from harness import fuzz
 from harness.campaign import blocks, coverage, findings
+from harness.campaign.machines import run_user_machine
 from harness.campaign.parameters import Parameters
 from harness.engine.compilation import model_digest
-from harness.engine.walk import Walker
+from harness.fuzz import Engine
 from harness.unreached import reachable
 
 Batches = Iterator[pa.RecordBatch]
@@ -25,8 +26,9 @@ class WrongModelError(RuntimeError):
 
 def get_ready(parameters: str, numbers: Batches) -> Batches:
     """Compile the walk; one row for each worker, which is the last number that it was given."""
-    _, walker = _walker(parameters)
-    walker.walk(0, 1)
+    campaign, walker = _walker(parameters)
+    if campaign.engine == "walk":
+        walker.walk(0, 1)
     for batch in numbers:
         last = batch.slice(batch.num_rows - 1)
     yield last
@@ -38,7 +40,11 @@ def walk_blocks(parameters: str, numbers: Batches) -> Batches:
     for number in _each(numbers):
         again = number < 0
         first, count = campaign.range_of(~number if again else number)
-        row = blocks.row(first, walker.walk(first, count), walker.protocols, again)
+        if campaign.machine is None:
+            row = blocks.row(first, walker.walk(first, count), walker.protocols, again)
+        else:
+            steps, failures = run_user_machine(campaign.machine, campaign.seed, first, count)
+            row = blocks.machine_row(first, count, steps, failures, again)
         yield pa.RecordBatch.from_pylist([row], schema=blocks.SCHEMA)
 
 
@@ -47,7 +53,7 @@ def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
     _, walker = _walker(argument["parameters"])
     for number in _each(numbers):
         breach = findings.breach_from_row(argument["breaches"][number])
-        row = findings.row(fuzz.finding(walker, breach, candidates=fuzz.MOST_CANDIDATES))
+        row = findings.row(fuzz.finding(walker, breach, candidates=argument["candidates"]))
         yield pa.RecordBatch.from_pylist([row], schema=findings.SHRUNK)
 
 
@@ -65,7 +71,7 @@ def reach_situations(parameters: str, numbers: Batches) -> Batches:
 
 
 @lru_cache(maxsize=4)
-def _walker(parameters: str) -> tuple[Parameters, Walker]:
+def _walker(parameters: str) -> tuple[Parameters, Engine]:
     """The parameters of a text and their walker, built once in a worker's life."""
     campaign = Parameters.from_text(parameters)
     if campaign.model != model_digest():

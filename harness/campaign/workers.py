@@ -6,7 +6,10 @@ lies, and a session that already has an artifact of that name refuses another.
 """
 
 import hashlib
+import importlib.util
 import io
+import os
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,12 +30,15 @@ _PACKAGES = ("model", "strategies", "harness")
 
 
 class Workers:
-    """The Python workers of a Spark session."""
+    """The Python workers of a Spark session, with a module of the user's own if they need one."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, module: str | None = None) -> None:
         self.spark = spark
         local = not is_remote() and is_local(spark.conf.get("spark.master") or "")
-        self._where = (str(_ROOT), None) if local else zip_of_sources()
+        if local:
+            self._where: tuple[str, bytes | None] = os.pathsep.join([str(_ROOT), *sys.path[:1] * bool(module)]), None
+        else:
+            self._where = zip_of_sources(module)
 
     def map(self, numbers: DataFrame, task: str, argument: Any, schema: pa.Schema) -> DataFrame:
         """The rows with which a task of harness.campaign.worker answers to the numbers, a DataFrame of one column."""
@@ -49,12 +55,26 @@ def is_local(master: str) -> bool:
     return master == "local" or master.startswith("local[")
 
 
-def zip_of_sources() -> tuple[str, bytes]:
-    """The sources of the packages as a zip, the same bytes for the same sources, and its digest."""
+def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
+    """The sources of the packages as a zip, the same bytes for the same sources, and its digest.
+
+    With a module, its file is in it as well, or all of the package that it is in.
+    """
+    sources = [path for package in _PACKAGES for path in sorted((_ROOT / package).rglob("*.py"))]
+    files = {path.relative_to(_ROOT).as_posix(): path for path in sources}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in _PACKAGES:
-            for source in sorted((_ROOT / package).rglob("*.py")):
-                name = source.relative_to(_ROOT).as_posix()
-                archive.writestr(zipfile.ZipInfo(name), source.read_bytes(), zipfile.ZIP_DEFLATED)
+        for name, path in (files | files_of(module)).items():
+            archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
     return hashlib.sha256(buffer.getvalue()).hexdigest()[:16], buffer.getvalue()
+
+
+def files_of(module: str | None) -> dict[str, Path]:
+    """The Python files of a module's top-level package, or the module's own, by their names from there."""
+    top = importlib.util.find_spec(module.partition(".")[0]) if module else None
+    if top is None:
+        return {}
+    if top.submodule_search_locations:
+        roots = [Path(place) for place in top.submodule_search_locations]
+        return {path.relative_to(root.parent).as_posix(): path for root in roots for path in sorted(root.rglob("*.py"))}
+    return {Path(top.origin).name: Path(top.origin)} if top.origin else {}

@@ -3,6 +3,8 @@
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +21,14 @@ if TYPE_CHECKING:
     from harness.case import Case
 
 DEFAULT_SECONDS = 30.0
+
+
+class Engine(Enum):
+    """What runs the schedules of a campaign."""
+
+    WALK = "walk"
+    HYPOTHESIS = "hypothesis"
+
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -62,6 +72,13 @@ def run(
         ),
     ] = None,
     seed: options.Seed = None,
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="Compiled random schedules, or runs of a Hypothesis state machine.")
+    ] = Engine.WALK,
+    machine: Annotated[
+        str | None,
+        typer.Option("--machine", help="With --engine hypothesis: a state machine of your own, as module:Name."),
+    ] = None,
     master: Master = None,
     remote: Remote = None,
     corpus: Corpus = None,
@@ -74,12 +91,17 @@ def run(
     - `epochfuzz campaign run --out build/campaign --protocol hw --protocol kip-101`
     - `epochfuzz campaign run --out s3a://bucket/tonight --protocol kip-320 --for 8h --master spark://host:7077`
     - `epochfuzz campaign run --out /tmp/c --until-stable 1e-5 --for 8h`
+    - `epochfuzz campaign run --out /tmp/c --engine hypothesis --machine tests.machines:MyLog --schedules 1000`
     - `epochfuzz campaign run --out /tmp/c --schedules 10000000 --seed 7 --json`
     """
     protocols = options.parse_protocols(protocol)
     if schedules is not None and for_ is not None:
         raise BadInput("--schedules and --for both say when to stop: give one of them")
     seconds = options.parse_duration(for_) if for_ is not None else None
+    if machine is not None and engine is not Engine.HYPOTHESIS:
+        raise BadInput("--machine is a Hypothesis state machine: give --engine hypothesis as well")
+    if until_stable is not None and engine is not Engine.WALK:
+        raise BadInput("--until-stable counts situations, which only --engine walk does")
     if until_stable is not None and not 0 < until_stable < 1:
         raise BadInput(f"--until-stable is a probability, such as 1e-5; {until_stable:g} is none")
     if schedules is None and seconds is None and until_stable is None:
@@ -89,11 +111,16 @@ def run(
 
     def begin(spark: "SparkSession") -> "Campaign":
         from harness.campaign.campaign import Campaign
-        from harness.campaign.parameters import Parameters
+        from harness.campaign.machines import load_machine
+        from harness.campaign.parameters import MACHINES, Parameters
 
-        return Campaign.start(
-            spark, out, Parameters(tuple(protocols), settings, seed, schedules, seconds, until_stable)
-        )
+        asked = Parameters(tuple(protocols), settings, seed, schedules, seconds, until_stable)
+        if engine is Engine.HYPOTHESIS:
+            asked = replace(asked, engine=engine.value, block=MACHINES)
+        if machine is not None:
+            load_machine(machine)
+            asked = replace(asked, machine=machine, protocols=())
+        return Campaign.start(spark, out, asked)
 
     return _finish(begin, out, master, remote, _load_corpus(corpus), json)
 
@@ -216,10 +243,16 @@ def _end(
 ) -> int:
     from harness import news
     from harness.campaign.left import left_json, left_lines
-    from harness.commands.ending import end_walk
+    from harness.commands.ending import end_machine, end_walk
     from harness.fuzz import Walked
 
     parameters, out = outcome.parameters, console(json)
+    if parameters.machine is not None:
+        if report is not None or sarif is not None:
+            raise BadInput(
+                f"--out and --sarif show schedules of the model, and {directory} is about a machine of yours"
+            )
+        return end_machine(out, outcome, directory, json)
     walked = Walked(outcome.tally, outcome.seconds)
     told = news.compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
     left = left_json(outcome)

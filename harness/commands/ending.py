@@ -3,16 +3,19 @@
 from collections.abc import Mapping, Sequence
 from json import dumps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from harness.campaign.campaign import Outcome
 
 from harness import sarif as sarif_format
 from harness import summary
 from harness.commands import github
 from harness.commands.outcome import Exit, print_json, write_file
-from harness.engine.walk import Walker
-from harness.fuzz import Finding, Walked
+from harness.fuzz import Engine, Finding, Walked
 from harness.report import from_walk
 from harness.report.page import Page
 from model.configuration import Configuration
@@ -20,7 +23,7 @@ from model.configuration import Configuration
 
 def end_walk(
     out: Console,
-    walker: Walker,
+    walker: Engine,
     walked: Walked,
     found: Sequence[Finding],
     json: bool,
@@ -64,10 +67,44 @@ def write_report(out: Console, file: Path, page: Page) -> None:
     out.print(f"report: {file}", markup=False, soft_wrap=True)
 
 
-def write_sarif(out: Console, file: Path, walker: Walker, found: Sequence[Finding], reproduce: str) -> None:
+def write_sarif(out: Console, file: Path, walker: Engine, found: Sequence[Finding], reproduce: str) -> None:
     """Write findings as a SARIF file."""
     write_file(file, dumps(sarif_format.log(walker, found, reproduce), indent=2) + "\n")
     out.print(f"SARIF: {file}", markup=False, soft_wrap=True)
+
+
+def end_machine(out: Console, outcome: "Outcome", directory: str, json: bool) -> int:
+    """The same for a campaign over a machine of the user's own, whose findings are exceptions and steps."""
+    parameters = outcome.parameters
+    for error in outcome.errors:
+        out.print(Text(f"\n{error['property']} in {error['seen']} runs; the shortest is {error['schedule']}:", "bold"))
+        out.print(Text(error["message"]))
+        out.print(Text("\n".join(f"  {number} {step}" for number, step in enumerate(error["events"], start=1))))
+    again = (
+        f"epochfuzz campaign run --out DIR --engine hypothesis --machine {parameters.machine}"
+        f" --schedules {outcome.tally.schedules} --seed {parameters.seed}"
+    )
+    out.print(
+        f"{outcome.tally.schedules:,} runs of {parameters.machine}, {outcome.steps:,} steps in {outcome.seconds:.1f} s;"
+        f" {len(outcome.errors)} kinds of failure\nreproduce: {again}",
+        markup=False,
+    )
+    if json:
+        told = ("protocol", "property", "events", "length", "certified_minimal", "seen", "schedule", "message")
+        document = {
+            "seed": parameters.seed,
+            "protocols": [parameters.machine],
+            "schedules": outcome.tally.schedules,
+            "events": outcome.steps,
+            "seconds": round(outcome.seconds, 3),
+            "events_per_second": round(outcome.steps / outcome.seconds),
+            "goals": {},
+            "findings": [{key: error[key] for key in told} for error in outcome.errors],
+            "reproduce": again,
+            "directory": directory,
+        }
+        print_json(document)
+    return Exit.BROKEN if outcome.errors else Exit.AS_EXPECTED
 
 
 def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:

@@ -16,13 +16,12 @@ from harness.judgement import Judgement
 from model.events import schedule_texts
 
 if TYPE_CHECKING:
-    from harness.engine.walk import Walker
-    from harness.fuzz import Finding
+    from harness.fuzz import Engine, Finding
 
 _MOST_DIAGRAMS = 5  # a step's summary is limited to a mebibyte, and nobody reads more
 
 
-def tell_walk(out: Console, walker: "Walker", found: Sequence["Finding"], reproduce: str) -> None:
+def tell_walk(out: Console, walker: "Engine", found: Sequence["Finding"], reproduce: str) -> None:
     """An error for each finding that is news, and a summary of all."""
     news = [finding for finding in found if finding.known_flaw is None]
     if _in_actions():
@@ -70,7 +69,7 @@ def _summarise(lines: Iterable[str]) -> None:
 
 
 def _walk_lines(
-    walker: "Walker", found: Sequence["Finding"], news: Sequence["Finding"], reproduce: str
+    walker: "Engine", found: Sequence["Finding"], news: Sequence["Finding"], reproduce: str
 ) -> Iterable[str]:
     from harness import summary
     from harness.figures.mermaid import sequence_diagram

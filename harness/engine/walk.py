@@ -113,6 +113,10 @@ class Walker:
         """Schedule `number` as drawn."""
         return generate.schedule(self.seed, number, self.deck)
 
+    def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
+        """The schedule of a failure, whatever it was that it broke."""
+        return self.schedule(failure.schedule)
+
     def applied(self, protocol: int, number: int, length: int) -> bytes:
         """The first `length` events of a schedule that are enabled under a protocol (an index)."""
         p = state.initial(self.protocols[protocol], self.settings)

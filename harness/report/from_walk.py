@@ -5,9 +5,8 @@ from dataclasses import fields
 
 from harness import estimate, explain, goals, summary
 from harness.case import dump_case
-from harness.engine.walk import Walker
 from harness.found_case import case_for
-from harness.fuzz import Finding, Walked
+from harness.fuzz import Engine, Finding, Walked
 from harness.narrative import as_sentence
 from harness.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Coverage, Exhibit, Page, Row
 from harness.story import tell
@@ -18,7 +17,7 @@ from model.protocols import Protocol
 
 
 def page(
-    walker: Walker,
+    walker: Engine,
     walked: Walked,
     findings: Sequence[Finding],
     reproduce: str,
@@ -50,8 +49,11 @@ def page(
     )
 
 
-def _coverage(walker: Walker, walked: Walked, unreached: Mapping[str, Sequence[str]]) -> Coverage:
+def _coverage(walker: Engine, walked: Walked, unreached: Mapping[str, Sequence[str]]) -> Coverage | None:
+    """None where the engine does not note situations, as state machines do not."""
     tally = walked.tally
+    if not any(len(met.situations) for met in tally.met):
+        return None
     return Coverage(
         met={each.name: len(met.situations) for each, met in zip(walker.protocols, tally.met, strict=True)},
         unreached=unreached,
@@ -60,7 +62,7 @@ def _coverage(walker: Walker, walked: Walked, unreached: Mapping[str, Sequence[s
     )
 
 
-def _property(name: str, walker: Walker, findings: Sequence[Finding], shown: Mapping[tuple[Protocol, str], str]) -> Row:
+def _property(name: str, walker: Engine, findings: Sequence[Finding], shown: Mapping[tuple[Protocol, str], str]) -> Row:
     found = {finding.protocol: finding for finding in findings if finding.property == name}
     if name in properties.permitted(walker.settings):
         cells = [Cell(ASIDE, "not promised")] * len(walker.protocols)
@@ -77,7 +79,7 @@ def _property_cell(finding: Finding | None, exhibit: str | None) -> Cell:
     return Cell(BROKEN if finding.known_flaw is None else KNOWN, text, exhibit)
 
 
-def _goals(walker: Walker, walked: Walked) -> list[Row]:
+def _goals(walker: Engine, walked: Walked) -> list[Row]:
     asked = {protocol: goals.asked_for(protocol, walker.settings) for protocol in walker.protocols}
     counts = summary.goals_json(walker.protocols, walked.tally.goals)
     rows = []
@@ -94,7 +96,7 @@ def _goal(count: int, asked: bool) -> Cell:
     return Cell(BROKEN, "never") if asked else Cell(ASIDE, "-")
 
 
-def _exhibit(same: Sequence[Finding], walker: Walker) -> Exhibit:
+def _exhibit(same: Sequence[Finding], walker: Engine) -> Exhibit:
     """The exhibit of the findings that have one reproducer."""
     first = same[0]
     case = case_for(first, walker.protocols, walker.settings, walker.seed, "A walk")

@@ -37,5 +37,5 @@ def test_executors_of_their_own_find_what_fuzz_finds(tmp_path):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     ended = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
     walker = asked.walker()
-    found = fuzz.findings(walker, walker.walk(0, asked.schedules))
+    found = fuzz.findings(walker, walker.walk(0, asked.schedules), candidates=fuzz.MOST_CANDIDATES)
     assert json.loads(ended.stdout) == [findings.row(finding) for finding in found]

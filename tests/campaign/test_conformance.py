@@ -73,9 +73,11 @@ def test_it_goes_on_where_it_was_ended_and_runs_no_block_twice(spark, tmp_path):
     begun = kept(spark, directory)
     assert begun
     assert len(begun) < plan.blocks
+    files = set(Path(directory).glob("blocks/*/*.parquet"))
     again = list(Campaign(spark, directory, plan).results(plan, KIP_320))
     assert rows.block_row("kip-320", 0, again[0]) == rows.block_row("kip-320", 0, before)
     assert len(again) == plan.blocks
+    assert files < set(Path(directory).glob("blocks/*/*.parquet"))  # Spark gives what it writes another name each time
     assert kept(spark, directory) == [0, 1, 2]
 
 

@@ -25,7 +25,7 @@ def lines(reports, **asked):
 
 def test_a_line_tells_the_rate_what_is_broken_and_the_time_left():
     (line,) = lines([(1_000_000, 20.0)], schedules=4_000_000)
-    assert line == "1,000,000 schedules · 5.0 million events/s · 2 findings so far · 1 min 0 s left"
+    assert line == "1,000,000 schedules · 5.0 million/s · 2 findings so far · 1 min 0 s left"
 
 
 def test_the_time_left_of_a_campaign_on_the_clock_is_that_of_the_clock():

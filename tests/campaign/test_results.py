@@ -22,7 +22,7 @@ def fuzzed(undisturbed):
     asked = undisturbed.parameters
     walker = asked.walker()
     tally = fuzz.walk(walker, asked.schedules, None, jobs=2).tally
-    return tally, fuzz.findings(walker, tally)
+    return tally, fuzz.findings(walker, tally, candidates=fuzz.MOST_CANDIDATES)
 
 
 def assert_same(one: Tally, other: Tally):

@@ -83,6 +83,10 @@ def differ_the_first_time_ever() -> str | None:
     return REFUSED % 5
 
 
+def differ_by_process() -> str:
+    return REFUSED % os.getpid()
+
+
 def main() -> None:
     trick, when = globals()[sys.argv[1]], sys.argv[2]
     while line := sys.stdin.readline():

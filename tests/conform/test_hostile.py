@@ -99,6 +99,14 @@ def test_an_answer_that_is_other_the_second_time_is_a_finding(tmp_path: Path, mo
     assert fault.observed == "nothing is wrong"
 
 
+def test_an_answer_that_is_wrong_in_another_way_the_second_time_is_a_finding_of_its_own() -> None:
+    fault = only_fault(run("differ_by_process"))
+    assert fault.kind is Kind.UNSTABLE
+    assert str(fault.expected).startswith("controller.epoch is ")
+    assert str(fault.observed).startswith("controller.epoch is ")
+    assert fault.expected != fault.observed
+
+
 def test_judged_by_promises_a_sample_is_run_twice_to_see_whether_the_subject_is_stable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,119 @@
+"""Hypothesis state machines as the engine of a campaign: that of replication, and those of users."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from harness import fuzz
+from harness.campaign.campaign import Campaign
+from harness.campaign.errors import CampaignError
+from harness.campaign.machines import ReplicationMachines, load_machine, run_user_machine
+from harness.campaign.workers import files_of, zip_of_sources
+from model.configuration import Configuration
+from model.protocols import parse_protocol
+
+from .conftest import Quiet, parameters
+
+MACHINE = """
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+class Counter(RuleBasedStateMachine):
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    @rule(by=st.integers(0, 5))
+    def add(self, by):
+        self.count += by
+
+    @invariant()
+    def is_small(self):
+        if self.count > 9:
+            raise OverflowError(f"{self.count} is too many")
+"""
+
+
+@pytest.fixture
+def counter(tmp_path, monkeypatch):
+    (tmp_path / "counting.py").write_text(MACHINE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield "counting:Counter"
+    sys.modules.pop("counting", None)
+
+
+@pytest.fixture(scope="module")
+def machines():
+    return ReplicationMachines([parse_protocol("hw"), parse_protocol("kip-320")], Configuration(), seed=5)
+
+
+@pytest.fixture(scope="module")
+def tally(machines):
+    return machines.walk(1, 1)  # judges isr-complete, which breaks soonest
+
+
+def test_a_run_breaks_a_property_of_hw_and_none_of_kip_320(machines, tally):
+    (breach,) = fuzz.breaches(machines.protocols, machines.settings, tally)
+    assert (breach.protocol.name, breach.property, breach.seen) == ("hw", "isr-complete", 1)
+    assert tally.schedules == 1
+    assert tally.events.min() > 100
+    assert tally.goals.sum() > 0
+
+
+def test_the_schedule_of_a_failure_is_found_again_and_certified(machines, tally):
+    (breach,) = fuzz.breaches(machines.protocols, machines.settings, tally)
+    finding = fuzz.finding(machines, breach)
+    assert len(finding.reproducer.schedule) == 7
+    assert finding.reproducer.certified_minimal
+
+
+def test_a_run_is_the_same_every_time(machines, tally):
+    again = ReplicationMachines(machines.protocols, machines.settings, machines.seed).walk(1, 1)
+    np.testing.assert_array_equal(again.failures, tally.failures)
+    np.testing.assert_array_equal(again.shortest, tally.shortest)
+    np.testing.assert_array_equal(again.events, tally.events)
+
+
+def test_a_machine_of_ones_own_fails_with_its_own_exception_and_steps(counter):
+    steps, (failure, *others) = run_user_machine(counter, 1, 0, 2)
+    assert steps > 20
+    assert (failure.error, failure.message, failure.schedule) == ("OverflowError", "10 is too many", 0)
+    assert [step for step in failure.steps if step != "is_small()"] == ["add(by=5)", "add(by=5)"]
+    assert [other.schedule for other in others] == [1]
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("counting", "is not module:Name"),
+        ("nowhere:Counter", "was not found from .*: No module named 'nowhere'"),
+        ("counting:Other", "has no attribute 'Other'"),
+        ("counting:st", "is not a Hypothesis state machine"),
+    ],
+)
+def test_a_machine_that_cannot_be_run_is_told(counter, name, complaint):
+    with pytest.raises(CampaignError, match=complaint):
+        load_machine(name)
+
+
+def test_the_test_case_of_a_machine_will_do(counter):
+    machine = load_machine(counter)
+    sys.modules["counting"].Case = machine.TestCase
+    assert load_machine("counting:Case") is machine
+
+
+def test_a_machine_travels_to_workers_elsewhere_with_its_module(counter):
+    assert list(files_of("counting")) == ["counting.py"]
+    assert "hypothesis/stateful.py" in files_of("hypothesis.stateful")
+    assert zip_of_sources("counting") != zip_of_sources()
+
+
+def test_a_campaign_keeps_what_a_machine_of_ones_own_found_in_the_same_table(spark, tmp_path, counter):
+    asked = parameters(protocols=(), schedules=3, engine="hypothesis", machine=counter, block=1)
+    outcome = Campaign.start(spark, str(tmp_path / "c"), asked).run(Quiet())
+    (error,) = outcome.errors
+    assert (error["protocol"], error["property"], error["seen"]) == (counter, "OverflowError", 3)
+    assert error["message"] == "10 is too many"
+    assert outcome.findings == []
+    assert outcome.steps > 30

@@ -1,0 +1,50 @@
+"""Until stable: where a campaign stops depends on nothing but its parameters."""
+
+from itertools import islice
+
+import pytest
+
+from harness.campaign.campaign import Campaign
+
+from .conftest import Quiet, parameters
+
+
+def test_rounds_are_fixed_and_half_as_long_again_each_time():
+    assert list(islice(parameters(schedules=None, stable=0.1).rounds(), 6)) == [2, 3, 4, 6, 9, 13]
+
+
+def test_the_last_round_ends_where_no_more_was_asked_for():
+    assert list(parameters(schedules=700, block=100, stable=0.1).rounds()) == [2, 3, 4, 6, 7]
+    assert list(parameters(schedules=700, block=100).rounds()) == [7]
+    assert list(parameters(schedules=None, seconds=1.0).rounds()) == [None]
+
+
+@pytest.fixture(scope="module")
+def stable(spark, tmp_path_factory):
+    asked = parameters(schedules=None, stable=0.05, block=200)
+    campaign = Campaign.start(spark, str(tmp_path_factory.mktemp("stable") / "c"), asked)
+    return campaign.run(Quiet())
+
+
+def test_a_stable_campaign_has_its_interval_below_what_was_asked(stable):
+    assert stable.estimate.high < 0.05
+    assert not stable.stopped_unstable
+    assert stable.tally.schedules // 200 in set(islice(stable.parameters.rounds(), 30))
+
+
+def test_a_campaign_that_is_cut_in_two_stops_at_the_same_schedule(spark, stable, tmp_path):
+    campaign = Campaign.start(spark, str(tmp_path / "c"), stable.parameters)
+    first = iter(stable.parameters.rounds())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harness.campaign.parameters.Parameters.rounds", lambda self: islice(first, 2))
+        campaign.walk(Quiet())
+    assert campaign.tally().schedules < stable.tally.schedules
+    Campaign.load(spark, campaign.directory.uri).walk(Quiet())
+    assert campaign.tally().schedules == stable.tally.schedules
+
+
+def test_a_campaign_that_runs_out_of_schedules_says_that_it_is_not_stable(spark, tmp_path):
+    asked = parameters(schedules=300, stable=0.001, block=100)
+    outcome = Campaign.start(spark, str(tmp_path / "c"), asked).run(Quiet())
+    assert outcome.stopped_unstable
+    assert outcome.tally.schedules == 300

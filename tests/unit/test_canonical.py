@@ -1,0 +1,55 @@
+"""One form for schedules that are the same but for names and the order of independent events."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.canonical import canonical
+from model import properties
+from model.configuration import Configuration
+from model.events import parse_schedule, schedule_texts
+from model.protocols import parse_protocol
+
+HW = parse_protocol("hw")
+LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B"]
+
+
+def form(events, settings=Configuration(), wanted=properties.NO_COMMITTED_LOSS):  # noqa: B008 (it is immutable)
+    return schedule_texts(canonical(parse_schedule(events), HW, settings, wanted))
+
+
+def renamed(events, old, new):
+    swap = {old: new, new: old}
+    return [" ".join((verb, swap.get(replica, replica))) for verb, replica in map(str.split, events)]
+
+
+def test_a_schedule_in_canonical_form_stays_as_it_is():
+    assert form(LOSS) == LOSS
+
+
+def test_independent_events_come_in_the_simplest_order():
+    late = [*LOSS[:4], "crash B", "restart B", "elect B", "notify B", "notify B"]
+    assert form(late) == LOSS
+
+
+def test_a_follower_by_another_name_is_the_same():
+    three = Configuration(replicas=3)
+    shrunk_isr = ["produce A", "fetch B", "shrink C", *LOSS[2:]]
+    assert form(renamed(shrunk_isr, "B", "C"), three) == form(shrunk_isr, three)
+    assert "elect B" in form(renamed(shrunk_isr, "B", "C"), three)
+
+
+def test_the_leader_of_the_first_epoch_keeps_its_name():
+    other = renamed(LOSS, "A", "B")
+    assert form(other) == other
+
+
+@given(st.data())
+def test_whatever_the_order_of_independent_events_the_form_is_the_same(data):
+    """Swap neighbours wherever that keeps the loss as it is, as often as Hypothesis likes."""
+    schedule = list(LOSS)
+    for _ in range(data.draw(st.integers(0, 10))):
+        place = data.draw(st.integers(0, len(schedule) - 2))
+        swapped = [*schedule[:place], schedule[place + 1], schedule[place], *schedule[place + 2 :]]
+        if form(swapped) == LOSS:
+            schedule = swapped
+    assert form(schedule) == LOSS

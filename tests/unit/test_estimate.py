@@ -1,0 +1,64 @@
+"""How likely it is that one more schedule shows something new."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from harness import estimate
+from harness.engine.coverage import Coverage
+from harness.engine.walk import Tally, Walker
+from model.configuration import Configuration
+from model.protocols import parse_protocol
+
+
+def met(**schedules):
+    """A tally of ten schedules: which of them met each situation."""
+    tally = Tally.empty(1)
+    tally.schedules = 10
+    counted = [(len(numbers), min(numbers)) for numbers in schedules.values()]
+    tally.met = [Coverage(np.arange(len(counted)), *np.array(counted, np.int64).reshape(-1, 2).T)]
+    return tally
+
+
+def test_the_estimate_is_the_share_of_schedules_that_alone_have_shown_something():
+    tally = met(a=[0, 1, 2], b=[3], c=[3], d=[7], e=[8, 9])
+    assert estimate.something_new(tally).alone == 2
+    assert estimate.something_new(tally).probability == 0.2
+
+
+def test_a_kind_of_failure_seen_once_counts_as_a_situation_does():
+    tally = met(a=[0, 1])
+    tally.failures[0, 0, 5] = 1
+    tally.shortest[0, 0, 5, 0] = 12, 4
+    tally.failures[0, 1, 5] = 2
+    tally.shortest[0, 1, 5, 0] = 12, 6
+    assert estimate.something_new(tally).alone == 1
+
+
+def test_the_interval_is_the_exact_one_of_a_proportion():
+    # Clopper and Pearson's for 2 of 10, as tables have it.
+    known = estimate.something_new(met(a=[0], b=[1]))
+    assert (known.low, known.high) == (pytest.approx(0.0252, abs=5e-5), pytest.approx(0.5561, abs=5e-5))
+    none = estimate.something_new(met(a=[0, 1]))
+    assert (none.low, none.high) == (0.0, pytest.approx(0.3085, abs=5e-5))
+
+
+def test_before_anything_is_walked_anything_is_new():
+    assert estimate.something_new(Tally.empty(1)).probability == 1.0
+
+
+def test_the_estimate_foretells_how_often_something_new_comes():
+    walker = Walker([parse_protocol("kip-101")], Configuration(), seed=11)
+    tally = walker.walk(0, 2_000)
+    foretold = estimate.something_new(tally)
+    known = set(tally.met[0].situations.tolist())
+    next_ones = range(2_000, 4_000)
+    new = sum(not known.issuperset(walker.walk(number, 1).met[0].situations.tolist()) for number in next_ones)
+    seen = binomtest(new, len(next_ones)).proportion_ci(estimate.CONFIDENCE)
+    assert seen.low <= foretold.high
+    assert foretold.low <= seen.high
+
+
+def test_the_discovery_curve_counts_what_was_met_so_far():
+    curve = estimate.discovery_curve(met(a=[0, 1], b=[3], c=[9]), points=4)
+    assert [(point.schedules, point.situations) for point in curve] == [(1, 1), (2, 1), (5, 2), (10, 3)]

@@ -1,0 +1,131 @@
+"""What a run found beside the corpus, and how a finding becomes a case of it."""
+
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+
+from harness import cli, fuzz, news
+from harness.case import Case, Expectation, dump_case, load_case
+from harness.corpus import load_corpus
+from harness.engine.walk import Walker
+from harness.news import Unseen
+from model.configuration import Configuration
+from model.events import parse_schedule
+from model.protocols import parse_protocol
+
+HW = parse_protocol("hw")
+LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B"]
+BROKEN = ("no-committed-loss", "no-acked-loss", "isr-complete")
+
+
+def case(**changes):
+    told = Case(
+        id="m1",
+        why="A record is lost.",
+        settings=Configuration(),
+        events=parse_schedule(LOSS),
+        expect={"hw": Expectation(BROKEN, 9)},
+    )
+    return replace(told, **changes)
+
+
+@pytest.fixture(scope="module")
+def found():
+    walker = Walker([HW], Configuration(), seed=7)
+    return fuzz.findings(walker, walker.walk(0, 3_000))
+
+
+def compare(found, *corpus):
+    return news.compare(found, [HW], Configuration(), corpus)
+
+
+def test_a_finding_that_no_case_tells_is_new(found):
+    assert set(compare(found).known) == {None}
+
+
+def test_a_finding_is_known_from_a_case_with_the_same_events(found):
+    told = dict(zip((finding.property for finding in found), compare(found, case()).known, strict=True))
+    assert told["no-committed-loss"] == told["no-acked-loss"] == "m1"
+    assert told["no-divergence"] is None
+
+
+def test_the_order_of_independent_events_does_not_make_a_finding_new(found):
+    other = parse_schedule([*LOSS[:6], "elect B", "notify B", "notify B"])
+    assert compare(found, case(events=other)).known[0] == "m1"
+
+
+def test_a_case_of_another_configuration_tells_nothing_of_this_one(found):
+    elsewhere = case(settings=Configuration(replicas=3))
+    assert compare(found, elsewhere) == compare(found)
+    assert compare(found, case(settings=Configuration(records=4))).known[0] == "m1"
+
+
+def test_what_a_case_expects_and_nobody_saw_is_told(found):
+    rare = case(expect={"hw": Expectation(("log-matching",), 9), "kip-101": Expectation(("no-divergence",), 9)})
+    assert compare(found, rare).no_longer_seen == (Unseen("m1", "hw", "log-matching"),)
+    assert compare(found, case()).no_longer_seen == ()
+
+
+@pytest.fixture
+def epochfuzz(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["epochfuzz", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def offered(tmp_path):
+    path = tmp_path / "m1.yaml"
+    path.write_text(dump_case(case()))
+    return path
+
+
+def test_a_case_is_shown_and_kept_under_found(epochfuzz, offered, tmp_path):
+    code, out, _ = epochfuzz("corpus", "add", offered, "--yes")
+    assert code == 0
+    assert "m0 is lost" in out
+    assert "added corpus/found/m1.yaml" in out
+    assert load_case(tmp_path / "corpus" / "found" / "m1.yaml") == case()
+
+
+def test_a_case_that_is_not_confirmed_is_not_kept(epochfuzz, offered, monkeypatch, tmp_path):
+    monkeypatch.setattr("typer.confirm", lambda *told, **options: False)
+    assert epochfuzz("corpus", "add", offered)[0] == 0
+    assert not (tmp_path / "corpus").exists()
+
+
+def test_a_case_that_the_corpus_has_is_not_kept_twice(epochfuzz, offered):
+    epochfuzz("corpus", "add", offered, "--yes")
+    code, out, _ = epochfuzz("corpus", "add", offered, "--yes")
+    assert code == 0
+    assert "m1: already told by corpus/found/m1.yaml" in out
+
+
+def test_as_json_it_is_told_what_was_added_and_what_was_known(epochfuzz, offered):
+    for document in (
+        {"added": ["corpus/found/m1.yaml"], "known": {}},
+        {"added": [], "known": {"m1": "corpus/found/m1.yaml"}},
+    ):
+        assert json.loads(epochfuzz("corpus", "add", offered, "--yes", "--json")[1]) == document
+
+
+def test_another_case_of_that_name_gets_a_name_of_its_own(epochfuzz, offered):
+    epochfuzz("corpus", "add", offered, "--yes")
+    offered.write_text(dump_case(case(events=parse_schedule(["produce A"]), expect={})))
+    assert "added corpus/found/m1-2.yaml" in epochfuzz("corpus", "add", offered, "--yes")[1]
+    assert [each.id for each in load_corpus(["corpus"])] == ["m1-2", "m1"]
+
+
+def test_a_file_that_is_no_case_is_told_with_its_line(epochfuzz, offered):
+    offered.write_text("schema: 1\nid: NO\nwhy: x\nevents: []\n")
+    code, _, told = epochfuzz("corpus", "add", offered)
+    assert code == 2
+    assert "m1.yaml:4: events has 0 events" in told

@@ -1,0 +1,76 @@
+"""Situations: what they say, and which of them a walk has not reached."""
+
+from harness.campaign.coverage import in_words
+from harness.engine import situations
+from harness.engine.walk import Walker
+from harness.unreached import reachable
+from model import state
+from model.configuration import Configuration
+from model.events import parse_schedule
+from model.protocols import parse_protocol
+from model.step import step
+
+HW = parse_protocol("hw")
+
+
+def situation_after(*events):
+    """The situation of the last of some events, in words."""
+    p = state.initial(HW, Configuration(replicas=3))
+    *schedule, last = parse_schedule(events)
+    for event in schedule:
+        assert step(p, event)
+    before = situations.before(p, last & 7)
+    assert step(p, last)
+    return situations.describe(situations.situation(p, last, before))
+
+
+def test_a_cut_to_a_high_watermark_that_trails_is_told_as_such():
+    lost = situation_after("produce A", "fetch B", "receive B", "crash B", "restart B", "notify B")
+    assert lost["event"] == "notify"
+    assert lost["role"] == "leaderless replica"
+    assert lost["decision"] == "the one before"
+    assert lost["high watermark before"] == "HW below its LEO"
+    assert lost["log end offset"] == "LEO goes back"
+    assert lost["log"] == "shorter than the leader's"
+
+
+def test_a_write_to_a_zombie_is_told_as_such():
+    zombie = situation_after("elect B", "elect C", "produce A")
+    assert (zombie["role"], zombie["decision"]) == ("zombie", "an older one, or none")
+    assert zombie["log end offset"] == "LEO advances"
+
+
+def test_an_election_is_met_by_what_was_known_before_it():
+    assert situation_after("elect B")["decision"] == "the current one"
+
+
+def test_a_dead_replica_is_no_leaderless_one():
+    assert situation_after("crash C", "restart C")["role"] == "dead replica"
+    assert situation_after("crash A", "expire A", "notify B", "notify C", "crash C")["role"] == "leaderless replica"
+
+
+def test_a_situation_fits_its_bits():
+    top = situations.ASPECTS[-1]
+    assert 1 << (top.shift + top.bits) == situations.SITUATIONS
+    ends = [aspect.shift + aspect.bits for aspect in situations.ASPECTS[:-1]]
+    assert ends == [aspect.shift for aspect in situations.ASPECTS[1:]]
+    assert situations.kind_of(situations.SITUATIONS - 1) == situations.KINDS - 1
+
+
+def test_what_small_bounds_reach_and_a_short_walk_did_not_is_told():
+    within = reachable(HW, Configuration(replicas=3))
+    assert within.complete
+    few = set(Walker([HW], Configuration(replicas=3), 1).walk(0, 50).met[0].situations.tolist())
+    many = set(Walker([HW], Configuration(replicas=3), 1).walk(0, 20_000).met[0].situations.tolist())
+    assert len(within.situations - few) > len(within.situations - many)
+
+
+def test_a_situation_is_told_in_a_line():
+    p = state.initial(HW, Configuration())
+    (event,) = parse_schedule(["crash A"])
+    before = situations.before(p, 0)
+    step(p, event)
+    assert in_words(situations.situation(p, event, before)) == (
+        "crash at a leader that knows the current one, in the ISR, log as the leader's, HW at its LEO,"
+        " in flight nothing: LEO stays, HW stays"
+    )
