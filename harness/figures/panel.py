@@ -73,10 +73,10 @@ def _part(line: ET.Element, content: str, classes: str = "") -> None:
 def _name(row: ET.Element, replica: ReplicaScene) -> None:
     """The replica's letter in a badge whose outline tells the role, what it does, and what is on its way to it."""
     if replica.role in (Role.LEADER, Role.ZOMBIE):
-        _box(row, 0, 26, 26, 26, 4, "leader" if replica.role is Role.LEADER else "zombie")
+        _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
     else:
         gone = " gone" if replica.role is Role.DOWN else ""
-        ET.SubElement(row, "circle", {"cx": "13", "cy": "39", "r": "13", "class": f"follower{gone}"})
+        ET.SubElement(row, "circle", {"cx": "13", "cy": "39", "r": "12", "class": f"follower{gone}"})
     text(row, 13, 43.5, replica.name, "middle bold" + (" onsolid" if replica.role is Role.LEADER else ""))
     if replica.role is Role.DOWN:
         _line(row, 4, 48, 22, 30, "cross")
