@@ -90,9 +90,11 @@ def mismatch(p: State) -> bool:
     for a in range(p.replicas):
         for b in range(a):
             both = min(p.leo[a], p.leo[b])
-            other_record = log.occupied(p.log_record[a] ^ p.log_record[b])
-            other_epoch = log.occupied(p.log_epoch[a] ^ p.log_epoch[b])
-            if log.prefix(other_record & ~other_epoch, both) != 0:
+            other_record = log.prefix(p.log_record[a] ^ p.log_record[b], both)
+            if other_record == 0:
+                continue
+            other_epoch = p.log_epoch[a] ^ p.log_epoch[b]
+            if log.occupied(other_record) & ~log.occupied(other_epoch) != 0:
                 return True
     return False
 

@@ -108,7 +108,7 @@ class Campaign:
                     " or start another campaign"
                 )
             self.walk(progress)
-            self._finish(progress)
+            return self._outcome(self._finish(progress))
         return self.outcome()
 
     def outcome(self) -> Outcome:
@@ -117,10 +117,12 @@ class Campaign:
             raise CampaignError(
                 f"{self.directory.uri} is not finished; go on with `epochfuzz campaign resume {self.directory.uri}`"
             )
+        return self._outcome(self.tally())
+
+    def _outcome(self, tally: Tally) -> Outcome:
         rows = self.directory.read_rows("findings", findings.SCHEMA)
         own = self.parameters.machine is not None
         found = [] if own else [findings.from_row(row, self.parameters) for row in rows]
-        tally = self.tally()
         seconds = waves.seconds_walked(self.directory, tally.schedules)
         checked = checks.compare(waves.written_blocks(self.directory))
         return Outcome(
@@ -129,7 +131,7 @@ class Campaign:
             seconds=max(seconds, _MOMENT),
             findings=found,
             errors=rows if own else [],
-            steps=blocks.steps(waves.finished_blocks(self.directory)),
+            steps=blocks.steps(waves.finished_blocks(self.directory)) if own else 0,
             checked=checked,
             unreached=self._unreached(),
         )
@@ -156,8 +158,8 @@ class Campaign:
         """The tally of all that is walked."""
         return blocks.total(waves.finished_blocks(self.directory), self.parameters.protocols)
 
-    def _finish(self, progress: Progress) -> None:
-        """From failures to findings and cases."""
+    def _finish(self, progress: Progress) -> Tally:
+        """From failures to findings and cases; returns the tally that they were made of."""
         tally = self.tally()
         breaches = fuzz.breaches(self.parameters.protocols, self.parameters.settings, tally)
         progress.doing(f"shrinking and certifying {len(breaches)} findings")
@@ -172,6 +174,7 @@ class Campaign:
         cases.write(made, self.directory)
         ending = {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(rows)}
         self.directory.write_rows([ending], OUTCOME, "outcome")
+        return tally
 
     def _errors(self) -> list[dict[str, Any]]:
         """How a machine of the user's own failed, as rows of findings."""

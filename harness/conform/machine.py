@@ -102,6 +102,8 @@ class _Machine(RuleBasedStateMachine):
         config = wire.config_of(self.setting.settings)
         self._verbs = self._answer(lambda: self._subject.reset(config, self.setting.protocol.name))
         self._alphabet = self._supported(simplest_first(self.setting.settings))
+        if not self._alphabet:
+            raise NonConformance("the subject supports no event that this configuration makes possible")
 
     @initialize(seed=st.integers(0, 2**32 - 1))
     def schedule(self, seed: int) -> None:

@@ -124,6 +124,15 @@ def test_a_subject_that_is_unable_to_run_the_protocol_fails_with_its_reason() ->
     assert "unable to run this protocol and configuration: there is hw, kip-101, kip-279, kip-320" in report
 
 
+def test_a_subject_without_events_fails_and_says_so() -> None:
+    class Idle(Reference):
+        def reset(self, config: dict[str, Any], protocol: str) -> list[str]:
+            return []
+
+    (report,) = failures(conformance_test(Idle), examples=2)
+    assert "the subject supports no event that this configuration makes possible" in report
+
+
 def test_all_failures_are_of_one_class_of_assertion() -> None:
     assert issubclass(NonConformance, AssertionError)
 
