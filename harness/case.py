@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from harness.case_yaml import CaseError, Flow, Folded, Value, nearest, read, write
+from harness.case_yaml import CaseError, Flow, Folded, Value, read, write
 from model.configuration import Configuration, ConfigurationError
 from model.events import REPLICA_NAMES, parse_event, replica_of, schedule_texts
+from model.names import nearest
 from model.properties import PROPERTIES
 from model.protocols import parse_protocol
 

@@ -4,7 +4,6 @@ Anchors, aliases, tags and merge keys are refused rather than bounded: no case n
 holds no more than it shows.
 """
 
-import difflib
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
+
+from model.names import nearest
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 8  # a case needs six
@@ -31,12 +32,6 @@ class CaseError(Exception):
     def __init__(self, file: Path, line: int | None, message: str) -> None:
         place = str(file) if line is None else f"{file}:{line}"
         super().__init__(f"{place}: {textwrap.shorten(message, 500, placeholder=' ...')}")
-
-
-def nearest(word: str, names: Sequence[str]) -> str:
-    """What to do about a wrong name: the right one if it is near, else all there are."""
-    close = difflib.get_close_matches(word, names, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"there is {', '.join(names)}"
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,62 @@
 
 import sys
 import traceback
+from typing import Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
-from harness.commands import campaign, conform, corpus, explain, explore, fuzz, replay, selftest, shrink
+from harness.commands import (
+    campaign,
+    conform,
+    corpus,
+    explain,
+    explore,
+    fuzz,
+    new_case,
+    replay,
+    report,
+    selftest,
+    shrink,
+)
 from harness.commands.outcome import BadInput, Exit
+
+_HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.
+
+Examples:
+
+- `epochfuzz fuzz` walks random schedules, and shows the shortest that lose a record
+- `epochfuzz replay corpus/documents/m1-loss.yaml --trace` shows one, step by step
+- `epochfuzz explain no-committed-loss` says what a name means
+"""
+_ORDER = (
+    "fuzz",
+    "campaign",
+    "replay",
+    "report",
+    "new-case",
+    "shrink",
+    "corpus",
+    "explore",
+    "explain",
+    "conform",
+    "bench",
+)
+
+
+class _Commands(TyperGroup):
+    """The commands in the order in which people meet them; Typer alone would put `campaign` last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names, for help and completion."""
+        return sorted(super().list_commands(ctx), key=lambda name: (*_ORDER, name).index(name))
+
 
 app = typer.Typer(
     name="epochfuzz",
-    help="Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.",
+    cls=_Commands,
+    help=_HELP,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -20,11 +66,13 @@ app = typer.Typer(
 app.command("fuzz")(fuzz.fuzz)
 app.add_typer(campaign.app, name="campaign")
 app.command("replay")(replay.replay)
+app.command("report")(report.report)
 app.command("shrink")(shrink.shrink)
 app.add_typer(corpus.app, name="corpus")
 app.command("explore")(explore.explore)
 app.command("explain")(explain.explain)
 app.command("conform")(conform.conform)
+app.command("new-case")(new_case.new_case)
 app.command("selftest")(selftest.selftest)
 
 

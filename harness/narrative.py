@@ -1,19 +1,18 @@
-"""What there is to see and to say of a run, as plain data: one scene for each step, and where two runs part.
+"""What there is to see and to say of a run, as plain data: one scene for each step.
 
-Every drawing of a schedule is made from scenes, so that they all show the same things; how a thing looks is the
-drawing's own business (timeline.py draws for the terminal).
+Every drawing of a schedule is made from scenes, so that they all show the same things. What is written on it comes
+from figures/captions.py; how a thing looks is the drawing's own business.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from harness import refusal, sentences
 from harness.replay import Run, Step
 from model import controller, log, replication
 from model.events import REPLICA_NAMES, event_text
-from model.observation import log_entries, members, observe, replica_name
+from model.observation import log_entries, members, replica_name
 from model.state import NONE, TRUNCATING, State
 
 START = "start"  # stands for an event in the scene before the first one
@@ -111,20 +110,6 @@ class Scene:
         return as_sentence(self.clauses)
 
 
-@dataclass(frozen=True)
-class Parting:
-    """The first step after which two runs of one schedule look different from outside, and why."""
-
-    number: int
-    event: str
-    under: tuple[tuple[str, str], tuple[str, str]]  # protocol, and what the step did under it alone
-
-    @property
-    def sentence(self) -> str:
-        """Where they part and why."""
-        return f"Step {self.number}, {self.event}: " + " ".join(f"Under {name}: {why}" for name, why in self.under)
-
-
 def narrate(run: Run) -> tuple[Scene, ...]:
     """The scenes of a run, the start first."""
     opening = Step(0, 0, True, run.start, ())
@@ -143,43 +128,16 @@ def narrate(run: Run) -> tuple[Scene, ...]:
     return tuple(scenes)
 
 
-def parting(run_a: Run, run_b: Run) -> Parting | None:
-    """Where two runs of the same schedule part, None where they never do.
-
-    Leader epoch caches are left out of the comparison: they differ from the start between some generations, and
-    matter once they make a log or a leader differ.
-    """
-    for scene_a, scene_b, step_a, step_b in zip(
-        narrate(run_a)[1:], narrate(run_b)[1:], run_a.steps, run_b.steps, strict=True
-    ):
-        if _seen(step_a) != _seen(step_b):
-            under_a = (run_a.protocol.name, _only_in(scene_a, scene_b))
-            under_b = (run_b.protocol.name, _only_in(scene_b, scene_a))
-            return Parting(scene_a.number, scene_a.event, (under_a, under_b))
-    return None
-
-
 def as_sentence(clauses: Iterable[str]) -> str:
     """Clauses joined, with a capital letter and a full stop."""
     text = "; ".join(clauses)
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _only_in(scene: Scene, other: Scene) -> str:
-    return as_sentence([clause for clause in scene.clauses if clause not in other.clauses] or ["nothing more"])
-
-
 def _opening_clauses(p: State) -> tuple[str, ...]:
     leader = replica_name(controller.leader(p))
     isr = ",".join(members(controller.isr(p)))
     return (f"all replicas are up, have empty logs and know that {leader} leads epoch 0, ISR {isr}",)
-
-
-def _seen(step: Step) -> tuple[Any, ...]:
-    observation = observe(step.state)
-    for replica in observation["replicas"].values():
-        del replica["epochs"]
-    return step.applied, observation
 
 
 def _readable(p: State) -> dict[int, str]:

@@ -180,31 +180,34 @@ def reproducer(
 
     `also` names further properties for which this is the reproducer.
     """
-    run = replay(finding.reproducer.schedule, finding.protocol, settings)
-    spared = _spared(run, finding.property, others, settings)
+    run, spared = told(finding, others, settings)
     names = " and ".join((finding.property, *also))
     title = Text.assemble(
-        "\n", (f"{finding.protocol.name} breaks {names}", "bold"), f" in {len(run.steps)} events\n", _proof(finding)
+        "\n", (f"{finding.protocol.name} breaks {names}", "bold"), f" in {len(run.steps)} events\n", proof(finding)
     )
     return Group(title, side_by_side(run, spared) if spared else timeline(run))
 
 
-def _spared(run: Run, property_: str, others: Sequence[Protocol], settings: Configuration) -> Run | None:
-    schedule = bytes(step.event for step in run.steps)
+def told(finding: Finding, others: Sequence[Protocol], settings: Configuration) -> tuple[Run, Run | None]:
+    """The run of a reproducer, and that of the first of the other protocols that keeps the property on it, if any."""
+    schedule = finding.reproducer.schedule
     for protocol in others:
         other = replay(schedule, protocol, settings)
-        if protocol != run.protocol and property_ not in other.first_broken:
-            return other
-    return None
+        if protocol != finding.protocol and finding.property not in other.first_broken:
+            return replay(schedule, finding.protocol, settings), other
+    return replay(schedule, finding.protocol, settings), None
 
 
-def _proof(finding: Finding) -> str:
+def proof(finding: Finding) -> str:
+    """How short a reproducer is known to be, and what it was made from."""
     reproducer = finding.reproducer
     if reproducer.certified_minimal:
-        proof = "certified minimal: complete search found nothing shorter"
+        proven = "certified minimal: complete search found nothing shorter"
     else:
-        proof = f"not proven minimal: memory ended the search, nothing shorter than {reproducer.searched} events exists"
-    return f"{proof}; shrunk from {finding.shrunk_from} events of schedule {finding.schedule}"
+        proven = (
+            f"not proven minimal: memory ended the search, nothing shorter than {reproducer.searched} events exists"
+        )
+    return f"{proven}; shrunk from {finding.shrunk_from} events of schedule {finding.schedule}"
 
 
 def print_reproducers(
@@ -214,8 +217,13 @@ def print_reproducers(
 
     The first finding comes last: that is where a terminal is left.
     """
+    for same in reversed(by_reproducer(findings)):
+        out.print(reproducer(same[0], protocols, settings, [finding.property for finding in same[1:]]))
+
+
+def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """The findings that have one reproducer in common, together."""
     together: dict[tuple[Protocol, bytes], list[Finding]] = {}
     for finding in findings:
         together.setdefault((finding.protocol, finding.reproducer.schedule), []).append(finding)
-    for same in reversed(together.values()):
-        out.print(reproducer(same[0], protocols, settings, [finding.property for finding in same[1:]]))
+    return list(together.values())

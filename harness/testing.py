@@ -11,6 +11,7 @@ from typing import Any
 from harness.replay import Run, replay
 from model.configuration import Configuration
 from model.events import REPLICA_NAMES, EventError, parse_schedule, replica_of, schedule_texts
+from model.names import nearest
 from model.properties import PROPERTIES
 from model.protocols import parse_protocol
 
@@ -41,7 +42,7 @@ def minimal(protocol: str, property: str, **settings: Any) -> list[str]:
     where there is none, and ValueError for what is no protocol, property or configuration.
     """
     if property not in PROPERTIES:
-        raise ValueError(f"unknown property {property!r}; the properties are {', '.join(PROPERTIES)}")
+        raise ValueError(f"unknown property {property!r}; {nearest(property, PROPERTIES, 'the properties are')}")
     parsed = parse_protocol(protocol)
     configuration = Configuration(**{"records": 3, "epochs": 3, **settings})
 

@@ -15,8 +15,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from harness.narrative import Cell, Parting, ReplicaScene, Role, Scene, narrate, parting
+from harness.figures import captions
+from harness.narrative import Cell, ReplicaScene, Scene
 from harness.replay import Run
+from harness.story import Moment, Story, tell
 
 # Styles that read on light and dark grounds alike: no white, no yellow, nothing bright, no ground of our own.
 BELOW_HIGH_WATERMARK = "reverse"
@@ -34,15 +36,6 @@ MOST_SIDE_BY_SIDE = 2
 MOST_BESIDE_THE_CONTROLLER = 3
 CONTROLLER_WIDTH = len("no leader, ISR A,B")
 
-_ROLES = {
-    Role.LEADER: "leads e{epoch}",
-    Role.ZOMBIE: "leads e{epoch} (zombie)",
-    Role.FOLLOWER: "follows {leader}, e{epoch}",
-    Role.TRUNCATING: "truncates to {leader}, e{epoch}",
-    Role.LEADERLESS: "knows no leader",
-    Role.DOWN: "is down",
-}
-
 
 @dataclass(frozen=True)
 class _Line:
@@ -58,45 +51,55 @@ class _Line:
 
 def timeline(run: Run) -> RenderableType:
     """One run, a step at a time."""
-    opening, *scenes = narrate(run)
-    table = _table(scenes)
-    for scene in scenes:
-        _add_step(table, scene, _Line(), _drawing(scene))
-    return Group(_verdict(run), _opening(opening), table, _Line(), _legend())
+    return draw(tell(run))
 
 
 def side_by_side(run_a: Run, run_b: Run) -> RenderableType:
     """Two runs of one schedule. A step that looks the same under both is drawn once, any other under each."""
-    (opening, *scenes_a), (_, *scenes_b) = narrate(run_a), narrate(run_b)
-    parts_at = parting(run_a, run_b)
-    beside = run_a.settings.replicas <= MOST_SIDE_BY_SIDE
-    table = _table(scenes_a)
-    for a, b in zip(scenes_a, scenes_b, strict=True):
-        if parts_at is not None and a.number == parts_at.number:
-            table.add_row(*(Rule(title, style=NAME, characters="=") for title in ("", "", "here they part")))
-        if a == b:
-            _add_step(table, a, _Line(), _drawing(a))
-        elif beside:
-            names = _beside(_Line(run_a.protocol.name), _Line(run_b.protocol.name))
-            _add_step(table, a, names, _beside(_drawing(a, halved=True), _drawing(b, halved=True)))
-        else:
-            _add_step(table, a, _Line(run_a.protocol.name), Group(_drawing(a), _Line(run_b.protocol.name), _drawing(b)))
-    heading = _verdict(run_a), _verdict(run_b), _parting(parts_at), _opening(opening)
-    return Group(*heading, table, _Line(), _legend())
+    return draw(tell(run_a, run_b))
 
 
-def _table(scenes: list[Scene]) -> Table:
+def draw(story: Story) -> RenderableType:
+    """A story, a step at a time."""
+    table = _table(story)
+    for moment in story.moments:
+        if moment.parts:
+            table.add_row(*(Rule(title, style=NAME, characters="=") for title in ("", "", captions.PARTING)))
+        _add_step(table, moment, story.runs)
+    parting = [_parting(story)] if len(story.runs) > 1 else []
+    return Group(*map(_verdict, story.runs), *parting, _opening(story.opening), table, _Line(), _legend())
+
+
+def scene(scene: Scene) -> RenderableType:
+    """One step by itself."""
+    return _drawing(scene)
+
+
+def _table(story: Story) -> Table:
     """A table with the number and the event of each step, and what they are followed by."""
     table = Table.grid(expand=True)
-    table.add_column(width=len(str(len(scenes))) + 1)
-    table.add_column(width=max((len(scene.event) for scene in scenes), default=0) + 2)
+    table.add_column(width=len(str(len(story.moments))) + 1)
+    table.add_column(width=max((len(moment.event) for moment in story.moments), default=0) + 2)
     table.add_column(ratio=1)
     return table
 
 
-def _add_step(table: Table, scene: Scene, rule: RenderableType, body: RenderableType) -> None:
+def _add_step(table: Table, moment: Moment, runs: tuple[Run, ...]) -> None:
+    rule, body = _step(moment, runs)
+    applied = any(scene.applied for scene in moment.scenes)
     table.add_row(_Line(), _Line(), rule)
-    table.add_row(Text(str(scene.number), ASIDE), Text(scene.event, NAME if scene.applied else ASIDE), body)
+    table.add_row(Text(str(moment.number), ASIDE), Text(moment.event, NAME if applied else ASIDE), body)
+
+
+def _step(moment: Moment, runs: tuple[Run, ...]) -> tuple[RenderableType, RenderableType]:
+    """The rule above a step, and its drawing under each protocol."""
+    if not moment.told_apart:
+        return _Line(), _drawing(moment.scenes[0])
+    names = [_Line(run.protocol.name) for run in runs]
+    if runs[0].settings.replicas <= MOST_SIDE_BY_SIDE:
+        return _beside(*names), _beside(*(_drawing(scene, halved=True) for scene in moment.scenes))
+    a, b = map(_drawing, moment.scenes)
+    return names[0], Group(a, names[1], b)
 
 
 def _beside(left: RenderableType, right: RenderableType) -> Table:
@@ -108,22 +111,16 @@ def _beside(left: RenderableType, right: RenderableType) -> Table:
 
 
 def _verdict(run: Run) -> Text:
-    verdicts = []
-    if run.broken:
-        verdicts.append(Text(f"breaks {_first_broken(run, run.broken)}", BROKEN))
-    if run.permitted:
-        verdicts.append(Text(f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits"))
-    verdict = Text("; ").join(verdicts) if verdicts else Text("keeps every promise")
-    return Text.assemble((run.protocol.name, NAME), " ", verdict)
+    broken, permitted = captions.breaks(run), captions.permitted(run)
+    verdicts = [Text(broken, BROKEN)] if broken else []
+    verdicts += [Text(permitted)] if permitted else []
+    return Text.assemble((run.protocol.name, NAME), " ", Text("; ").join(verdicts) or captions.verdict(run))
 
 
-def _first_broken(run: Run, properties: list[str]) -> str:
-    return ", ".join(f"{name} at step {run.first_broken[name]}" for name in properties)
-
-
-def _parting(parts_at: Parting | None) -> RenderableType:
+def _parting(story: Story) -> RenderableType:
+    parts_at = story.parting
     if parts_at is None:
-        return Text("They do not part.")
+        return Text(captions.no_parting(story.runs))
     reasons = (Padding(Text.assemble("Under ", (name, NAME), f": {why}"), (0, 0, 0, 2)) for name, why in parts_at.under)
     return Group(Text(f"They part at step {parts_at.number}, {parts_at.event}."), *reasons)
 
@@ -156,12 +153,11 @@ def _lines(lines: Iterable[Text]) -> Text:
 
 
 def _replica(replica: ReplicaScene) -> Iterator[Text]:
-    role = _ROLES[replica.role].format(leader=replica.leader, epoch=replica.epoch)
-    yield Text.assemble((replica.name, NAME), " ", role)
+    yield Text.assemble((replica.name, NAME), " ", captions.role(replica))
     yield Text(" ").join(_log(replica)) or Text("(empty)", ASIDE)
     yield Text(" ").join(_figures(replica))
-    if on_disk := list(_on_disk(replica)):
-        yield Text(" ").join(on_disk)
+    if on_disk := captions.on_disk(replica):
+        yield Text(" ".join(on_disk))
     if replica.in_flight:
         yield Text(f"<- {replica.in_flight}")
 
@@ -195,22 +191,12 @@ def _figures(replica: ReplicaScene) -> Iterator[Text]:
     yield _figure("HW", replica.previous_high_watermark, replica.high_watermark)
 
 
-def _on_disk(replica: ReplicaScene) -> Iterator[Text]:
-    if replica.flushed is not None:
-        yield Text(f"flushed {replica.flushed}")
-    if replica.checkpointed is not None:
-        yield Text(f"checkpoint {replica.checkpointed}")
-
-
 def _figure(name: str, previous: int, current: int) -> Text:
-    return Text(f"{name} {current}") if previous == current else Text(f"{name} {previous}->{current}", CHANGED)
+    return Text(captions.moved(name, previous, current), "" if previous == current else CHANGED)
 
 
 def _controller(scene: Scene) -> Iterator[Text]:
-    decided = scene.controller
-    leads = f"{decided.leader} leads" if decided.leader else "no leader"
-    yield Text(f"controller at e{decided.epoch}")
-    yield Text(f"{leads}, ISR {','.join(decided.isr)}")
+    yield from map(Text, captions.decision(scene.controller))
     if scene.committed:
         yield Text(" ").join([Text("committed"), *(_committed(scene, record) for record in scene.committed)])
 

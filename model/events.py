@@ -6,6 +6,8 @@ string over the alphabet is a valid schedule, and so is what is left after delet
 
 from collections.abc import Iterable
 
+from model.names import nearest
+
 REPLICA_NAMES = "ABCDE"
 
 # The order is part of the format of a schedule: append, never reorder.
@@ -76,7 +78,7 @@ def parse_event(text: str) -> int:
         raise EventError(f"an event is a verb and a replica, such as 'fetch B'; got {text!r}")
     verb, replica = words
     if verb not in VERBS:
-        raise EventError(f"unknown event {verb!r}; the events are {', '.join(VERBS)}")
+        raise EventError(f"unknown event {verb!r}; {nearest(verb, VERBS, 'the events are')}")
     if len(replica) != 1 or replica not in REPLICA_NAMES:
         raise EventError(f"unknown replica {replica!r}; the replicas are {', '.join(REPLICA_NAMES)}")
     return encode(VERBS.index(verb), REPLICA_NAMES.index(replica))

@@ -6,6 +6,8 @@ choices are numbered from 0 in the order written here, and the rules compare aga
 
 from dataclasses import dataclass
 
+from model.names import nearest
+
 # truncation: where a follower cuts its log when it starts to follow.
 TRUNCATE_TO_HIGH_WATERMARK = 0  # up to Kafka 0.10.2: cut to one's own high watermark
 TRUNCATE_BY_LEADER_EPOCH = 1  # KIP-101: ask OffsetsForLeaderEpoch for one's last epoch, cut to the answer
@@ -61,10 +63,12 @@ class Protocol:
         numbers = {mechanism: getattr(self, mechanism) for mechanism in MECHANISMS}
         for mechanism, choice in choices.items():
             if mechanism not in MECHANISMS:
-                raise ProtocolError(f"unknown mechanism {mechanism!r}; the mechanisms are {', '.join(MECHANISMS)}")
+                raise ProtocolError(
+                    f"unknown mechanism {mechanism!r}; {nearest(mechanism, MECHANISMS, 'the mechanisms are')}"
+                )
             if choice not in MECHANISMS[mechanism]:
-                known = ", ".join(MECHANISMS[mechanism])
-                raise ProtocolError(f"unknown choice {choice!r} for {mechanism}; the choices are {known}")
+                known = nearest(choice, MECHANISMS[mechanism], "the choices are")
+                raise ProtocolError(f"unknown choice {choice!r} for {mechanism}; {known}")
             numbers[mechanism] = MECHANISMS[mechanism].index(choice)
         suffix = ",".join(f"{mechanism}={choice}" for mechanism, choice in choices.items())
         return Protocol(f"{self.name}:{suffix}" if suffix else self.name, **numbers)
@@ -103,7 +107,8 @@ def parse_protocol(text: str) -> Protocol:
     """The protocol for a text such as `kip-320` or `kip-320:isr_expansion=high_watermark`. Raises ProtocolError."""
     generation, _, changes = text.partition(":")
     if generation not in GENERATIONS:
-        raise ProtocolError(f"unknown protocol {generation!r}; the generations are {', '.join(GENERATIONS)}")
+        known = nearest(generation, GENERATIONS, "the generations are")
+        raise ProtocolError(f"unknown protocol {generation!r}; {known}")
     choices = {}
     for change in filter(None, changes.split(",")):
         mechanism, equals, choice = change.partition("=")

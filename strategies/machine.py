@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from model import properties, state
 from model.configuration import Configuration
 from model.events import event_text, parse_event
+from model.names import nearest
 from model.protocols import Protocol, parse_protocol
 from model.step import step
 from strategies import scouting
@@ -45,7 +46,7 @@ def replication_machine(
     """
     for name in judged if wanted is None else (*judged, wanted):
         if name not in CHECKS:
-            raise ValueError(f"unknown property {name!r}; the properties are {', '.join(CHECKS)}")
+            raise ValueError(f"unknown property {name!r}; {nearest(name, CHECKS, 'the properties are')}")
     names = tuple(name for name in CHECKS if name in judged and name not in properties.permitted(settings))
     if not protocols or not names or wanted not in (None, *names):
         raise ValueError("a machine needs a protocol to drive, and judges one property at least, the wanted among them")

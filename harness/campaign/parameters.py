@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
-from importlib import metadata
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +11,7 @@ from harness.campaign.machines import ReplicationMachines
 from harness.engine.compilation import model_digest
 from harness.engine.walk import Walker
 from harness.fuzz import Engine
+from harness.version import epochfuzz_version
 from model.configuration import Configuration
 from model.protocols import Protocol, parse_protocol
 
@@ -38,13 +38,6 @@ SCHEMA = pa.schema(
 )
 
 
-def _version() -> str:
-    try:
-        return metadata.version("epochfuzz")
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
 @dataclass(frozen=True)
 class Parameters:
     """What a campaign walks: so many `schedules`, for so many `seconds`, or until it is `stable`.
@@ -63,7 +56,7 @@ class Parameters:
     machine: str | None = None
     block: int = BLOCK
     model: str = field(default_factory=model_digest)
-    version: str = field(default_factory=_version)
+    version: str = field(default_factory=epochfuzz_version)
 
     @property
     def blocks(self) -> int | None:

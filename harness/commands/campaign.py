@@ -31,7 +31,16 @@ class Engine(Enum):
 
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="The walk of `fuzz` on Spark, durable: run, resume, report."
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="""The walk of `fuzz` on Spark, durable: run, resume, report.
+
+Examples:
+
+- `epochfuzz campaign run --out build/tonight --protocol kip-320 --replicas 3 --for 8h`
+- `epochfuzz campaign resume build/tonight`
+- `epochfuzz campaign report build/tonight`
+""",
 )
 
 Out = Annotated[str, typer.Option("--out", help="The campaign's directory: any URI that Spark can write.")]
@@ -134,6 +143,8 @@ def resume(
 @app.command("report")
 def report(
     directory: Directory,
+    file: Annotated[Path | None, typer.Option("--out", help="Write an HTML report to this file, too.")] = None,
+    sarif: options.Sarif = None,
     master: Master = None,
     remote: Remote = None,
     corpus: Corpus = None,
@@ -141,12 +152,16 @@ def report(
 ) -> int:
     """Show again what a finished campaign has found.
 
-    Example: `epochfuzz campaign report build/campaign`
+    Examples:
+
+    - `epochfuzz campaign report build/campaign`
+    - `epochfuzz campaign report build/campaign --out campaign.html`
+    - `epochfuzz campaign report build/campaign --sarif campaign.sarif`
     """
     known = _load_corpus(corpus)
     with spark_session(master, remote) as spark:
         outcome = _load(spark, directory).outcome()
-    return _end(outcome, directory, known, json)
+    return _end(outcome, directory, known, json, file, sarif)
 
 
 # What these import is imported there, so that help and mistakes are answered before Spark and Numba are loaded. What
@@ -218,7 +233,14 @@ def spark_session(master: str | None, remote: str | None) -> Iterator["SparkSess
         raise typer.Exit(Exit.INTERNAL) from None
 
 
-def _end(outcome: "Outcome", directory: str, corpus: list["Case"], json: bool) -> int:
+def _end(
+    outcome: "Outcome",
+    directory: str,
+    corpus: list["Case"],
+    json: bool,
+    report: Path | None = None,
+    sarif: Path | None = None,
+) -> int:
     from harness import news
     from harness.campaign.left import left_json, left_lines
     from harness.commands.ending import end_machine, end_walk
@@ -226,11 +248,17 @@ def _end(outcome: "Outcome", directory: str, corpus: list["Case"], json: bool) -
 
     parameters, out = outcome.parameters, console(json)
     if parameters.machine is not None:
+        if report is not None or sarif is not None:
+            raise BadInput(
+                f"--out and --sarif show schedules of the model, and {directory} is about a machine of yours"
+            )
         return end_machine(out, outcome, directory, json)
     walked = Walked(outcome.tally, outcome.seconds)
     told = news.compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
-    more = {"directory": directory} | news.news_json(outcome.findings, told) | left_json(outcome)
-    code = end_walk(out, parameters.walker(), walked, outcome.findings, json, **more)
+    left = left_json(outcome)
+    more = {"directory": directory} | news.news_json(outcome.findings, told) | left
+    walker, never_met = parameters.walker(), left["unreached"]
+    code = end_walk(out, walker, walked, outcome.findings, json, report, sarif, never_met, **more)
     for line in (*news.news_lines(outcome.findings, told), *left_lines(outcome)):
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:

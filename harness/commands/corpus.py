@@ -5,15 +5,23 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from harness.case import Case, CaseError, dump_case, load_case
 from harness.commands import options
-from harness.commands.outcome import BadInput, Exit, console
+from harness.commands.outcome import BadInput, Exit, console, print_json
 from harness.corpus import find_cases, load_corpus, tells_as_much
 
 FOUND = "found"
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Keep what was found as a case: add.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="""Keep what was found as a case: add.
+
+Example: `epochfuzz corpus add build/campaign/cases`
+""",
+)
 
 
 @app.command("add")
@@ -23,6 +31,7 @@ def add(
     ],
     corpus: options.Corpus = Path("corpus"),
     yes: Annotated[bool, typer.Option("--yes", help="Add without asking.")] = False,
+    json: options.Json = False,
 ) -> int:
     """Show a case, and once that is confirmed, keep it in the corpus under found/.
 
@@ -30,32 +39,37 @@ def add(
 
     - `epochfuzz corpus add build/campaign/cases/kip-101-no-divergence.yaml`
     - `epochfuzz corpus add build/campaign/cases --corpus tests/corpus --yes`
+    - `epochfuzz corpus add build/campaign/cases --yes --json`
     """
     try:
         kept = load_corpus([corpus]) if corpus.is_dir() and any(corpus.rglob("*.yaml")) else []
         offered = [load_case(path) for path in find_cases(case)]
     except CaseError as error:
         raise BadInput(str(error)) from None
-    out = console(json_wanted=False)
+    out = console(json)
+    added, known = [], {}
     for each in offered:
         twin = next((other for other in kept if tells_as_much(other, each)), None)
         if twin is not None:
             out.print(f"{each.id}: already told by {twin.path}", markup=False)
+            known[each.id] = str(twin.path)
             continue
-        _show(each)
-        if yes or typer.confirm(f"keep {each.id} in {corpus / FOUND}?", default=False):
+        _show(out, each)
+        if yes or typer.confirm(f"keep {each.id} in {corpus / FOUND}?", default=False, err=json):
             named = _named(each, kept)
             kept.append(named)
-            out.print(f"added {_write(named, corpus / FOUND)}", markup=False)
+            added.append(str(_write(named, corpus / FOUND)))
+            out.print(f"added {added[-1]}", markup=False)
+    if json:
+        print_json({"added": added, "known": known})
     return Exit.AS_EXPECTED
 
 
-def _show(case: Case) -> None:
+def _show(out: Console, case: Case) -> None:
     from harness.replay import replay
     from harness.timeline import timeline
     from model.protocols import parse_protocol
 
-    out = console(json_wanted=False)
     out.print(f"\n{case.id}\n{case.why.strip()}", markup=False)
     name = (case.provenance or {}).get("protocol") or next(iter(case.expect), None)
     if name is not None:

@@ -1,6 +1,8 @@
 """How a walk ends, in this process or on Spark: what is printed, the JSON document, and the exit code."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from json import dumps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -9,14 +11,32 @@ from rich.text import Text
 if TYPE_CHECKING:
     from harness.campaign.campaign import Outcome
 
+from harness import sarif as sarif_format
 from harness import summary
-from harness.commands.outcome import Exit, print_json
+from harness.commands import github
+from harness.commands.outcome import Exit, print_json, write_file
 from harness.fuzz import Engine, Finding, Walked
+from harness.report import from_walk
+from harness.report.page import Page
 from model.configuration import Configuration
 
 
-def end_walk(out: Console, walker: Engine, walked: Walked, found: Sequence[Finding], json: bool, **more: Any) -> int:
-    """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code."""
+def end_walk(
+    out: Console,
+    walker: Engine,
+    walked: Walked,
+    found: Sequence[Finding],
+    json: bool,
+    report: Path | None = None,
+    sarif: Path | None = None,
+    never_met: Mapping[str, Sequence[str]] | None = None,
+    **more: Any,
+) -> int:
+    """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code.
+
+    `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted.
+    `never_met` is for the report: the situations within reach that were not met, by protocol text.
+    """
     protocols, settings, tally = walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
     out.print(summary.goals_table(protocols, settings, tally.goals))
@@ -26,11 +46,31 @@ def end_walk(out: Console, walker: Engine, walked: Walked, found: Sequence[Findi
     unmet = summary.unmet_goals(protocols, settings, tally.goals)
     for goal in unmet:
         out.print(f"goal never met: {goal}; more schedules (--schedules, --for) may meet it")
+    if report is not None:
+        write_report(out, report, from_walk.page(walker, walked, found, again, never_met))
+    if sarif is not None:
+        write_sarif(out, sarif, walker, found, again)
+    github.tell_walk(out, walker, found, again)
     if json:
         print_json(summary.walk_json(walker, walked, found) | {"reproduce": again} | more)
     if any(finding.known_flaw is None for finding in found):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if unmet else Exit.AS_EXPECTED
+
+
+def write_report(out: Console, file: Path, page: Page) -> None:
+    """Write a page as an HTML file."""
+    from harness.report import html  # what renders is loaded for those who asked for it
+
+    with out.status("drawing the report"):
+        write_file(file, html.render(page))
+    out.print(f"report: {file}", markup=False, soft_wrap=True)
+
+
+def write_sarif(out: Console, file: Path, walker: Engine, found: Sequence[Finding], reproduce: str) -> None:
+    """Write findings as a SARIF file."""
+    write_file(file, dumps(sarif_format.log(walker, found, reproduce), indent=2) + "\n")
+    out.print(f"SARIF: {file}", markup=False, soft_wrap=True)
 
 
 def end_machine(out: Console, outcome: "Outcome", directory: str, json: bool) -> int:

@@ -16,7 +16,7 @@ def explore(
     *,
     settings: Configuration,
     protocol: Annotated[str, typer.Option("--protocol", "-p", help="The protocol to search.")],
-    property_: Annotated[str, typer.Option("--property", help="The property to break.")] = "no-committed-loss",
+    property_: options.Property = "no-committed-loss",
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="The longest schedule to look at.")] = None,
     memory: Annotated[float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB.")] = 4.0,
     json: options.Json = False,

@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -34,7 +35,9 @@ def fuzz(
     ] = None,
     breaks: Annotated[str | None, typer.Option("--breaks", help="With --holds: the protocol to break.")] = None,
     holds: Annotated[str | None, typer.Option("--holds", help="With --breaks: the protocol to spare.")] = None,
-    property_: Annotated[str, typer.Option("--property", help="The property for --breaks.")] = "no-committed-loss",
+    property_: options.Property = "no-committed-loss",
+    report: options.Report = None,
+    sarif: options.Sarif = None,
     json: options.Json = False,
 ) -> int:
     """Walk random schedules under each protocol; shrink and certify what breaks.
@@ -46,6 +49,7 @@ def fuzz(
     - `epochfuzz fuzz --protocol kip-320:fencing=none --schedules 200000 --seed 7 --json`
     - `epochfuzz fuzz --breaks kip-101 --holds kip-320 --property no-divergence`
     - `epochfuzz fuzz --ablate kip-320 --replicas 3`
+    - `epochfuzz fuzz --protocol kip-279 --replicas 3 --report kip-279.html`
     """
     out = console(json)
     if seed is None:
@@ -53,6 +57,8 @@ def fuzz(
     if (breaks is None) != (holds is None):
         raise BadInput("--breaks and --holds go together: the protocol to break, and the one to spare")
     if breaks is not None and holds is not None:
+        if report is not None or sarif is not None:
+            raise BadInput("--report and --sarif are about what a walk finds; --breaks with --holds is a search")
         (to_break,), (to_hold,) = options.parse_protocols([breaks]), options.parse_protocols([holds])
         return _distinguish(out, to_break, to_hold, settings, property_, seed, json)
     if schedules is not None and for_ is not None:
@@ -63,8 +69,10 @@ def fuzz(
     threads = jobs or os.cpu_count() or 1
     if ablate is not None:
         (base,) = options.parse_protocols([ablate])
-        return _ablate(out, base, settings, schedules, seconds, seed, threads, json)
-    return _walk(out, options.parse_protocols(protocol), settings, schedules, seconds, seed, threads, json)
+        return _ablate(out, base, settings, schedules, seconds, seed, threads, report, sarif, json)
+    return _walk(
+        out, options.parse_protocols(protocol), settings, schedules, seconds, seed, threads, report, sarif, json
+    )
 
 
 # What each of these imports is imported there, so that help and mistakes are answered before anything is compiled.
@@ -78,6 +86,8 @@ def _walk(
     seconds: float | None,
     seed: int,
     threads: int,
+    report: Path | None,
+    sarif: Path | None,
     json: bool,
 ) -> int:
     from harness import fuzz as fuzzing
@@ -90,7 +100,7 @@ def _walk(
     with show_walk(out, schedules, seconds) as progress:
         walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
         found = fuzzing.findings(walker, walked.tally, progress.doing)
-    return end_walk(out, walker, walked, found, json)
+    return end_walk(out, walker, walked, found, json, report, sarif)
 
 
 def _ablate(
@@ -101,13 +111,16 @@ def _ablate(
     seconds: float | None,
     seed: int,
     threads: int,
+    report: Path | None,
+    sarif: Path | None,
     json: bool,
 ) -> int:
     from harness import fuzz as fuzzing
     from harness import summary
-    from harness.commands.ending import reproduction
+    from harness.commands.ending import reproduction, write_report, write_sarif
     from harness.engine.walk import Walker
     from harness.progress import show_walk
+    from harness.report import from_walk
 
     variants = ablations(base)
     if not variants:
@@ -126,6 +139,10 @@ def _ablate(
             f"{variant} broke nothing here; more schedules or replicas, or a fault such as --power-loss, may do it"
         )
     idle = summary.idle_mechanisms(base, variants, found)
+    if report is not None:
+        write_report(out, report, from_walk.page(walker, walked, found, again))
+    if sarif is not None:
+        write_sarif(out, sarif, walker, found, again)
     if json:
         print_json(summary.walk_json(walker, walked, found) | {"reproduce": again, "guards_nothing": idle})
     if any(finding.protocol == base and finding.known_flaw is None for finding in found):

@@ -12,23 +12,32 @@ import typer
 
 from harness.commands.outcome import BadInput
 from model.configuration import Configuration, ConfigurationError
+from model.names import nearest
 from model.properties import PROPERTIES
-from model.protocols import Protocol, ProtocolError, parse_protocol
+from model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
 
 Protocols = Annotated[
     list[str],
     typer.Option(
         "--protocol",
         "-p",
+        autocompletion=lambda: list(GENERATIONS),
         help="A generation (hw, kip-101, kip-279, kip-320), or one with mechanisms replaced, such as"
         " kip-320:isr_expansion=high_watermark. Repeat it for several.",
     ),
+]
+Property = Annotated[
+    str, typer.Option("--property", autocompletion=lambda: list(PROPERTIES), help="The property to break.")
 ]
 Seed = Annotated[
     int | None, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same schedules. Drawn if left out.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
 Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the corpus.")]
+
+Report = Annotated[Path | None, typer.Option("--report", help="Write an HTML report, with every finding step by step.")]
+
+Sarif = Annotated[Path | None, typer.Option("--sarif", help="Write the findings as SARIF 2.1.0, for code scanning.")]
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
@@ -92,7 +101,7 @@ def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspe
 def parse_property(name: str) -> int:
     """The set that holds the one property named. Raises BadInput."""
     if name not in PROPERTIES:
-        raise BadInput(f"--property: unknown property {name!r}; the properties are {', '.join(PROPERTIES)}")
+        raise BadInput(f"--property: unknown property {name!r}; {nearest(name, PROPERTIES, 'the properties are')}")
     return 1 << PROPERTIES.index(name)
 
 

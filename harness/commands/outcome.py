@@ -3,6 +3,7 @@
 import json
 import sys
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -32,3 +33,11 @@ def print_json(document: dict[str, Any]) -> None:
     """Print the one JSON document of a command."""
     json.dump(document, sys.stdout, indent=2)
     sys.stdout.write("\n")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file that was asked for. Raises BadInput where that cannot be done."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None

@@ -8,9 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.case import Case, CaseError, dump_case
-from harness.commands import options
-from harness.commands.outcome import BadInput, Exit, console, print_json
+from harness.case import CaseError, dump_case
+from harness.commands import github, options
+from harness.commands.drawing import Format, draw, refuse_too_long
+from harness.commands.outcome import BadInput, Exit, console, print_json, write_file
 from harness.corpus import load_corpus
 from harness.judgement import Judgement, Verdict, judge, rewritten
 from model.protocols import ProtocolError
@@ -23,6 +24,11 @@ def replay(
         typer.Option("--protocol", "-p", help="Replay under these protocols instead of those that the case names."),
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show every step as a timeline.")] = False,
+    format_: Annotated[
+        Format | None,
+        typer.Option("--format", help="Draw the schedule of one case, with the two protocols that tell most."),
+    ] = None,
+    file: Annotated[Path | None, typer.Option("--out", help="The file for the drawing; stdout if left out.")] = None,
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Write what replay gives into the case files, as what they expect.")
     ] = False,
@@ -35,14 +41,21 @@ def replay(
     - `epochfuzz replay corpus/documents/m1-loss.yaml --trace`
     - `epochfuzz replay corpus --json`
     - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol kip-320`
+    - `epochfuzz replay corpus/documents/m1-loss.yaml --format svg --out m1-loss.svg`
+    - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol hw --format tla --out m1_loss.tla`
     """
-    out = console(json)
+    if file is not None and format_ is None:
+        raise BadInput("--out is the file for a drawing: say which with --format")
+    if json and format_ is not None and file is None:
+        raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
+    out = console(json or (format_ is not None and file is None))
     try:
         cases = load_corpus(case)
         if rewrite:
             cases = [rewritten(each) for each in cases]
             for each in cases:
-                _write(each)
+                assert each.path is not None  # it was loaded from there
+                write_file(each.path, dump_case(each))
         judgements = [judge(each, protocol) for each in cases]
     except CaseError as error:
         raise BadInput(str(error)) from None
@@ -50,6 +63,8 @@ def replay(
         raise BadInput(f"--protocol: {error}") from None
     if not judgements:
         raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
+    if format_ is not None:
+        _draw(judgements, format_, file)
     if trace:
         for judgement in judgements:
             _print_trace(out, judgement)
@@ -58,6 +73,7 @@ def replay(
         for verdict in judgement.verdicts.values():
             for sentence in (*verdict.mismatches, *filter(None, [verdict.drift])):
                 out.print(f"{judgement.case.path}: {judgement.case.id}: {sentence}", markup=False)
+    github.tell_replay(out, judgements)
     if json:
         print_json({"cases": [_json(judgement) for judgement in judgements]})
     if any(judgement.drifted for judgement in judgements):
@@ -65,12 +81,17 @@ def replay(
     return Exit.AS_EXPECTED if all(judgement.as_expected for judgement in judgements) else Exit.BROKEN
 
 
-def _write(case: Case) -> None:
-    assert case.path is not None  # it was loaded from there
-    try:
-        case.path.write_text(dump_case(case), encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{case.path}: cannot be rewritten: {error.strerror}") from None
+def _draw(judgements: list[Judgement], format_: Format, file: Path | None) -> None:
+    if len(judgements) > 1:
+        raise BadInput(f"--format draws one case, and these are {len(judgements)}: name one")
+    (judgement,) = judgements
+    refuse_too_long(judgement.case)
+    runs = [verdict.run for verdict in judgement.verdicts.values()]
+    drawn = draw(judgement.case, runs, format_, judgement.case.id if file is None else file.stem)
+    if file is None:
+        typer.echo(drawn, nl=False)
+    else:
+        write_file(file, drawn)
 
 
 def _print_trace(out: Console, judgement: Judgement) -> None:

@@ -74,9 +74,17 @@ def test_the_json_of_a_campaign_is_that_of_fuzz(epochfuzz, tmp_path):
 def test_report_shows_what_run_showed(epochfuzz, tmp_path):
     walk = ("--protocol", "hw", "--schedules", 2_000, "--seed", 7)
     code, run, told = epochfuzz("campaign", "run", "--out", tmp_path / "c", *walk)
-    assert "hw breaks no-committed-loss" in run
+    assert "hw breaks no-committed-loss" in run, told
     assert f"epochfuzz campaign report {tmp_path / 'c'}" in told
     assert epochfuzz("campaign", "report", tmp_path / "c")[:2] == (code, run)
+
+    files = ("--out", tmp_path / "c.html", "--sarif", tmp_path / "c.sarif")
+    assert epochfuzz("campaign", "report", tmp_path / "c", *files)[0] == code
+    page = (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert "hw breaks no-committed-loss and no-acked-loss in 9 events" in page
+    assert " within reach and never met</summary>" in page
+    (log,) = json.loads((tmp_path / "c.sarif").read_text(encoding="utf-8"))["runs"]
+    assert "no-committed-loss" in [result["ruleId"] for result in log["results"]]
 
 
 def test_a_property_broken_where_it_should_hold_is_exit_1(epochfuzz, tmp_path):

@@ -58,7 +58,10 @@ def test_the_model_passes() -> None:
 def test_a_subject_that_differs_fails_with_the_field_and_the_shortest_schedule() -> None:
     (report,) = failures(conformance_test(Ahead))
     assert "Difference: difference: replicas.B.leo is 2, and 1 in the model" in report
-    assert "after produce A, fetch B, receive B" in report
+    # Two schedules are shortest. Hypothesis also draws constants of the modules that happen to be loaded, and so which
+    # of them it ends at depends on the tests that ran before.
+    shortest = ("produce A, fetch B, receive B", "elect B, notify B, produce B")
+    assert any(f"after {schedule}\n" in report for schedule in shortest)
 
 
 def test_what_takes_several_events_in_order_is_found_and_shrunk() -> None:

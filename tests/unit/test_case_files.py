@@ -140,7 +140,7 @@ MISTAKES: list[tuple[str, str, int, str]] = [
     ("unclean_leader_election: yes", "unclean_leader_election: 1", 6, "unclean_leader_election is true or false"),
     ("config: {replicas: 3, acks: 1, unclean_leader_election: yes}", "config:", 6, "config is a mapping"),
     # events
-    ("- fetch B", "- fetsh B", 9, "unknown event 'fetsh'; the events are produce, fetch,"),
+    ("- fetch B", "- fetsh B", 9, "unknown event 'fetsh'; did you mean 'fetch'?"),
     ("- fetch B", "- fetch F", 9, "unknown replica 'F'"),
     ("- fetch B", "- fetch", 9, "an event is a verb and a replica, such as 'fetch B'"),
     ("- fetch B", "- fetch: B", 9, "an event is text"),

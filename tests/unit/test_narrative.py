@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import refusal, sentences
-from harness.narrative import Missing, Parting, Role, Scene, narrate, parting
+from harness.narrative import Missing, Role, Scene, narrate
 from harness.replay import Run, replay
+from harness.story import Parting, parting
 from model import events, properties
 from model.configuration import ACKS, Configuration
 from model.events import parse_event, parse_schedule

@@ -1,5 +1,6 @@
 """What a run found beside the corpus, and how a finding becomes a case of it."""
 
+import json
 import sys
 from dataclasses import replace
 
@@ -106,6 +107,14 @@ def test_a_case_that_the_corpus_has_is_not_kept_twice(epochfuzz, offered):
     code, out, _ = epochfuzz("corpus", "add", offered, "--yes")
     assert code == 0
     assert "m1: already told by corpus/found/m1.yaml" in out
+
+
+def test_as_json_it_is_told_what_was_added_and_what_was_known(epochfuzz, offered):
+    for document in (
+        {"added": ["corpus/found/m1.yaml"], "known": {}},
+        {"added": [], "known": {"m1": "corpus/found/m1.yaml"}},
+    ):
+        assert json.loads(epochfuzz("corpus", "add", offered, "--yes", "--json")[1]) == document
 
 
 def test_another_case_of_that_name_gets_a_name_of_its_own(epochfuzz, offered):

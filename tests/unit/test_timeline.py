@@ -87,6 +87,13 @@ def test_protocols_that_never_part_say_so():
     assert lines[:3] == ["hw keeps every promise", "kip-101 keeps every promise", "They do not part."]
 
 
+def test_protocols_that_part_only_once_faults_have_stopped_say_so():
+    schedule = "produce A, elect B, notify B, produce B, elect A, catch_up A, produce A"
+    lines = printed(side_by_side(run(schedule, "kip-101"), run(schedule)))
+    assert lines[0] == "kip-101 breaks convergence at step 7"
+    assert "They do not part in these steps: convergence is judged after them" in lines[2]
+
+
 @pytest.mark.parametrize(
     ("schedule", "configuration", "verdict"),
     [

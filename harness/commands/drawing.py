@@ -1,0 +1,51 @@
+"""A case drawn: for the terminal, or as a file in one of the formats that other tools read."""
+
+import io
+from collections.abc import Sequence
+from enum import StrEnum
+
+from harness.case import Case
+from harness.commands.outcome import BadInput
+from harness.replay import Run
+
+MOST_EVENTS = 500  # a longer schedule is no picture; a browser takes seconds over it
+_TERMINAL_WIDTH = 100
+
+
+class Format(StrEnum):
+    """The drawings there are."""
+
+    TERMINAL = "terminal"
+    SVG = "svg"
+    MERMAID = "mermaid"
+    TLA = "tla"
+
+
+def refuse_too_long(case: Case) -> None:
+    """Raises BadInput for a case that is too long to be drawn."""
+    if len(case.events) > MOST_EVENTS:
+        raise BadInput(
+            f"{case.path}: {len(case.events)} events are too many to draw (the most is {MOST_EVENTS});"
+            " `epochfuzz shrink` makes a case short"
+        )
+
+
+def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
+    """The text of a drawing. A TLA+ module holds every run, the others the two that tell most beside each other."""
+    from harness.figures import mermaid, svg, tla
+    from harness.story import most_telling, tell
+
+    if format_ is Format.TLA:
+        return tla.trace_module(title, case.why, runs)
+    story = tell(*most_telling(runs))
+    if format_ is Format.MERMAID:
+        return mermaid.sequence_diagram(story)
+    if format_ is Format.SVG:
+        return svg.drawing(story, title)
+    from rich.console import Console
+
+    from harness import timeline
+
+    page = io.StringIO()
+    Console(file=page, width=_TERMINAL_WIDTH, color_system=None).print(timeline.draw(story))
+    return page.getvalue()

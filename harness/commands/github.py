@@ -1,0 +1,115 @@
+"""GitHub Actions: findings as annotations, and a summary of the step, where a command runs there.
+
+Workflow commands are lines that the runner picks out of what a step prints; the summary is a Markdown file that it
+names. Outside of Actions nothing is written.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from harness.commands.outcome import BadInput
+from harness.judgement import Judgement
+from model.events import schedule_texts
+
+if TYPE_CHECKING:
+    from harness.fuzz import Engine, Finding
+
+_MOST_DIAGRAMS = 5  # a step's summary is limited to a mebibyte, and nobody reads more
+
+
+def tell_walk(out: Console, walker: "Engine", found: Sequence["Finding"], reproduce: str) -> None:
+    """An error for each finding that is news, and a summary of all."""
+    news = [finding for finding in found if finding.known_flaw is None]
+    if _in_actions():
+        for finding in news:
+            events = ", ".join(schedule_texts(finding.reproducer.schedule))
+            _error(out, f"{finding.protocol.name} breaks {finding.property}", f"{events}\nreproduce: {reproduce}")
+    _summarise(_walk_lines(walker, found, news, reproduce))
+
+
+def tell_replay(out: Console, judgements: Sequence[Judgement]) -> None:
+    """An error for each case that is not as expected, and a summary of all."""
+    if _in_actions():
+        for judgement in judgements:
+            for complaint in _complaints(judgement):
+                _error(out, f"{judgement.case.id} is not as expected", complaint, judgement.case.path)
+    _summarise(_replay_lines(judgements))
+
+
+def _in_actions() -> bool:
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def _error(out: Console, title: str, message: str, file: Path | None = None) -> None:
+    properties = {"file": str(file)} if file else {}
+    fields = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in (properties | {"title": title}).items())
+    out.print(f"::error {fields}::{_escaped(message)}", markup=False, soft_wrap=True)
+
+
+def _escaped(text: str, also: str = "") -> str:
+    """Text of a workflow command, in which %, line ends and, in a property, : and , would be read as syntax."""
+    for character in f"%\r\n{also}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def _summarise(lines: Iterable[str]) -> None:
+    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not name:
+        return
+    try:
+        with Path(name).open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+    except OSError as error:
+        raise BadInput(f"GITHUB_STEP_SUMMARY: {name} cannot be written: {error.strerror}") from None
+
+
+def _walk_lines(
+    walker: "Engine", found: Sequence["Finding"], news: Sequence["Finding"], reproduce: str
+) -> Iterable[str]:
+    from harness import summary
+    from harness.figures.mermaid import sequence_diagram
+    from harness.story import tell
+
+    yield f"### epochfuzz: {len(news) or 'nothing'} new, {len(found) - len(news)} known\n"
+    yield from _table(
+        ("protocol", "property", "events", "certified minimal", ""),
+        (
+            (
+                finding.protocol.name,
+                finding.property,
+                str(len(finding.reproducer.schedule)),
+                "yes" if finding.reproducer.certified_minimal else "no",
+                f"known: {finding.known_flaw}" if finding.known_flaw else "**NEW**",
+            )
+            for finding in found
+        ),
+    )
+    yield f"\n`{reproduce}`\n"
+    for same in summary.by_reproducer(news)[:_MOST_DIAGRAMS]:
+        story = tell(*summary.told(same[0], walker.protocols, walker.settings))
+        names = " and ".join(finding.property for finding in same)
+        yield f"#### {same[0].protocol.name} breaks {names}\n\n```mermaid\n{sequence_diagram(story)}```\n"
+
+
+def _replay_lines(judgements: Sequence[Judgement]) -> Iterable[str]:
+    failed = [judgement for judgement in judgements if not judgement.as_expected]
+    yield f"### epochfuzz: {len(judgements) - len(failed)} of {len(judgements)} cases as expected\n"
+    if failed:
+        rows = ((judgement.case.id, complaint) for judgement in failed for complaint in _complaints(judgement))
+        yield from _table(("case", "not as expected"), rows)
+
+
+def _complaints(judgement: Judgement) -> Iterable[str]:
+    for name, verdict in judgement.verdicts.items():
+        for complaint in (*verdict.mismatches, *filter(None, [verdict.drift])):
+            yield f"{name}: {complaint}"
+
+
+def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str]:
+    for row in (heading, ["---"] * len(heading), *rows):
+        yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |"

@@ -1,0 +1,166 @@
+"""`epochfuzz new-case`: a schedule recorded event by event, from a keyboard or a pipe, and saved as a case."""
+
+import io
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.columns import Columns
+from rich.console import Console
+from rich.text import Text
+
+from harness import timeline
+from harness.case import Case, dump_case
+from harness.commands import options
+from harness.commands.outcome import BadInput, Exit, console, print_json, write_file
+from harness.figures import captions
+from harness.judgement import judge
+from harness.recording import Recording
+from model.configuration import Configuration
+from model.events import VERBS, EventError, event_text, parse_event, schedule_texts
+from model.names import nearest
+
+_COMMANDS = {
+    "undo": "take the last event back",
+    "save": "write the case, and go on",
+    "quit": "leave",
+}
+_WHY = "Why does it matter? One paragraph; leave it empty for the story as it was told: "
+
+
+@options.configured()
+def new_case(
+    *,
+    settings: Configuration,
+    file: Annotated[Path, typer.Argument(help="The case file to write; its name becomes the id of the case.")],
+    protocol: Annotated[str, typer.Option("--protocol", "-p", help="The protocol whose state is shown.")] = "kip-320",
+    json: options.Json = False,
+) -> int:
+    """Record a schedule: see the state, choose among the events that are enabled, and save a case.
+
+    Answer with the number or the name of an event, such as `3` or `fetch B`, or with undo, save or quit. What is saved
+    expects of every generation what it does now. Answers may also come from a pipe.
+
+    Examples:
+
+    - `epochfuzz new-case corpus/found/lost.yaml --protocol hw`
+    - `epochfuzz new-case three.yaml --protocol kip-320:fencing=none --replicas 3 --min-insync-replicas 2`
+    - `printf 'produce A\\nfetch B\\nreceive B\\nsave\\n' | epochfuzz new-case copied.yaml`
+    """
+    (parsed,) = options.parse_protocols([protocol])
+    slug = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
+    if not slug:
+        raise BadInput(f"{file}: a case is named after its file; give it a name with letters or digits")
+    if file.exists():
+        raise BadInput(f"{file} is there already: name another file, or remove it")
+    if not file.parent.is_dir():
+        raise BadInput(f"{file}: there is no directory {file.parent} to save it in: make it first")
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # what is not text is no event either
+    session = _Session(console(json), Recording(parsed, settings), file, slug)
+    session.converse()
+    if json:
+        print_json(session.json())
+    return Exit.AS_EXPECTED
+
+
+class _Session:
+    """A conversation about a recording."""
+
+    def __init__(self, out: Console, recording: Recording, file: Path, slug: str) -> None:
+        self.out = out
+        self.recording = recording
+        self.file = file
+        self.slug = slug
+        self.saved: Case | None = None
+
+    def converse(self) -> None:
+        """Show, ask, do; until `quit` or the end of the input."""
+        choices = self._show()
+        while (answer := self._ask("> ")) not in (None, "quit"):
+            if answer == "undo":
+                choices = self._undo(choices)
+            elif answer == "save":
+                self._save()
+            elif answer and (event := self._event(answer, choices)) is not None:
+                self.recording.events.append(event)
+                choices = self._show()
+        events = bytes(self.recording.events)
+        if events and (self.saved is None or self.saved.events != events):
+            self._say(f"not saved: {', '.join(schedule_texts(events))}")
+
+    def json(self) -> dict[str, object]:
+        """What was saved, if anything was."""
+        expect = {} if self.saved is None else self.saved.expect
+        return {
+            "case": None if self.saved is None else str(self.file),
+            "events": schedule_texts(bytes(self.recording.events)),
+            "protocols": {name: {"broken": list(each.broken), "at": each.at} for name, each in expect.items()},
+        }
+
+    def _ask(self, question: str) -> str | None:
+        """A line from the keyboard or a pipe, which is echoed; None at the end of the input."""
+        self.out.print(question, end="", markup=False, soft_wrap=True)
+        try:
+            answer = " ".join(input().split())
+        except EOFError:
+            self.out.print()
+            return None
+        if not sys.stdin.isatty():
+            self._say(answer)
+        return "".join(character for character in answer if character.isprintable())
+
+    def _show(self) -> list[int]:
+        """The state, and what may happen next; the events to choose from."""
+        scene = self.recording.scene
+        self.out.print(Text(f"\n{scene.number} {scene.event} ({self.recording.protocol.name})", "bold"))
+        self.out.print(timeline.scene(scene))
+        choices = self.recording.enabled()
+        self.out.print(Columns([Text(f"{i:>2} {event_text(e)}") for i, e in enumerate(choices, 1)], padding=(0, 3)))
+        self._say(", ".join(f"{name}: {does}" for name, does in _COMMANDS.items()))
+        return choices
+
+    def _event(self, answer: str, choices: list[int]) -> int | None:
+        """The event that an answer means; None, and what is wrong is said, where it is none or not enabled."""
+        numbered = {str(number): event for number, event in enumerate(choices, 1)}
+        if answer in numbered:
+            return numbered[answer]
+        if answer.isdecimal():
+            self._say(f"there is no number {answer}; choose from 1 to {len(choices)}")
+            return None
+        verb, _, replica = answer.partition(" ")
+        if not replica and verb not in VERBS:
+            self._say(f"unknown command {verb!r}; {nearest(verb, [*_COMMANDS, *VERBS], 'the commands are')}")
+            return None
+        try:
+            event = parse_event(f"{verb.lower()} {replica.upper()}".strip())
+        except EventError as error:
+            self._say(str(error))
+            return None
+        if event in choices:
+            return event
+        self._say(f"{event_text(event)} is not enabled: {self.recording.why_not(event)}")
+        return None
+
+    def _undo(self, choices: list[int]) -> list[int]:
+        if not self.recording.events:
+            self._say("there is nothing to undo")
+            return choices
+        self.recording.events.pop()
+        return self._show()
+
+    def _save(self) -> None:
+        if not self.recording.events:
+            self._say("there is nothing to save: a case has at least one event")
+            return
+        case = self.recording.case(self.slug, why=self._ask(_WHY) or "")
+        write_file(self.file, dump_case(case))
+        self.saved = case
+        for name, verdict in judge(case).verdicts.items():
+            self._say(f"{name} {captions.verdict(verdict.run)}")
+        self._say(f"saved; see it again with: epochfuzz replay {self.file} --trace")
+
+    def _say(self, text: str) -> None:
+        self.out.print(text, markup=False, soft_wrap=True)

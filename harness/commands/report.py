@@ -1,0 +1,61 @@
+"""`epochfuzz report`: case files as one HTML file, to be stepped through in a browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.case import CaseError
+from harness.commands import options
+from harness.commands.drawing import refuse_too_long
+from harness.commands.outcome import BadInput, Exit, console, print_json, write_file
+from harness.corpus import load_corpus
+from harness.judgement import judge
+from model.protocols import ProtocolError
+
+
+def report(
+    case: Annotated[list[Path], typer.Argument(help="Case files, or directories of them.")],
+    file: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option("--protocol", "-p", help="Report on these protocols instead of those that the cases name."),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Replay case files, and write one HTML file that shows each of them step by step.
+
+    It needs no network and no server: open it, mail it, print it.
+
+    Examples:
+
+    - `epochfuzz report corpus/documents/m1-loss.yaml --out m1-loss.html`
+    - `epochfuzz report corpus --out corpus.html`
+    - `epochfuzz report lost.yaml --protocol kip-101 --protocol kip-320 --out lost.html`
+    """
+    try:
+        cases = load_corpus(case)
+        for each in cases:
+            refuse_too_long(each)
+        judgements = [judge(each, protocol) for each in cases]
+    except CaseError as error:
+        raise BadInput(str(error)) from None
+    except ProtocolError as error:
+        raise BadInput(f"--protocol: {error}") from None
+    for judgement in judgements:
+        if not judgement.verdicts:
+            raise BadInput(f"{judgement.case.path}: the case names no protocol to report on: give one with --protocol")
+
+    from harness.report import from_cases, html
+
+    out = console(json)
+    with out.status(f"drawing {len(judgements)} cases"):
+        page = from_cases.page(judgements)
+        write_file(file, html.render(page))
+    out.print(f"{page.summary}; written to {file}", markup=False, soft_wrap=True)
+    if json:
+        cases_json = [{"id": each.case.id, "as_expected": each.as_expected} for each in judgements]
+        print_json({"report": str(file), "cases": cases_json})
+    if any(judgement.drifted for judgement in judgements):
+        return Exit.INTERNAL
+    return Exit.AS_EXPECTED if all(judgement.as_expected for judgement in judgements) else Exit.BROKEN

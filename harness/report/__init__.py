@@ -1,0 +1,1 @@
+"""Report: what a run or a corpus has to show, as one HTML file that needs nothing else."""

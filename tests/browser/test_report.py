@@ -1,0 +1,155 @@
+"""The report in a real browser: it steps by key and click, fits a phone, prints whole, and loads nothing."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from harness.corpus import load_corpus
+from harness.judgement import judge
+from harness.report import from_cases, html
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+CASES = [CORPUS / "documents" / "m1-loss.yaml", CORPUS / "history" / "kafka-6880-zombie-replica.yaml"]
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        missing = "no Chromium is installed; sudo apt-get install chromium"
+        if os.environ.get("CI"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    file.write_text(html.render(from_cases.page([judge(case) for case in load_corpus(CASES)])), encoding="utf-8")
+    return file.as_uri()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of which anything that goes wrong in it, or any request for another file, fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    troubles: list[str] = []
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("console", lambda message: troubles.append(message.text))
+    page.on("request", lambda request: troubles.append(request.url) if request.resource_type != "document" else None)
+    yield page
+    assert troubles == []
+    context.close()
+
+
+def shown(page: Page, case: str = "m1-loss") -> list[str]:
+    """The heading of every step of a case that can be seen."""
+    return [text.strip() for text in page.locator(f"#{case} .step:visible h4").all_inner_texts()]
+
+
+def test_it_opens_at_the_step_where_the_protocols_part(page: Page, report: str) -> None:
+    page.goto(report)
+    assert shown(page) == ["12 notify B ◆ here they part"]
+    step = page.locator("#m1-loss-12")
+    assert step.locator("h5").all_inner_texts() == ["hw", "kip-101"]
+    assert "B cuts m1: its high watermark was 1" in step.inner_text()
+    assert "B keeps m1, beyond its high watermark 1" in step.inner_text()
+
+
+def test_keys_step_through_it(page: Page, report: str) -> None:
+    page.goto(report)
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    assert shown(page) == ["16 notify B"]
+    page.keyboard.press("ArrowLeft")
+    assert shown(page) == ["15 elect B"]
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    assert shown(page) == ["25 receive A"]
+    page.keyboard.press("Home")
+    assert shown(page) == ["0 start"]
+
+
+def test_clicks_step_through_it(page: Page, report: str) -> None:
+    page.goto(report)
+    page.click("#m1-loss [data-go=forward]")
+    assert shown(page) == ["13 fetch B"]
+    page.click("#m1-loss .track a[href='#m1-loss-16']")
+    assert shown(page) == ["16 notify B"]
+    assert page.locator("#m1-loss output").inner_text() == "step 16 of 25"
+    page.click("#m1-loss [data-go=last]")
+    assert page.locator("#m1-loss [data-go=forward]").is_disabled()
+
+
+def test_keys_move_the_timeline_that_was_used_last(page: Page, report: str) -> None:
+    page.goto(report)
+    page.click("#kafka-6880-zombie-replica [data-go=back]")
+    page.keyboard.press("ArrowLeft")
+    assert shown(page, "kafka-6880-zombie-replica") == ["11 produce A"]
+    assert shown(page) == ["12 notify B ◆ here they part"]
+
+
+def test_a_link_to_a_step_shows_that_step(page: Page, report: str) -> None:
+    page.goto(f"{report}#m1-loss-16")
+    assert shown(page) == ["16 notify B"]
+
+
+def test_every_command_can_be_copied(page: Page, report: str) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(report)
+    page.locator("#m1-loss .copy").first.click()
+    page.locator("#m1-loss .copy", has_text="Copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == f"epochfuzz replay {CASES[0]} --protocol hw --protocol kip-101 --trace"
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_nothing_is_wider_than_the_window(page: Page, report: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(report)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_two_protocols_stand_side_by_side_on_a_desk_and_one_below_the_other_on_a_phone(page: Page, report: str) -> None:
+    page.goto(report)
+    panes = page.locator("#m1-loss-12 .pane")
+    left, right = (panes.nth(i).bounding_box() for i in range(2))
+    assert left is not None
+    assert right is not None
+    assert left["y"] == right["y"]
+    page.set_viewport_size({"width": 360, "height": 800})
+    above, below = (panes.nth(i).bounding_box() for i in range(2))
+    assert above is not None
+    assert below is not None
+    assert above["y"] < below["y"]
+
+
+def test_light_and_dark_follow_the_reader(page: Page, report: str) -> None:
+    pictures = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.goto(report)
+        pictures.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert len(page.locator("#m1-loss-12").screenshot()) > 0
+    assert pictures == ["rgb(255, 255, 255)", "rgb(18, 22, 28)"]
+
+
+def test_on_paper_and_without_a_script_every_step_is_there(browser: Browser, page: Page, report: str) -> None:
+    page.goto(report)
+    page.emulate_media(media="print")
+    assert len(shown(page)) == 26
+    plain = browser.new_page(java_script_enabled=False)
+    plain.goto(report)
+    assert len(shown(plain)) == 26
+    assert plain.locator(".script:visible").count() == 0
+    plain.close()

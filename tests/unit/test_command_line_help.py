@@ -1,0 +1,78 @@
+"""Help and completion: every command shows how it is used, in the order of the documentation."""
+
+import re
+import shlex
+from collections.abc import Iterator
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from harness.cli import app
+
+COMMAND = typer.main.get_command(app)
+
+
+def commands(command=COMMAND, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    for name, inner in getattr(command, "commands", {}).items():
+        yield (*path, name), inner
+        yield from commands(inner, (*path, name))
+
+
+COMMANDS = dict(commands())
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_helps_by_example(path):
+    name = " ".join(("epochfuzz", *path))
+    examples = [part for part in COMMANDS[path].help.split("`") if name in part]
+    assert examples
+    for example in examples:
+        words = shlex.split(example.partition(" | ")[2] or re.split(r" > | -- ", example)[0])
+        assert words[0] == "epochfuzz"
+        used = {word for word in words if word.startswith("--")}
+        if not hasattr(COMMANDS[path], "commands"):
+            assert used <= {option for parameter in COMMANDS[path].params for option in parameter.opts}
+
+
+@pytest.mark.parametrize("path", [path for path in COMMANDS if path not in (("campaign",), ("corpus",))], ids=" ".join)
+def test_every_command_has_json(path):
+    assert any("--json" in parameter.opts for parameter in COMMANDS[path].params)
+
+
+def test_commands_are_listed_in_the_order_in_which_people_meet_them():
+    listed = CliRunner().invoke(app, ["--help"]).output
+    places = [listed.index(f"│ {name} ") for name in ("fuzz", "campaign", "replay", "shrink", "explore", "selftest")]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("epochfuzz re", ["replay", "report"]),
+        ("epochfuzz fuzz --protocol kip", ["kip-101", "kip-279", "kip-320"]),
+        ("epochfuzz explore --property no-c", ["no-committed-loss"]),
+    ],
+)
+def test_a_shell_completes_names(words, completed):
+    environment = {
+        "_EPOCHFUZZ_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    result = CliRunner().invoke(app, [], prog_name="epochfuzz", env=environment)
+    assert result.output.split() == completed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["replya"], "Did you mean 'replay'"),
+        (["campaign", "resum"], "Did you mean 'resume'"),
+        (["replay", "--protocl", "hw", "x"], "--protocol"),
+    ],
+)
+def test_a_mistyped_command_or_option_is_answered_with_the_right_one(arguments, said):
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert said in result.output

@@ -1,0 +1,93 @@
+"""Commands that write drawings and reports: what goes to stdout, what to a file, and what cannot be done."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.case import dump_case, load_case
+from harness.cli import app
+from harness.commands.drawing import MOST_EVENTS
+from harness.commands.outcome import BadInput
+
+DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
+M1_LOSS = DOCUMENTS / "m1-loss.yaml"
+
+
+def epochfuzz(*arguments: object) -> Result:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exception is None, result.output
+    return result
+
+
+def complaint(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert isinstance(result.exception, BadInput) or result.exit_code == 2
+    assert result.stdout == ""
+    return str(result.exception) if isinstance(result.exception, BadInput) else result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("svg", "<svg "), ("mermaid", "sequenceDiagram"), ("tla", "---"), ("terminal", "hw breaks no-committed-loss")],
+)
+def test_a_drawing_goes_to_stdout_alone_or_to_its_file(tmp_path, name, start):
+    printed = epochfuzz("replay", M1_LOSS, "--format", name)
+    assert printed.stdout.startswith(start)
+    assert "as expected" in printed.stderr
+    file = tmp_path / "m1-loss"
+    assert "as expected" in epochfuzz("replay", M1_LOSS, "--format", name, "--out", file).stdout
+    assert file.read_text(encoding="utf-8") == printed.stdout
+
+
+def test_a_tla_module_is_named_after_its_file(tmp_path):
+    epochfuzz("replay", M1_LOSS, "--protocol", "hw", "--format", "tla", "--out", tmp_path / "Loss2.tla")
+    assert " MODULE Loss2 " in (tmp_path / "Loss2.tla").read_text()
+
+
+def test_a_report_of_a_directory_shows_each_case(tmp_path):
+    file = tmp_path / "report.html"
+    document = json.loads(epochfuzz("report", DOCUMENTS, "--out", file, "--json").stdout)
+    assert document["report"] == str(file)
+    assert [case["as_expected"] for case in document["cases"]] == [True] * 13
+    text = file.read_text(encoding="utf-8")
+    assert all(f'<section class="exhibit held" id="{case["id"]}">' in text for case in document["cases"])
+
+
+def test_a_report_of_a_case_that_is_not_as_expected_is_exit_1(tmp_path):
+    case = tmp_path / "wrong.yaml"
+    case.write_text(
+        "schema: 1\nid: wrong\nwhy: Wrong.\nevents: [produce A]\nexpect:\n  hw: {broken: [no-divergence]}\n"
+    )
+    result = CliRunner().invoke(app, ["report", str(case), "--out", str(tmp_path / "r.html")], standalone_mode=False)
+    assert result.return_value == 1
+    assert "1 NOT as expected" in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [("replay", "--format", "svg"), ("report", "--out", "x.html")])
+def test_a_schedule_that_is_too_long_to_be_drawn_is_refused(tmp_path, arguments):
+    case = tmp_path / "m1-loss.yaml"
+    long = load_case(M1_LOSS)
+    events = "\n".join(["events:", *["  - fetch B"] * (MOST_EVENTS + 1), "expect:"])
+    text = dump_case(long)
+    case.write_text(text[: text.index("events:")] + events + "\n  hw: {broken: []}\n")
+    command, *options = arguments
+    assert "501 events are too many to draw" in complaint(command, case, *options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--sarif", "x"], "--report and --sarif are about"),
+        (["report", M1_LOSS, "--out", "none/x.html"], "none/x.html: cannot be written"),
+        (["report", M1_LOSS], "Missing option '--out'"),
+        (["report", M1_LOSS, "--out", "x.html", "--protocol", "kip-102"], "did you mean 'kip-101'?"),
+        (["replay", DOCUMENTS, "--format", "svg"], "--format draws one case, and these are 13"),
+        (["replay", M1_LOSS, "--format", "swg"], "'swg' is not one of 'terminal'"),
+        (["replay", M1_LOSS, "--out", "x"], "say which with --format"),
+        (["replay", M1_LOSS, "--json", "--format", "tla"], "give the drawing a file with --out"),
+    ],
+)
+def test_a_mistake_about_what_to_write_is_one_clear_message(arguments, said):
+    assert said in " ".join(complaint(*arguments).split())

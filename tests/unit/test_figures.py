@@ -1,0 +1,151 @@
+"""Drawings that are files: each tells what the terminal tells, and is valid in its own format whatever happens."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.figures import mermaid, panel, svg, tla
+from harness.narrative import narrate
+from harness.replay import Run, replay
+from harness.story import most_telling, tell
+from model.configuration import Configuration
+from model.events import alphabet, parse_schedule
+from model.protocols import GENERATIONS, parse_protocol
+
+SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
+DIVERGENCE = (
+    "produce A, fetch B, receive B, fetch B, receive B, expire B, notify A, produce A, crash A, elect B, catch_up B,"
+    " produce B"
+)
+ANY_SCHEDULE = st.lists(st.sampled_from(alphabet(3)), max_size=25).map(bytes)
+
+# Every line that Mermaid's sequence diagrams are made of here; the drawings use no other.
+STATEMENT = re.compile(
+    r"sequenceDiagram|participant \w+( as [\w ]+)?|note over \w(,\w)?: [^;#]+|\w+(->>|-->>|--x)\w+: [^;#]+"
+    r"|(alt|else) under [\w:=,.-]+|end"
+)
+
+
+def run(schedule: str, protocol: str = "hw", **configuration: object) -> Run:
+    return replay(parse_schedule(schedule.split(", ")), parse_protocol(protocol), Configuration(**configuration))
+
+
+def shapes(scene) -> list[str]:
+    """The classes of what is drawn of a scene, in order."""
+    return [element.get("class", "") for element in panel.panel(scene, 3).iter() if element.tag != "text"]
+
+
+def texts(root: ET.Element) -> str:
+    return " ".join("".join(element.itertext()) for element in root.iter() if element.tag.endswith("text"))
+
+
+def test_a_record_below_the_high_watermark_is_solid_and_one_above_it_that_was_promised_is_double_edged():
+    leader, follower = narrate(run(SHORTEST_LOSS))[4].replicas
+    assert (leader.high_watermark, follower.high_watermark) == (1, 0)
+    drawn = shapes(narrate(run(SHORTEST_LOSS))[4])
+    assert (drawn.count("box below"), drawn.count("box promised"), drawn.count("box promised inner")) == (1, 1, 1)
+
+
+def test_a_cut_record_is_crossed_out():
+    assert shapes(narrate(run(SHORTEST_LOSS))[8]).count("box cut") == 1
+    assert shapes(narrate(run(SHORTEST_LOSS))[8]).count("cross") == 2
+
+
+def test_a_lost_record_is_an_octagon_where_it_belongs():
+    assert "missing" not in shapes(narrate(run(SHORTEST_LOSS))[8])
+    assert shapes(narrate(run(SHORTEST_LOSS))[9]).count("missing") == 1
+
+
+def test_an_overwritten_record_is_marked_beside_the_one_in_its_place():
+    drawn = shapes(narrate(run(DIVERGENCE, unclean_leader_election=True))[12])
+    assert (drawn.count("missing"), drawn.count("box below")) == (2, 4)
+
+
+def test_the_badge_of_a_zombie_is_not_that_of_a_leader():
+    drawn = shapes(narrate(run(SHORTEST_LOSS))[9])
+    assert (drawn.count("leader"), drawn.count("zombie")) == (1, 1)
+
+
+def test_the_svg_says_what_the_terminal_says():
+    said = texts(ET.fromstring(svg.drawing(tell(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")), "the loss")))
+    for text in (
+        "the loss",
+        "hw breaks no-committed-loss at step 9",
+        "kip-101 keeps every promise",
+        "They part at step 8, notify B.",
+        "here they part",
+        "controller at e1: B leads, ISR A,B, committed !m0",
+        "BROKEN: no-committed-loss, no-acked-loss",
+    ):
+        assert text in said
+
+
+def test_a_step_that_two_protocols_have_in_common_is_drawn_once():
+    alone = svg.drawing(tell(run(SHORTEST_LOSS)), "alone").count("panel")
+    beside = svg.drawing(tell(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")), "beside").count("panel")
+    assert (alone, beside - alone) == (9 + 1, 2)  # and once in the style sheet's first comment
+
+
+@pytest.mark.parametrize("text", ["</style><script>", "&amp;", "\"'"])
+def test_a_title_in_an_svg_is_text(text):
+    root = ET.fromstring(svg.drawing(tell(run("produce A")), text))
+    assert text in texts(root)
+    assert [element.tag for element in root.iter() if element.tag.endswith("script")] == []
+
+
+def test_of_many_protocols_the_last_that_breaks_and_the_first_that_does_not_tell_most():
+    runs = [run(SHORTEST_LOSS, name) for name in GENERATIONS]
+    assert [each.protocol.name for each in most_telling(runs)] == ["hw", "kip-101"]
+    assert [each.protocol.name for each in most_telling(runs[1:])] == ["kip-101", "kip-279"]
+    also_broken = run(SHORTEST_LOSS, "hw:isr_expansion=epoch_start")
+    assert most_telling([runs[0], also_broken, runs[1]]) == (also_broken, runs[1])
+    assert [each.protocol.name for each in most_telling(runs[:1])] == ["hw"]
+
+
+def test_a_sequence_diagram_goes_on_in_two_branches_where_the_protocols_part():
+    lines = mermaid.sequence_diagram(tell(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101"))).splitlines()
+    alternatives = [line.strip() for line in lines if line.strip().startswith(("alt", "else", "end"))]
+    assert alternatives == ["alt under hw", "else under kip-101", "end"]
+    assert "    B->>A: 2 fetch B" in lines
+    assert "    A-->>B: m0, HW 0" in lines
+    assert "        Controller->>B: 8 notify B" in lines
+    assert (
+        "        note over A,B: BROKEN: no-committed-loss, no-acked-loss"
+        in lines[: lines.index("    else under kip-101")]
+    )
+
+
+def test_an_answer_that_is_lost_is_an_arrow_that_does_not_arrive():
+    assert "    A--xB: no records, HW 0" in mermaid.sequence_diagram(tell(run("fetch B, drop B"))).splitlines()
+
+
+def test_a_trace_in_tla_has_a_state_for_the_start_and_one_for_each_event():
+    module = tla.trace_module("m0-loss", "Why it matters.", [run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")])
+    lines = module.splitlines()
+    assert lines[0].strip("-") == " MODULE m0_loss "
+    assert [line for line in lines if line.startswith("ASSUME")] == [
+        "ASSUME WellFormed(hw)",
+        "ASSUME Loses(hw)",
+        "ASSUME WellFormed(kip_101)",
+        "ASSUME ~Loses(kip_101)",
+    ]
+    assert sum("[event |->" in line for line in lines) == 2 * (9 + 1)
+    assert '     log |-> [A |-> <<[record |-> "m0", epoch |-> 0]>>, B |-> <<>>],' in lines
+    assert '     controller |-> [leader |-> "B", epoch |-> 1, isr |-> {"A", "B"}],' in lines
+    assert "    \\* 9 notify B: B becomes leader of epoch 1; m0 is lost: it was readable on A at offset 0, and" in lines
+
+
+@settings(max_examples=40, deadline=None)
+@given(ANY_SCHEDULE, st.sampled_from(sorted(GENERATIONS)))
+def test_whatever_happens_every_drawing_is_valid(schedule, protocol):
+    hw, other = (replay(schedule, GENERATIONS[name], Configuration(replicas=3)) for name in ("hw", protocol))
+    said = texts(ET.fromstring(svg.drawing(tell(hw, other), "any")))
+    diagram = mermaid.sequence_diagram(tell(hw, other)).splitlines()
+    module = tla.trace_module("any", "", [hw, other])
+    code = "\n".join(line.partition("\\*")[0] for line in module.splitlines())
+    assert all(f"{i}  " in said for i in range(1, len(schedule) + 1))
+    assert [line for line in diagram if not STATEMENT.fullmatch(line.strip())] == []
+    assert all(code.count(opening) == code.count(closing) for opening, closing in ("[]", "{}", ("<<", ">>"), "()"))

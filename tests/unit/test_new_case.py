@@ -1,0 +1,121 @@
+"""new-case: a conversation from a pipe, and the case that comes of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.case import load_case
+from harness.cli import app
+from harness.commands.outcome import BadInput
+from harness.judgement import judge
+from model.events import schedule_texts
+from model.protocols import GENERATIONS
+
+SHORTEST_LOSS = "produce A\nfetch B\nreceive B\nfetch B\ncrash B\nrestart B\nelect B\nnotify B\nnotify B\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "Lost m0.yaml"
+
+
+def recorded(file: Path, answers: str, *options: str) -> Result:
+    result = CliRunner().invoke(app, ["new-case", str(file), *options], input=answers)
+    assert result.exception is None, result.output
+    return result
+
+
+def test_what_is_recorded_is_a_case_that_expects_of_each_generation_what_it_does(file):
+    result = recorded(file, f"{SHORTEST_LOSS}save\nm0 is lost.\nquit\n", "--protocol", "hw")
+    case = load_case(file)
+    assert (case.id, case.why) == ("lost-m0", "m0 is lost.")
+    assert schedule_texts(case.events) == SHORTEST_LOSS.split("\n")[:-1]
+    assert {name: (each.broken[:1], each.at) for name, each in case.expect.items()} == {
+        "hw": (("no-committed-loss",), 9),
+        **dict.fromkeys(list(GENERATIONS)[1:], ((), None)),
+    }
+    assert judge(case).as_expected
+    assert "hw breaks no-committed-loss at step 9" in result.output
+    assert "not saved" not in result.output
+
+
+def test_each_step_shows_the_state_what_happened_and_what_is_enabled(file):
+    output = recorded(file, "produce A\n").output
+    assert "0 start (kip-320)" in output
+    assert "1 produce A (kip-320)" in output
+    assert "A appends m0 at offset 0 in epoch 0." in output
+    assert "8 shrink B" in output[output.index("1 produce A (kip-320)") :]
+    assert "8 shrink B" not in output[: output.index("1 produce A (kip-320)")]
+
+
+def test_an_event_is_chosen_by_number_or_by_name_in_any_case(file):
+    recorded(file, "1\nFETCH b\n2\nsave\n\n")
+    assert schedule_texts(load_case(file).events) == ["produce A", "fetch B", "receive B"]
+
+
+def test_undo_takes_the_last_event_back(file):
+    output = recorded(file, "undo\nproduce A\ncrash A\nundo\nfetch B\nsave\n\n").output
+    assert "there is nothing to undo" in output
+    assert schedule_texts(load_case(file).events) == ["produce A", "fetch B"]
+
+
+def test_without_a_reason_a_case_tells_its_story(file):
+    recorded(file, "produce A\nfetch B\nsave\n")
+    assert load_case(file).why.startswith("(1) A appends m0 at offset 0 in epoch 0. (2) A answers B's fetch")
+
+
+def test_faults_that_are_switched_on_can_be_recorded(file):
+    recorded(file, "produce C\nproduce A\npower_loss A\nsave\n\n", "--power-loss", "--replicas", "3")
+    case = load_case(file)
+    assert (case.settings.power_loss, case.settings.replicas) == (True, 3)
+    assert schedule_texts(case.events) == ["produce A", "power_loss A"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("expand B", "expand B is not enabled: B is in the ISR"),
+        ("fetch C", "fetch C is not enabled: there is no replica C"),
+        ("fetsh B", "unknown event 'fetsh'; did you mean 'fetch'?"),
+        ("udno", "unknown command 'udno'; did you mean 'undo'?"),
+        ("fetch", "an event is a verb and a replica, such as 'fetch B'; got 'fetch'"),
+        ("99", "there is no number 99; choose from 1 to 7"),
+        ("9" * 5000, "choose from 1 to 7"),
+        ("save", "there is nothing to save"),
+        ("fetch B B", "an event is a verb and a replica"),
+        ("\x00\xff", "unknown command"),
+    ],
+)
+def test_an_answer_that_is_none_is_explained_and_changes_nothing(file, answer, said):
+    result = recorded(file, f"{answer}\nproduce A\nsave\n\n")
+    assert said in result.output
+    assert schedule_texts(load_case(file).events) == ["produce A"]
+
+
+def test_what_was_not_saved_is_told_so_that_it_can_be_typed_again(file):
+    assert "not saved: produce A, fetch B" in recorded(file, "produce A\nfetch B\nquit\ncrash A\n").output
+    assert not file.exists()
+
+
+def test_as_json_it_says_what_was_saved(file):
+    result = recorded(file, "produce A\nsave\n\n", "--json")
+    document = json.loads(result.stdout)
+    assert document["case"] == str(file)
+    assert document["events"] == ["produce A"]
+    assert document["protocols"]["hw"] == {"broken": [], "at": None}
+
+
+def test_a_file_that_is_there_is_not_written_over(file):
+    file.write_text("mine")
+    result = CliRunner().invoke(app, ["new-case", str(file)], input="produce A\nsave\n\n")
+    assert isinstance(result.exception, BadInput)
+    assert "is there already" in str(result.exception)
+    assert file.read_text() == "mine"
+
+
+def test_a_directory_that_is_not_there_is_noticed_before_anything_is_recorded(tmp_path):
+    result = CliRunner().invoke(app, ["new-case", str(tmp_path / "none" / "case.yaml")])
+    assert isinstance(result.exception, BadInput)
+    assert "there is no directory" in str(result.exception)

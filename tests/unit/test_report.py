@@ -1,0 +1,95 @@
+"""The report: what its tables say, and that the file stands alone and treats everything it quotes as text."""
+
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+from harness.case import Expectation, load_case
+from harness.estimate import Discovery, Estimate
+from harness.judgement import judge
+from harness.report import from_cases, html
+from harness.report.page import BROKEN, HELD, KNOWN, Cell, Coverage
+
+DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
+M1_LOSS = load_case(DOCUMENTS / "m1-loss.yaml")
+COVERAGE = Coverage(
+    met={"hw": 12},
+    unreached={"hw": ["elect with an empty ISR"]},
+    curve=[Discovery(1, 3), Discovery(100, 10), Discovery(10_000, 12)],
+    estimate=Estimate(schedules=10_000, alone=10, probability=0.001, low=0.0005, high=0.002),
+)
+
+
+def page_of(*cases):
+    return from_cases.page([judge(case) for case in cases])
+
+
+def words(text: str) -> str:
+    """What a reader sees of a page."""
+    body = re.sub(r"<(style|script|svg).*?</\1>", " ", text, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+def cell(rows, row: str, column: int) -> Cell:
+    return next(each for each in rows if each.name == row).cells[column]
+
+
+def test_the_table_says_where_each_protocol_breaks_each_property():
+    page = page_of(M1_LOSS)
+    assert page.protocols == ("hw", "kip-101", "kip-279", "kip-320")
+    assert cell(page.properties, "no-committed-loss", 0) == Cell(KNOWN, "at step 16", "m1-loss")
+    assert cell(page.properties, "no-committed-loss", 1) == Cell(HELD, "held")
+    assert page.summary == "1 case, all as expected"
+
+
+def test_of_several_cases_the_table_counts_those_that_break_a_property_and_links_the_one_that_does_so_first():
+    page = page_of(M1_LOSS, load_case(DOCUMENTS / "residual-loss.yaml"))
+    assert cell(page.properties, "no-committed-loss", 0) == Cell(KNOWN, "in 2 of 2", "residual-loss")
+    assert cell(page.cases, "m1-loss", 0) == Cell(KNOWN, "broken at step 16", "m1-loss")
+
+
+def test_a_case_that_is_not_as_expected_stands_out_and_says_why():
+    page = page_of(replace(M1_LOSS, expect={"hw": Expectation(())}, states=()))
+    assert page.summary == "1 case, 1 NOT as expected"
+    assert cell(page.cases, "m1-loss", 0).kind == BROKEN
+    assert page.exhibits[0].kind == BROKEN
+    assert page.exhibits[0].notes[0].startswith("Not as expected under hw: nothing was expected to break, but")
+
+
+def test_every_step_says_what_it_did_under_both_protocols():
+    said = words(html.render(page_of(M1_LOSS)))
+    assert "They part at step 12, notify B." in said
+    assert "B cuts m1: its high watermark was 1, although m1 was committed on A" in said
+    assert "BROKEN: no-committed-loss, no-acked-loss" in said
+    assert "epochfuzz replay" in said
+
+
+def test_what_a_case_says_is_text_and_never_markup():
+    text = html.render(page_of(replace(M1_LOSS, why='</p><script>alert("&")</script>')))
+    assert text.count("<script>") == 1
+    assert '</p><script>alert("&")</script>' in words(text)
+
+
+def test_the_file_refers_to_nothing_outside_itself():
+    text = html.render(replace(page_of(M1_LOSS), coverage=COVERAGE))
+    references = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", text)
+    assert references
+    assert [each for each in references if not each.startswith(("#", "data:text/yaml"))] == []
+    assert "default-src 'none'" in text
+
+
+def test_the_same_page_is_the_same_file():
+    page = replace(page_of(M1_LOSS), coverage=COVERAGE)
+    assert html.render(page) == html.render(page)
+
+
+def test_coverage_is_shown_where_it_was_measured():
+    page = page_of(M1_LOSS)
+    assert "Coverage" not in words(html.render(page))
+    text = html.render(replace(page, coverage=COVERAGE))
+    said = words(text)
+    assert "with a probability of 1 in 1,000 (95% interval: 1 in 2,000 to 1 in 500)" in said
+    assert "10 of 10,000 schedules showed something that no other one did" in said
+    assert "hw 12 situations met 1 within reach and never met elect with an empty ISR" in said
+    assert "10,000" in text[text.index("pygal-chart") : text.index("</svg>", text.index("pygal-chart"))]
