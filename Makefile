@@ -11,8 +11,9 @@ MAIN_JOB = .venv/bin/epochfuzz campaign run --out build/campaign-$(shell date +%
 fuzz: .venv/installed
 	$(MAIN_JOB)
 
+# Spark keeps the tests of campaigns together on one process; the other one runs the rest meanwhile.
 test: .venv/installed
-	.venv/bin/python -m pytest --quiet
+	.venv/bin/python -m pytest --quiet -n 2 --dist loadgroup
 
 # What is too long for `make test`.
 slow: .venv/installed

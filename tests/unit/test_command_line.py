@@ -52,7 +52,8 @@ def test_the_same_seed_gives_the_same_findings_whatever_the_number_of_jobs():
 
 
 def test_a_property_broken_where_it_should_hold_is_exit_1():
-    found = result("fuzz", "--protocol", "kip-320:fencing=none", "--schedules", "20000", "--seed", "1", exit_code=1)
+    protocol = "kip-320:truncation=high_watermark"
+    found = result("fuzz", "--protocol", protocol, "--schedules", "20000", "--seed", "1", exit_code=1)
     assert {each["known_flaw"] for each in found["findings"]} == {None}
 
 
