@@ -2,6 +2,7 @@
 
 import os
 import platform
+import resource
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple
 from typing import Any
@@ -65,6 +66,7 @@ SCHEMA = pa.schema(
         "schedules": pa.int64(),  # how many it has
         "again": pa.bool_(),  # walked a second time, to be compared
         "worker": pa.string(),  # host and process that walked it
+        "memory": pa.int64(),  # bytes that the process had at the most until then
         "results": pa.list_(_RESULT),  # one for each protocol, in the order of the parameters
         "steps": pa.int64(),  # that a machine of the user's own took; 0 otherwise
         "errors": pa.list_(_ERROR),  # how it failed
@@ -91,6 +93,7 @@ def _row(first: int, schedules: int, again: bool) -> dict[str, Any]:
         "schedules": schedules,
         "again": again,
         "worker": f"{platform.node()}/{os.getpid()}",
+        "memory": most_memory(),
         "results": [],
         "steps": 0,
         "errors": [],
@@ -198,6 +201,11 @@ def errors(blocks: DataFrame) -> list[dict[str, Any]]:
     everywhere = Window.partitionBy("error")
     ranked = flat.withColumn("rank", F.row_number().over(soonest)).withColumn("seen", F.count("error").over(everywhere))
     return _rows(ranked.where("rank = 1").drop("rank").orderBy("error"))
+
+
+def most_memory() -> int:
+    """The bytes that this process had at the most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in KiB
 
 
 def steps(blocks: DataFrame | None) -> int:

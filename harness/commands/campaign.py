@@ -242,6 +242,7 @@ def _end(
     sarif: Path | None = None,
 ) -> int:
     from harness import news
+    from harness.campaign.blocks import most_memory
     from harness.campaign.left import left_json, left_lines
     from harness.commands.ending import end_machine, end_walk
     from harness.fuzz import Walked
@@ -263,6 +264,9 @@ def _end(
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
         code = Exit.GOAL_UNMET
+    _tell(
+        f"memory: a worker had {outcome.checked.memory >> 20:,} MiB at the most, this process {most_memory() >> 20:,}"
+    )
     _tell(f"kept in {directory}; show again with: epochfuzz campaign report {directory}")
     return code
 

@@ -31,7 +31,10 @@ def refuse_too_long(case: Case) -> None:
 
 
 def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
-    """The text of a drawing. A TLA+ module holds every run, the others the two that tell most beside each other."""
+    """The text of a drawing. A TLA+ module holds every run, the others the two that tell most beside each other.
+
+    `title` names the module, which has to be named as its file is.
+    """
     from harness.figures import mermaid, svg, tla
     from harness.story import most_telling, tell
 
@@ -41,7 +44,7 @@ def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
     if format_ is Format.MERMAID:
         return mermaid.sequence_diagram(story)
     if format_ is Format.SVG:
-        return svg.drawing(story, title)
+        return svg.drawing(story, case.id)
     from rich.console import Console
 
     from harness import timeline

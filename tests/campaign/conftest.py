@@ -28,7 +28,7 @@ def block_rows(directory):
     rows = (
         directory.spark.read.parquet(directory.path("blocks"))
         .where("not again")
-        .drop("wave", "worker")
+        .drop("wave", "worker", "memory")
         .toArrow()
         .to_pylist()
     )

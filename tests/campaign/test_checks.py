@@ -24,8 +24,10 @@ def test_one_block_in_so_many_is_walked_twice(spark, tmp_path, monkeypatch):
 
 def test_two_workers_count_where_they_are_two(spark, undisturbed):
     written = waves.written_blocks(undisturbed.directory).withColumn("worker", F.concat("worker", F.col("again")))
-    assert checks.compare(written) == Checked(blocks=1, elsewhere=1)
-    assert checks.compare(written.withColumn("worker", F.lit("one"))) == Checked(blocks=1, elsewhere=0)
+    checked = checks.compare(written)
+    assert (checked.blocks, checked.elsewhere) == (1, 1)
+    assert checked.memory > 50 << 20
+    assert checks.compare(written.withColumn("worker", F.lit("one"))).elsewhere == 0
 
 
 def test_a_block_that_comes_out_otherwise_ends_the_campaign(spark, undisturbed):
@@ -36,4 +38,4 @@ def test_a_block_that_comes_out_otherwise_ends_the_campaign(spark, undisturbed):
 
 
 def test_nothing_walked_is_nothing_to_compare():
-    assert checks.compare(None) == Checked(0, 0)
+    assert checks.compare(None) == Checked(0, 0, 0)

@@ -36,7 +36,7 @@ def ended(running):
 
 def tables(directory):
     kept = {name: sorted(map(str, pq.read_table(directory / name).to_pylist())) for name in KEPT}
-    blocks = pq.read_table(directory / "blocks").drop_columns(["worker", "wave", "again"]).to_pylist()
+    blocks = pq.read_table(directory / "blocks").drop_columns(["worker", "memory", "wave", "again"]).to_pylist()
     return kept | {"blocks": sorted({str(row) for row in blocks})}
 
 
