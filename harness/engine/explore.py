@@ -161,11 +161,17 @@ def add_root(views, tables, keys, table):  # type: ignore[no-untyped-def]
 
 
 @part
-def apply(records, event):  # type: ignore[no-untyped-def]
-    """Apply an event to a copy, in slot 1, of the states in slot 0. False: no protocol enables it."""
-    applied = False
+def copy_states(records):  # type: ignore[no-untyped-def]
+    """Copy the states in slot 0 to slot 1."""
     for i in range(records.shape[1]):
         records[1, i] = records[0, i]
+
+
+@part
+def apply(records, event):  # type: ignore[no-untyped-def]
+    """Apply an event to the copies in slot 1. False: no protocol enables it, and they are copies still."""
+    applied = False
+    for i in range(records.shape[1]):
         if step(records[1, i], event):
             applied = True
             forget_superseded(records[1, i])
@@ -212,6 +218,7 @@ def expand(records, views, tables, keys, parent, via, table, row, stop, size, al
     applied = 0
     while row < stop and size + alphabet.shape[0] <= keys.shape[0]:
         unpack(keys[row], tables, views, 0)
+        copy_states(records)
         for event in alphabet:
             if not apply(records, event):
                 continue
@@ -229,5 +236,6 @@ def expand(records, views, tables, keys, parent, via, table, row, stop, size, al
                 table[slot] = size
                 if breaks(records, wanted):
                     return row, size, applied, size - 1
+            copy_states(records)
         row += 1
     return row, size, applied, _NOT_FOUND

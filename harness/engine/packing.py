@@ -16,15 +16,16 @@ from model.state import Field, Partition
 
 Table = npt.NDArray[np.int64]
 
-# Columns of a table: where an element is in the record, and where in the key.
-INDEX, WORD, SHIFT, WIDTH, SIGNED = range(5)
+# Columns of a table: where an element is in the record, where it is in the key, its bits there, and those of its value:
+# they are as many, but where the element may be NONE, which has all bits set.
+INDEX, WORD, SHIFT, WIDTH, BITS, VALUE = range(6)
 
 
 @dataclass(frozen=True)
 class Packing:
     """How to pack: the words of a key, and a table of elements for each size of integer in a record.
 
-    A table has a row for each element (INDEX, WORD, SHIFT, WIDTH, SIGNED), INDEX counting integers of that size.
+    A table has a row for each element, INDEX counting integers of that size, in the order of the words.
     """
 
     words: int
@@ -34,19 +35,20 @@ class Packing:
 
 def packing_for(starts: Sequence[Partition]) -> Packing:
     """The packing for all states that can follow from any of `starts`, which differ in their mechanisms only."""
-    tables: dict[type, list[tuple[int, int, int, int, int]]] = {np.int8: [], np.int64: []}
+    tables: dict[type, list[tuple[int, ...]]] = {np.int8: [], np.int64: []}
     word, used = 0, 0
     for field, index, width, signed in _elements(starts):
         if used + width > 64:
             word, used = word + 1, 0
-        tables[field.integer].append((index, word, used, width, signed))
+        bits = (1 << width) - 1
+        tables[field.integer].append((index, word, used, width, bits, -1 if signed else bits))
         used += width
-    arrays = [np.array(rows, np.int64).reshape(-1, 5) for rows in tables.values()]
+    arrays = [np.array(rows, np.int64).reshape(-1, 6) for rows in tables.values()]
     return Packing(word + 1, *arrays)
 
 
 def _elements(starts: Sequence[Partition]) -> Iterator[tuple[Field, int, int, bool]]:
-    """(field, INDEX, WIDTH, SIGNED) of every element that may differ between states."""
+    """Of every element that may differ between states: its field, INDEX and WIDTH, and whether it may be NONE."""
     p = starts[0]
     left_out = state.CONSTANT_FIELDS.union(set.intersection(*map(_unread, starts)))
     for field in state.FIELDS:
@@ -111,9 +113,13 @@ def _width(p: Partition, field: Field) -> tuple[int, bool]:
 @part
 def pack_part(source, table, key):  # type: ignore[no-untyped-def]
     """Add to `key` the elements of one table, read from a record seen as integers of the table's size."""
+    word, packed = 0, np.int64(0)
     for row in range(table.shape[0]):
-        mask = (np.int64(1) << table[row, WIDTH]) - 1
-        key[table[row, WORD]] |= (np.int64(source[table[row, INDEX]]) & mask) << table[row, SHIFT]
+        if table[row, WORD] != word:
+            key[word] |= packed
+            word, packed = table[row, WORD], np.int64(0)
+        packed |= (np.int64(source[table[row, INDEX]]) & table[row, BITS]) << table[row, SHIFT]
+    key[word] |= packed
 
 
 @part
@@ -121,7 +127,5 @@ def unpack_part(key, table, target):  # type: ignore[no-untyped-def]
     """Write the elements of one table from `key` into a record seen as integers of the table's size."""
     for row in range(table.shape[0]):
         width = table[row, WIDTH]
-        value = (key[table[row, WORD]] >> table[row, SHIFT]) & ((np.int64(1) << width) - 1)
-        if table[row, SIGNED] and value >> (width - 1):
-            value -= np.int64(1) << width
-        target[table[row, INDEX]] = value
+        highest = key[table[row, WORD]] << (64 - width - table[row, SHIFT])
+        target[table[row, INDEX]] = highest >> (64 - width) & table[row, VALUE]
