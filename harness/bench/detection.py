@@ -16,7 +16,7 @@ from harness.engine.hunt import STRATEGIES
 from model import properties
 
 HYPOTHESIS = "hypothesis"
-_EXAMPLES = 10  # of the Hypothesis machine, for each seed; each scouts that many schedules, and takes that many steps
+_EXAMPLES = 5  # of the Hypothesis machine, for each seed; each scouts that many schedules, and takes that many steps
 _SCOUTED = 1_000
 _STEPS = 50
 

@@ -4,8 +4,6 @@ A strategy says what schedule number i of seed s is. All draw from the same alph
 
 - `uniform`: every event as likely as any other.
 - `swarm`: the strategy of every walk, see generate.py.
-- `priority`: replication makes progress, and at a few moments the first enabled of the disturbing events in an order
-  of priority happens, as in PCT (Burckhardt et al., 2010).
 - `guided`: a schedule that met a situation new to its block is kept, and later ones of the block begin as it did and
   end otherwise, as coverage-guided fuzzers do. A block depends on its own schedules only, so (s, i) still says it all.
 """
@@ -14,28 +12,15 @@ import numpy as np
 
 from harness.engine import generate, situations
 from harness.engine.compilation import kernel, part
-from model import events, properties, state
+from model import properties, state
 from model.configuration import Configuration
 from model.protocols import Protocol
 from model.step import step
 
-STRATEGIES = ("uniform", "swarm", "priority", "guided")
-UNIFORM, SWARM, PRIORITY, GUIDED = range(len(STRATEGIES))
+STRATEGIES = ("uniform", "swarm", "guided")
+UNIFORM, SWARM, GUIDED = range(len(STRATEGIES))
 BLOCK = 1 << 16  # a guided schedule knows of those before it in its block
 
-_PROGRESS = (
-    events.PRODUCE,
-    events.FETCH,
-    events.RECEIVE,
-    events.NOTIFY,
-    events.RESTART,
-    events.FLUSH,
-    events.CHECKPOINT,
-)
-_PROGRESS_MASK = sum(1 << verb for verb in _PROGRESS)
-_TRIES = 40  # events of progress in a priority schedule, for each replica
-_MOST_DISTURBANCES = 8
-_DISTURB = 254  # in a drawn schedule: the first enabled event in the order of priority
 _KEPT = 1024  # schedules that a block keeps
 _NOT_FOUND = -1
 
@@ -87,76 +72,26 @@ def draw_uniform(seed, number, alphabet, out):  # type: ignore[no-untyped-def]
 
 
 @part
-def draw_priority(seed, number, replicas, alphabet, order, out):  # type: ignore[no-untyped-def]
-    """Write a schedule of progress with some moments to disturb it, and the `order` in which events are tried there.
+def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
+    """Run a schedule until it breaks a judged property, keeping the enabled events in `drawn`.
 
-    Returns its length and how many events are in the order: about half of the verbs that disturb are left out.
-    """
-    gamma = np.uint64(0x9E3779B97F4A7C15)
-    word = first_word(seed, number)
-    left_out = np.int64(generate.scramble(word))
-    progress = disturbing = 0
-    for event in alphabet:
-        if _PROGRESS_MASK >> (event >> 3) & 1:
-            progress += 1
-        elif not left_out >> (event >> 3) & 1:
-            order[disturbing] = event
-            disturbing += 1
-    for i in range(disturbing - 1, 0, -1):
-        word += gamma
-        other = below(generate.scramble(word), 0, i + 1)
-        order[i], order[other] = order[other], order[i]
-    length = _TRIES * replicas
-    for i in range(length):
-        word += gamma
-        wanted = below(generate.scramble(word), 0, progress)
-        for event in alphabet:
-            if _PROGRESS_MASK >> (event >> 3) & 1:
-                if wanted == 0:
-                    out[i] = event
-                wanted -= 1
-    for _ in range(1 + below(word, 0, _MOST_DISTURBANCES)):
-        word += gamma
-        out[below(generate.scramble(word), 0, length)] = _DISTURB
-    return length, disturbing
-
-
-@part
-def rotate(order, size):  # type: ignore[no-untyped-def]
-    """PCT's change of priority: what comes first now comes last from here on."""
-    first = order[0]
-    for i in range(size - 1):
-        order[i] = order[i + 1]
-    if size > 0:
-        order[size - 1] = first
-
-
-@part
-def breaks(p, drawn, length, order, size, judged, met):  # type: ignore[no-untyped-def]
-    """Run a schedule, noting enabled events in `drawn` and situations in `met`, until it breaks a judged property.
-
-    Returns whether it did, how many events applied, and how many situations were new. An empty `met` notes nothing.
+    Returns whether it did, how many events applied, and how many situations were new to `met`. An empty one notes none.
     """
     applied = new = 0
     for position in range(length):
-        tries = size if drawn[position] == _DISTURB else 1
-        for attempt in range(tries):
-            event = order[attempt] if drawn[position] == _DISTURB else drawn[position]
-            r = event & 7
-            before = situations.before(p, r)
-            if not step(p, event):
-                continue
-            drawn[applied] = event
-            applied += 1
-            if properties.broken_now(p) & judged:
-                return True, applied, new
-            if met.shape[0]:
-                seen = situations.situation(p, event, before)
-                new += not met[seen]
-                met[seen] = True
-            break
-        if tries > 1:
-            rotate(order, size)
+        event = drawn[position]
+        r = event & 7
+        before = situations.before(p, r)
+        if not step(p, event):
+            continue
+        drawn[applied] = event
+        applied += 1
+        if properties.broken_now(p) & judged:
+            return True, applied, new
+        if met.shape[0]:
+            seen = situations.situation(p, event, before)
+            new += not met[seen]
+            met[seen] = True
     broken = judged & properties.CONVERGENCE != 0 and properties.non_convergence(p)
     return broken, applied, new
 
@@ -191,25 +126,22 @@ def hunt_block(start, strategy, seed, first, count, deck, alphabet, judged):  # 
     Returns its number, -1 where none does, and the events that it applied.
     """
     hand, drawn = generate.room()
-    order = np.empty(256, np.uint8)
     met = np.zeros(situations.SITUATIONS if strategy == GUIDED else 0, np.bool_)
     kept = np.empty((_KEPT, generate.MAX_LENGTH), np.uint8)
     lengths = np.zeros(_KEPT, np.int64)
     record = start.copy()
-    kept_count = size = 0
+    kept_count = 0
     for number in range(first, first + count):
         record[0] = start[0]
         if strategy == UNIFORM:
             length = draw_uniform(seed, np.uint64(number), alphabet, drawn)
-        elif strategy == PRIORITY:
-            length, size = draw_priority(seed, np.uint64(number), start[0].replicas, alphabet, order, drawn)
         else:
             length = generate.draw_schedule(seed, np.uint64(number), deck, hand, drawn)
         if strategy == GUIDED and kept_count > 0:
             word = generate.scramble(first_word(seed, np.uint64(number)))
             if word & np.uint64(3):  # one schedule in four stays as it was drawn
                 length = begin_as(kept, lengths, kept_count, word >> np.uint64(2), drawn, length)
-        broken, applied, new = breaks(record[0], drawn, length, order, size, judged, met)
+        broken, applied, new = breaks(record[0], drawn, length, judged, met)
         if broken:
             return number, drawn[:applied]
         if new > 0 and applied > 0:

@@ -1,5 +1,7 @@
 """What the benchmark makes of its measurements. No test looks at how long anything took."""
 
+import json
+
 import pytest
 
 from harness.bench import detection, results
@@ -8,6 +10,8 @@ from harness.bench.minimal import Reproduced
 from harness.bench.processes import ColdStart, SparkEfficiency
 from harness.bench.spread import Spread, percentile_95
 from harness.bench.throughput import SUBJECTS, Speed
+from harness.commands.bench import bench
+from harness.commands.outcome import BadInput
 from harness.defects import DEFECTS
 
 EASY, HARD = DEFECTS[:2]
@@ -84,3 +88,16 @@ def test_the_json_document_has_every_seed():
     assert document["detection"][3]["schedules"] == [None, None, 7]
     assert document["slowest"] == {"defect": HARD.name, "schedules": 900}
     assert document["missed"] == document["not_minimal"] == []
+
+
+def test_results_that_cannot_be_written_are_refused_before_anything_is_measured(tmp_path):
+    with pytest.raises(BadInput, match=r"--write: there is no directory .*missing"):
+        bench(write=tmp_path / "missing" / "results.md")
+
+
+@pytest.mark.slow
+def test_every_broken_protocol_is_found_and_every_reproducer_is_minimal(tmp_path, capsys):
+    assert bench(quick=True, write=tmp_path / "results.md", json=True) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["missed"] == document["not_minimal"] == []
+    assert "| compiled walk |" in (tmp_path / "results.md").read_text(encoding="utf-8")
