@@ -31,7 +31,7 @@ from harness.engine.compilation import cache_directory
 
 _PACKAGE = "planted"
 _ROOT = Path(__file__).parents[2]
-_COPIED = ("model/*.py", "strategies/*.py", "harness/engine/*.py", "harness/shrink.py")
+_COPIED = ("model/*.py", "strategies/*.py", "harness/engine/*.py", "harness/shrink.py", "harness/simplest.py")
 _IMPORT = re.compile(r"^( *)(from|import) (model|strategies|harness)\b", re.MULTILINE)
 
 # The defect as one more mechanism of a protocol and one more constant of a state: (module, text, what follows it).

@@ -11,6 +11,7 @@ from harness.engine.walk import Walker
 from harness.replay import replay
 from model import properties, state
 from model.configuration import Configuration
+from model.events import parse_schedule
 from model.protocols import parse_protocol
 from model.step import step
 
@@ -128,3 +129,13 @@ def test_a_defect_whose_rule_is_gone_is_refused():
     gone = Defect("gone", "a rule of long ago", "isr", "a rule that is not there", "")
     with pytest.raises(ValueError, match=r"gone: model/isr\.py has no rule 'a rule that is not there'"):
         planted.plant(RULE, [(1, gone)])
+
+
+def test_a_schedule_that_shows_a_defect_shrinks_within_the_planted_copy():
+    defect = next(each for each in DETECTABLE if each.name == "no-truncation")
+    proof = proofs()[defect.name]
+    protocol = planted.module("model.protocols").parse_protocol(planted.protocol_text(defect))
+    longer = parse_schedule(["fetch B", "receive B", "shrink B"]) + proof.shortest
+    wanted = judged(defect, proof.settings)
+    shrunk = planted.module("harness.shrink").shrink(longer, protocol, Configuration(), wanted)
+    assert len(shrunk) == len(proof.shortest)

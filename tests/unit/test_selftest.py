@@ -46,7 +46,7 @@ def test_a_hunt_gives_up_after_the_schedules_it_was_given():
     assert subject.first("swarm", SEED, number + 1)[0] == number
 
 
-@pytest.mark.parametrize("strategy", ["uniform", "swarm"])
+@pytest.mark.parametrize("strategy", ["uniform", "swarm", "guided"])
 def test_a_strategy_gives_the_same_schedules_for_the_same_seed_and_others_for_another(strategy):
     subject = hunter("hw", Configuration(), judged=1)
     assert subject.first(strategy, 1, 100_000) == subject.first(strategy, 1, 100_000)
