@@ -70,6 +70,10 @@ class Results:
 def measure(scale: Scale, defects: Sequence[Defect], doing: Callable[[str], None]) -> Results:
     """Measure everything, saying what is being done. Nothing runs at the same time as anything else."""
     results = Results(scale, machine())
+    doing("cold start: compiling everything anew")
+    results.cold_start = processes.cold_start(scale.rounds)
+    doing("Spark beside threads")
+    results.spark = processes.spark_efficiency(scale.spark_schedules, scale.spark_rounds)
     doing("throughput, side by side")
     results.speeds = list(throughput.measure(scale.rounds))
     doing("compiling the broken set")
@@ -82,10 +86,6 @@ def measure(scale: Scale, defects: Sequence[Defect], doing: Callable[[str], None
     for each in detection.hypothesis_detections(scale.hypothesis_seeds, defects):
         results.detections.append(each)
         doing(f"hunting {each.defect.name} with the Hypothesis state machine")
-    doing("cold start: compiling everything anew")
-    results.cold_start = processes.cold_start(scale.rounds)
-    doing("Spark beside threads")
-    results.spark = processes.spark_efficiency(scale.spark_schedules, scale.spark_rounds)
     return results
 
 
