@@ -9,6 +9,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from harness.commands import (
+    bench,
     campaign,
     conform,
     corpus,
@@ -73,6 +74,7 @@ app.command("explore")(explore.explore)
 app.command("explain")(explain.explain)
 app.command("conform")(conform.conform)
 app.command("new-case")(new_case.new_case)
+app.command("bench")(bench.bench)
 app.command("selftest")(selftest.selftest)
 
 

@@ -1,21 +1,20 @@
 """Selftest: a fuzzer that finds nothing proves nothing until it has shown that it can find.
 
-Each defect is run under its protocol with random schedules, interpreted. A defect of the protocol is caught by the
-first schedule that breaks a property the protocol holds; a defect of the judging by the first schedule on which the
-sound model reports what the defective one does not see.
+Each defect that can be detected is hunted with random schedules. A defect of the protocol is caught by the first
+schedule that breaks a property which the protocol holds without it; a defect of the judging by the first schedule on
+which the sound judging reports what the defective one does not see.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.defects import SOUND, Defect, Rules, load
-from harness.engine import generate
+from harness.defects import DEFECTS, hunting
+from harness.defects.defect import Defect
+from harness.defects.proofs import broken_by, undetectable
 from model import properties
 from model.configuration import Configuration
-from model.protocols import Protocol, parse_protocol
 
-SETTINGS = Configuration(replicas=3)
-MOST_SCHEDULES = 100_000
+MOST_SCHEDULES = 1_000_000
+_JUDGED = Configuration(replicas=3)
 
 
 @dataclass(frozen=True)
@@ -23,29 +22,27 @@ class Catch:
     """By which property a defect was caught, and by how many schedules; None where it was not caught by that many."""
 
     defect: Defect
+    settings: Configuration
     property: str | None
     schedules: int
 
 
+def detectable() -> list[Defect]:
+    """The defects that random schedules can catch: all but those for which complete search shows that none can."""
+    return [defect for defect in DEFECTS if defect.name not in undetectable()]
+
+
 def catch(defect: Defect, seed: int, most: int = MOST_SCHEDULES) -> Catch:
     """Run schedules of a seed until the defect is caught, `most` of them at the most."""
-    rules = load(defect)
-    protocol = parse_protocol(defect.protocol)
-    deck = generate.deck_for(SETTINGS)
-    for number in range(most):
-        schedule = generate.schedule(seed, number, deck)
-        broken = _broken(rules, protocol, schedule)
-        if defect.in_judging:
-            broken = _broken(SOUND, protocol, schedule) & ~broken
-        if broken:
-            return Catch(defect, properties.names(broken)[0], number + 1)
-    return Catch(defect, None, most)
-
-
-def _broken(rules: Rules, protocol: Protocol, schedule: Iterable[int]) -> int:
-    p = rules.initial(protocol, SETTINGS)
-    broken = 0
-    for event in schedule:
-        if rules.step(p, event):
-            broken |= rules.broken_now(p)
-    return broken | properties.CONVERGENCE if rules.non_convergence(p) else broken
+    if defect.in_judging:
+        not_seen = hunting.first_not_seen(defect, _JUDGED, seed, most)
+        if not_seen is None:
+            return Catch(defect, _JUDGED, None, most)
+        number, unseen = not_seen
+        return Catch(defect, _JUDGED, properties.names(unseen)[0], number + 1)
+    settings = hunting.settings_for(defect)
+    found = hunting.hunter(defect).first(hunting.DEFAULT_STRATEGY, seed, most)
+    if found is None:
+        return Catch(defect, settings, None, most)
+    number, schedule = found
+    return Catch(defect, settings, broken_by(defect, settings, schedule)[0], number + 1)

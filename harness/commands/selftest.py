@@ -18,17 +18,14 @@ def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
     - `epochfuzz selftest`
     - `epochfuzz selftest --seed 7 --json`
     """
-    from harness.defects import DEFECTS
-    from harness.selftest import SETTINGS, catch
+    from harness.selftest import catch, detectable
 
     out = console(json)
     if seed is None:
         seed = secrets.randbelow(1 << 32)
-    out.print(f"seed {seed} · {SETTINGS.text()}")
-    catches = [
-        catch(defect, seed)
-        for defect in track(DEFECTS, "planting defects", console=out, transient=True, disable=not out.is_terminal)
-    ]
+    out.print(f"seed {seed}")
+    defects = track(detectable(), "planting defects", console=out, transient=True, disable=not out.is_terminal)
+    catches = [catch(defect, seed) for defect in defects]
     table = Table("defect", "in", "caught by", "schedules", title="Defects and what catches them")
     for each in catches:
         caught_by = Text(each.property) if each.property else Text("NOT CAUGHT", "bold reverse")
@@ -48,7 +45,9 @@ def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
                         "name": each.defect.name,
                         "mistake": each.defect.mistake,
                         "module": f"model/{each.defect.module}.py",
+                        "jira": each.defect.jira,
                         "protocol": each.defect.protocol,
+                        "configuration": each.settings.changed(),
                         "property": each.property,
                         "schedules": each.schedules,
                     }

@@ -7,6 +7,7 @@ another file changed. So the cache is kept under a digest of every source that a
 import hashlib
 import os
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ def model_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache_directory() -> Path:
+@cache
+def cache_directory() -> Path:
+    """Where compiled kernels are kept, under the digest of their sources."""
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         directory = base / "epochfuzz" / model_digest()
@@ -39,7 +42,7 @@ def _cache_directory() -> Path:
     return directory
 
 
-numba.config.CACHE_DIR = str(_cache_directory())  # type: ignore[attr-defined]
+numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
 
 # What Python calls is a kernel.
 kernel = njit(cache=True, nogil=True, error_model="numpy")

@@ -1,34 +1,65 @@
-"""Planted defects, each caught."""
+"""The defects that can be detected, each caught by the default strategy."""
+
+import json
 
 import pytest
 
-from harness.defects import DEFECTS, SOUND, Defect, load
-from harness.selftest import SETTINGS, catch
-from model.events import parse_schedule
-from model.protocols import GENERATIONS
+from harness.commands import selftest as command
+from harness.defects import DEFECTS, hunting, planted
+from harness.selftest import catch, detectable
+from model.configuration import Configuration
 
 SEED = 3
+PLAIN = Configuration(replicas=3)
 
 
-@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+@pytest.mark.parametrize("defect", detectable(), ids=lambda defect: defect.name)
 def test_random_schedules_catch_the_defect(defect):
     assert catch(defect, SEED).property is not None
 
 
-def test_the_sound_model_is_not_caught():
-    sound = Defect("no-defect", "nothing is wrong", "isr", "def shrink(", "def shrink(")
-    assert catch(sound, SEED, most=1000).property is None
+def hunter(protocol, settings, judged):
+    parsed = planted.module("model.protocols").parse_protocol(protocol)
+    return planted.module("harness.engine.hunt").Hunter(parsed, settings, judged)
 
 
-def test_a_defect_whose_rule_is_gone_is_refused():
-    gone = Defect("gone", "a rule of long ago", "isr", "a rule that is not there", "")
-    with pytest.raises(ValueError, match=r"gone: model/isr\.py has no rule 'a rule that is not there'"):
-        load(gone)
+def test_the_protocol_without_a_defect_is_not_caught():
+    assert hunter("kip-320", PLAIN, judged=127).first("swarm", SEED, 5_000) is None
 
 
-def test_a_planted_defect_leaves_the_model_itself_alone():
-    load(next(defect for defect in DEFECTS if defect.name == "no-truncation"))
-    p = SOUND.initial(GENERATIONS["hw"], SETTINGS)
-    for event in parse_schedule(["produce A", "fetch B", "receive B", "crash B", "restart B", "notify B"]):
-        SOUND.step(p, event)
-    assert p.leo[1] == 0
+def test_the_first_schedule_that_a_hunt_finds_is_the_first_that_breaks_something_interpreted():
+    settings = Configuration()
+    subject = hunter("hw", settings, judged=1)
+    number, schedule = subject.first("swarm", SEED, 10_000)
+    deck = planted.module("harness.engine.generate").deck_for(settings)
+    draw = planted.module("harness.engine.generate").schedule
+    broken = [hunting.broken("hw", settings, draw(SEED, i, deck)) & 1 for i in range(number + 1)]
+    assert broken == [0] * number + [1]
+    assert hunting.broken("hw", settings, schedule) & 1
+    assert not hunting.broken("hw", settings, schedule[:-1]) & 1
+
+
+def test_a_hunt_gives_up_after_the_schedules_it_was_given():
+    subject = hunter("hw", Configuration(), judged=1)
+    number, _ = subject.first("swarm", SEED, 10_000)
+    assert subject.first("swarm", SEED, number) is None
+    assert subject.first("swarm", SEED, number + 1)[0] == number
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "swarm", "guided"])
+def test_a_strategy_gives_the_same_schedules_for_the_same_seed_and_others_for_another(strategy):
+    subject = hunter("hw", Configuration(), judged=1)
+    assert subject.first(strategy, 1, 100_000) == subject.first(strategy, 1, 100_000)
+    assert subject.first(strategy, 1, 100_000) != subject.first(strategy, 2, 100_000)
+
+
+def test_a_judging_that_sees_everything_is_not_caught():
+    judging = next(defect for defect in DEFECTS if defect.in_judging)
+    assert hunting.first_not_seen(judging, Configuration(records=1, epochs=0), SEED, 20) is None
+
+
+def test_selftest_tells_of_every_catch(capsys):
+    assert command.selftest(seed=SEED, json=True) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["caught"]
+    assert [each["name"] for each in document["defects"]] == [defect.name for defect in detectable()]

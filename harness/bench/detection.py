@@ -1,0 +1,121 @@
+"""Detection: how many schedules, and how much processor time, until a strategy finds a defect."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from harness.bench.spread import percentile_95
+from harness.defects import DEFECTS, hunting, planted
+from harness.defects.defect import Defect
+from harness.defects.proofs import judged, proofs
+from harness.engine.hunt import STRATEGIES
+from model import properties
+
+HYPOTHESIS = "hypothesis"
+_EXAMPLES = 5  # of the Hypothesis machine, for each seed; each scouts that many schedules, and takes that many steps
+_SCOUTED = 1_000
+_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """How a strategy fared with one seed: the schedules it took, None where it missed the defect, and CPU seconds."""
+
+    schedules: int | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Detection:
+    """How a strategy fared with a defect, a Hunt for each seed from 0, of `most` schedules at the most."""
+
+    defect: Defect
+    strategy: str
+    hunts: tuple[Hunt, ...]
+    most: int
+
+    @property
+    def missed(self) -> list[int]:
+        """The seeds with which the strategy missed the defect."""
+        return [number for number, hunt in enumerate(self.hunts) if hunt.schedules is None]
+
+    @property
+    def schedules(self) -> list[int]:
+        """The schedules it took with each seed; where it missed, one more than it was given."""
+        return [self.most + 1 if hunt.schedules is None else hunt.schedules for hunt in self.hunts]
+
+    @property
+    def typical(self) -> float:
+        """The median number of schedules; more than `most` where it missed the defect with half of the seeds."""
+        return median(self.schedules)
+
+    @property
+    def nearly_always(self) -> float:
+        """The number of schedules that is enough for 95 of 100 seeds."""
+        return percentile_95(self.schedules)
+
+
+def detectable() -> list[Defect]:
+    """The defects of the protocol that complete search has shown to be detectable."""
+    return [defect for defect in DEFECTS if defect.name in proofs()]
+
+
+def detections(seeds: int, most: int, most_elsewhere: int, defects: Sequence[Defect]) -> Iterator[Detection]:
+    """Hunt each defect with each compiled strategy: up to `most` schedules by default, `most_elsewhere` otherwise."""
+    for defect in defects:
+        for strategy in STRATEGIES:
+            limit = most if strategy == hunting.DEFAULT_STRATEGY else most_elsewhere
+            hunts = tuple(hunt(defect, strategy, number, limit) for number in range(seeds))
+            yield Detection(defect, strategy, hunts, limit)
+
+
+def hunt(defect: Defect, strategy: str, number: int, most: int) -> Hunt:
+    """Hunt a defect with a compiled strategy and one seed."""
+    hunter = hunting.hunter(defect)
+    started = time.thread_time()
+    found = hunter.first(strategy, number, most)
+    return Hunt(found[0] + 1 if found else None, time.thread_time() - started)
+
+
+def hypothesis_detections(seeds: int, defects: Sequence[Defect]) -> Iterator[Detection]:
+    """Hunt each defect with the state machine of Hypothesis; its schedules are its examples and what they scouted."""
+    for defect in defects:
+        hunts = tuple(hypothesis_hunt(defect, number) for number in range(seeds))
+        yield Detection(defect, HYPOTHESIS, hunts, _EXAMPLES * (1 + _SCOUTED))
+
+
+def hypothesis_hunt(defect: Defect, number: int) -> Hunt:
+    """Hunt a defect with the state machine of Hypothesis and one seed, without shrinking what it finds."""
+    configuration = hunting.settings_for(defect)
+    machine_class = planted.module("strategies.machine").replication_machine(
+        planted.protocol_text(defect), settings=configuration, scouted=_SCOUTED,
+        judged=properties.names(judged(defect, configuration)),
+    )  # fmt: skip
+    examples = 0
+
+    class Counting(machine_class):  # type: ignore[misc, valid-type]
+        def __init__(self) -> None:
+            nonlocal examples
+            examples += 1
+            super().__init__()
+
+    only_generate = settings(
+        max_examples=_EXAMPLES, stateful_step_count=_STEPS, phases=[Phase.generate], database=None, deadline=None,
+        derandomize=False, report_multiple_bugs=False, print_blob=False, suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    started = time.thread_time()
+    try:
+        run_state_machine_as_test(seed(number)(Counting), settings=only_generate)
+    except planted.module("strategies.failures").PropertyBroken:
+        return Hunt(examples * (1 + _SCOUTED), time.thread_time() - started)
+    return Hunt(None, time.thread_time() - started)
+
+
+def wins(of_one_defect: Sequence[Detection]) -> list[str]:
+    """The strategies that took the fewest schedules for a defect, by the median; none where all missed it."""
+    least = min(detection.typical for detection in of_one_defect)
+    return [each.strategy for each in of_one_defect if each.typical == least and each.typical <= each.most]

@@ -1,0 +1,60 @@
+"""Minimal: is what the tool hands out for a defect as short as complete search proves possible, and how soon?"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.defects import hunting, planted
+from harness.defects.defect import Defect
+from harness.defects.proofs import judged, proofs
+from harness.fuzz import CERTIFICATE_MEMORY
+
+_MOST_SCHEDULES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A reproducer: lengths as found, as shrunk, as certified and as proven, and the CPU seconds of both steps.
+
+    `bounded`: the search of every shorter schedule did not fit into the memory that `fuzz` gives it, and was done
+    again within the bounds of the proof. `certified`: one of the two was complete.
+    """
+
+    defect: Defect
+    found: int
+    shrunk: int
+    length: int
+    proven: int
+    certified: bool
+    bounded: bool
+    shrink_seconds: float
+    certify_seconds: float
+
+    @property
+    def minimal(self) -> bool:
+        """Whether the reproducer is certified, and as short as the shortest schedule of the defect's proof."""
+        return self.certified and self.length == self.proven
+
+
+def reproduce(defects: Sequence[Defect], number: int = 0) -> Iterator[Reproduced]:
+    """Find each defect with the default strategy and a seed, shrink what was found, and certify it, as `fuzz` does."""
+    shrinking = planted.module("harness.shrink")
+    for defect in defects:
+        settings = hunting.settings_for(defect)
+        protocol = planted.module("model.protocols").parse_protocol(planted.protocol_text(defect))
+        wanted = judged(defect, settings)
+        found = hunting.hunter(defect).first(hunting.DEFAULT_STRATEGY, number, _MOST_SCHEDULES)
+        if found is None:
+            continue
+        started = time.thread_time()
+        shrunk = shrinking.shrink(found[1], protocol, settings, wanted)
+        between = time.thread_time()
+        result = shrinking.certify(shrunk, protocol, settings, wanted, CERTIFICATE_MEMORY)
+        bounded = not result.certified_minimal
+        if bounded:
+            bounds = proofs()[defect.name].settings
+            result = shrinking.certify(result.schedule, protocol, bounds, wanted, CERTIFICATE_MEMORY)
+        yield Reproduced(
+            defect, len(found[1]), len(shrunk), len(result.schedule), len(proofs()[defect.name].shortest),
+            result.certified_minimal, bounded, between - started, time.thread_time() - between,
+        )  # fmt: skip

@@ -1,0 +1,382 @@
+"""A peer: the same protocol as one would write it in plain Python, with dataclasses and a seeded random driver.
+
+It exists to be measured. `kip-320` without faults of the disk, all properties judged after every event, nothing
+shared with the model; a test runs both on the same schedules, so that it is not fast by doing less.
+"""
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+VERBS = {
+    "produce": 4, "fetch": 16, "receive": 16, "drop": 1, "crash": 1, "restart": 3, "notify": 8,
+    "catch_up": 1, "elect": 4, "expire": 1, "shrink": 2, "expand": 4,
+}  # fmt: skip
+MOST_RECORDS = 15
+MOST_EPOCHS = 14
+SCHEDULE = 300  # events drawn for one schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record and the leader epoch that it was written in."""
+
+    number: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the controller decided for an epoch."""
+
+    leader: int | None
+    isr: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer in flight: records and a high watermark, or where an epoch ends."""
+
+    records: tuple[Record, ...]
+    offset: int
+    epoch: int | None = None
+    ends_epoch: bool = False
+    out_of_range: bool = False
+
+
+@dataclass(slots=True)
+class Replica:
+    """A replica: its disk, then what it forgets in a crash."""
+
+    log: list[Record] = field(default_factory=list)
+    epochs: list[tuple[int, int]] = field(default_factory=list)
+    high_watermark: int = 0
+    up: bool = True
+    epoch: int | None = 0
+    leader: int | None = 0
+    truncating: bool = False
+    answer: Answer | None = None
+    isr: frozenset[int] = frozenset()
+    epoch_start: int = 0
+    positions: dict[int, int] = field(default_factory=dict)
+
+    def truncate(self, end: int) -> None:
+        """Cut the log to `end`, and with it the epochs and the high watermark."""
+        del self.log[end:]
+        while self.epochs and self.epochs[-1][1] >= len(self.log):
+            self.epochs.pop()
+        self.high_watermark = min(self.high_watermark, len(self.log))
+
+    def note_epoch(self, epoch: int, start: int) -> None:
+        """Note that an epoch starts at an offset; entries that contradict it go."""
+        if self.epochs and self.epochs[-1][0] == epoch and start >= self.epochs[-1][1]:
+            return
+        while self.epochs and (self.epochs[-1][0] >= epoch or self.epochs[-1][1] >= start):
+            self.epochs.pop()
+        self.epochs.append((epoch, start))
+
+    def end_of(self, epoch: int) -> tuple[int | None, int]:
+        """The largest epoch noted that is not above the one asked for, and where it ends."""
+        end = len(self.log)
+        for noted, start in reversed(self.epochs):
+            if noted <= epoch:
+                return noted, end
+            end = start
+        return (epoch, end) if self.epochs else (None, -1)
+
+
+class Partition:
+    """The partition, its controller, and what clients were promised. Events are methods; False: not enabled."""
+
+    def __init__(self, replicas: int) -> None:
+        everyone = frozenset(range(replicas))
+        self.replicas = [Replica() for _ in range(replicas)]
+        self.replicas[0].isr = everyone
+        self.replicas[0].epochs = [(0, 0)]
+        self.decisions = [Decision(0, everyone)]
+        self.produced = 0
+        self.offsets: dict[int, int] = {}
+        self.exposed: set[int] = set()
+        self.acked: set[int] = set()
+
+    @property
+    def controller_epoch(self) -> int:
+        """The epoch of the current decision."""
+        return len(self.decisions) - 1
+
+    def leads(self, r: int) -> bool:
+        """Whether a replica believes that it leads."""
+        return self.replicas[r].leader == r
+
+    def true_leader(self) -> int | None:
+        """The leader that is up and knows of the current decision."""
+        leader = self.decisions[-1].leader
+        if leader is not None and self.replicas[leader].up and self.replicas[leader].epoch == self.controller_epoch:
+            return leader
+        return None
+
+    def advance(self, r: int) -> None:
+        """Advance a leader's high watermark to what its whole ISR has."""
+        leader = self.replicas[r]
+        lowest = min([len(leader.log), *(leader.positions.get(f, 0) for f in leader.isr if f != r)])
+        if lowest > leader.high_watermark:
+            self.promise(leader, leader.high_watermark, lowest)
+            leader.high_watermark = lowest
+
+    def promise(self, leader: Replica, start: int, end: int) -> None:
+        """Consumers may read from `start` to `end`; producers of this epoch get their answers."""
+        for record in leader.log[start:end]:
+            self.exposed.add(record.number)
+            if record.epoch == leader.epoch:
+                self.acked.add(record.number)
+
+    def produce(self, r: int) -> bool:
+        """A client sends a record."""
+        leader = self.replicas[r]
+        if not self.leads(r) or leader.epoch is None or self.produced >= MOST_RECORDS or not leader.isr:
+            return False
+        self.offsets[self.produced] = len(leader.log)
+        leader.note_epoch(leader.epoch, len(leader.log))
+        leader.log.append(Record(self.produced, leader.epoch))
+        self.produced += 1
+        self.advance(r)
+        return True
+
+    def fetch(self, r: int) -> bool:
+        """A follower asks its leader, for the end of its last epoch or for records."""
+        follower = self.replicas[r]
+        if follower.leader in (None, r) or follower.answer is not None:
+            return False
+        leader = self.replicas[follower.leader]
+        if not self.leads(follower.leader) or leader.epoch != follower.epoch:
+            return False
+        start = len(follower.log)
+        if follower.truncating:
+            epoch, end = leader.end_of(follower.epochs[-1][0]) if follower.epochs else (None, -1)
+            follower.answer = Answer((), end, epoch, ends_epoch=True)
+        elif start > len(leader.log):
+            follower.answer = Answer((), len(leader.log), out_of_range=True)
+        else:
+            leader.positions[r] = start
+            self.advance(follower.leader)
+            follower.answer = Answer(tuple(leader.log[start : start + 1]), leader.high_watermark)
+        return True
+
+    def receive(self, r: int) -> bool:
+        """The answer in flight arrives."""
+        follower = self.replicas[r]
+        answer = follower.answer
+        if answer is None:
+            return False
+        if answer.ends_epoch:
+            self.truncate(follower, answer)
+        elif answer.out_of_range:
+            follower.truncate(answer.offset)
+        else:
+            for record in answer.records:
+                follower.note_epoch(record.epoch, len(follower.log))
+                follower.log.append(record)
+            follower.high_watermark = min(len(follower.log), answer.offset)
+        follower.answer = None
+        return True
+
+    def truncate(self, follower: Replica, answer: Answer) -> None:
+        """Cut to where both logs have the same epoch, or ask again from an older one."""
+        follower.truncating = False
+        if answer.epoch is None:
+            follower.truncate(follower.high_watermark)
+            return
+        epoch, end = follower.end_of(answer.epoch)
+        if epoch == answer.epoch:
+            follower.truncate(min(end, answer.offset))
+        elif epoch is None:
+            follower.truncate(answer.offset)
+        else:
+            follower.truncate(end)
+            follower.truncating = bool(follower.log)
+
+    def drop(self, r: int) -> bool:
+        """The answer in flight is lost."""
+        lost = self.replicas[r].answer is not None
+        self.replicas[r].answer = None
+        return lost
+
+    def crash(self, r: int) -> bool:
+        """The process dies."""
+        replica = self.replicas[r]
+        if not replica.up:
+            return False
+        replica.up = replica.truncating = False
+        replica.epoch = replica.leader = replica.answer = None
+        replica.isr, replica.epoch_start, replica.positions = frozenset(), 0, {}
+        return True
+
+    def restart(self, r: int) -> bool:
+        """The process starts again; it has missed all decisions but the current one."""
+        replica = self.replicas[r]
+        if replica.up:
+            return False
+        replica.up, replica.epoch = True, self.controller_epoch - 1
+        return True
+
+    def notify(self, r: int) -> bool:
+        """A replica learns the next decision."""
+        replica = self.replicas[r]
+        if not replica.up or replica.epoch is None or replica.epoch >= self.controller_epoch:
+            return False
+        return self.learn(r, replica.epoch + 1)
+
+    def catch_up(self, r: int) -> bool:
+        """A replica learns the latest decision and none of those between."""
+        replica = self.replicas[r]
+        if not replica.up or replica.epoch is None or self.controller_epoch - replica.epoch < 2:
+            return False
+        return self.learn(r, self.controller_epoch)
+
+    def learn(self, r: int, epoch: int) -> bool:
+        """A replica becomes leader or follower of an epoch, or waits for a leader."""
+        replica, decision = self.replicas[r], self.decisions[epoch]
+        replica.answer, replica.isr, replica.epoch_start, replica.positions = None, frozenset(), 0, {}
+        replica.epoch, replica.leader = epoch, decision.leader
+        replica.truncating = decision.leader not in (None, r) and bool(replica.log)
+        if decision.leader == r:
+            replica.isr, replica.epoch_start = decision.isr, len(replica.log)
+            replica.note_epoch(epoch, len(replica.log))
+            self.promise(replica, 0, replica.high_watermark)
+            self.advance(r)
+        return True
+
+    def elect(self, r: int) -> bool:
+        """The controller makes a member of the ISR leader."""
+        decision = self.decisions[-1]
+        if self.controller_epoch >= MOST_EPOCHS or not self.replicas[r].up or r == decision.leader:
+            return False
+        if r not in decision.isr:
+            return False
+        self.decisions.append(Decision(r, decision.isr))
+        return True
+
+    def expire(self, r: int) -> bool:
+        """A replica's session expires."""
+        decision = self.decisions[-1]
+        remaining = (decision.isr - {r}) or decision.isr
+        if self.controller_epoch >= MOST_EPOCHS or (decision.leader != r and remaining == decision.isr):
+            return False
+        self.decisions.append(Decision(None if decision.leader == r else decision.leader, remaining))
+        return True
+
+    def shrink(self, r: int) -> bool:
+        """The true leader takes a lagging follower out of the ISR."""
+        leader = self.true_leader()
+        if leader in (None, r) or r not in self.replicas[leader].isr:
+            return False
+        if self.replicas[leader].positions.get(r, 0) >= len(self.replicas[leader].log):
+            return False
+        self.change_isr(leader, self.replicas[leader].isr - {r})
+        self.advance(leader)
+        return True
+
+    def expand(self, r: int) -> bool:
+        """The true leader takes a follower that has caught up into the ISR."""
+        number = self.true_leader()
+        if number in (None, r) or r in self.replicas[number].isr:
+            return False
+        leader, follower = self.replicas[number], self.replicas[r]
+        if follower.leader != number or follower.epoch != leader.epoch or follower.truncating:
+            return False
+        if leader.positions.get(r, -1) < max(leader.high_watermark, leader.epoch_start):
+            return False
+        self.change_isr(number, leader.isr | {r})
+        return True
+
+    def change_isr(self, leader: int, isr: frozenset[int]) -> None:
+        """The leader's ISR and the controller's change together."""
+        self.replicas[leader].isr = isr
+        self.decisions[-1] = Decision(self.decisions[-1].leader, isr)
+
+    def broken(self) -> set[str]:
+        """The properties that do not hold, `convergence` aside."""
+        broken = set()
+        leader = self.true_leader()
+        if leader is not None:
+            log = self.replicas[leader].log
+            if self.is_lost(self.exposed, log):
+                broken.add("no-committed-loss")
+            if self.is_lost(self.acked, log):
+                broken.add("no-acked-loss")
+        for number, a in enumerate(self.replicas):
+            if a.high_watermark > len(a.log):
+                broken.add("hw-within-log")
+            for b in self.replicas[:number]:
+                both = min(a.high_watermark, b.high_watermark)
+                if a.log[:both] != b.log[:both]:
+                    broken.add("no-divergence")
+                if a.log != b.log and any(
+                    one.epoch == other.epoch and one.number != other.number
+                    for one, other in zip(a.log, b.log, strict=False)
+                ):
+                    broken.add("log-matching")
+            if self.leads(number):
+                committed = a.log[: a.high_watermark]
+                if any(self.replicas[m].log[: a.high_watermark] != committed for m in self.decisions[-1].isr):
+                    broken.add("isr-complete")
+        return broken
+
+    def is_lost(self, promised: set[int], log: list[Record]) -> bool:
+        """Whether a record that was promised is not in the log where it was."""
+        for number in promised:
+            offset = self.offsets[number]
+            if offset >= len(log) or log[offset].number != number:
+                return True
+        return False
+
+    def converges(self) -> bool:
+        """Whether all logs and high watermarks agree once faults stop. Nothing can be asked after it."""
+        everyone = range(len(self.replicas))
+        for r in everyone:
+            self.restart(r)
+        if self.decisions[-1].leader is None:
+            self.decisions.append(Decision(min(self.decisions[-1].isr), self.decisions[-1].isr))
+        for r in everyone:
+            while self.notify(r):
+                pass
+        for _ in range(3 * (MOST_EPOCHS + 2)):
+            if self.agrees():
+                return True
+            for r in everyone:
+                self.receive(r)
+                self.fetch(r)
+                self.receive(r)
+        return self.agrees()
+
+    def agrees(self) -> bool:
+        """Whether all logs and high watermarks are equal and none is still to be cut."""
+        first = self.replicas[0]
+        return not any(replica.truncating for replica in self.replicas) and all(
+            replica.log == first.log and replica.high_watermark == first.high_watermark for replica in self.replicas[1:]
+        )
+
+
+def run(partition: Partition, schedule: Iterable[tuple[str, int]]) -> tuple[int, set[str]]:
+    """Run a schedule: how many events applied, and what broke after any of them."""
+    applied, broken = 0, set()
+    for verb, replica in schedule:
+        if getattr(partition, verb)(replica):
+            applied += 1
+            broken |= partition.broken()
+    return applied, broken
+
+
+def drive(seed: int, schedules: int, replicas: int) -> int:
+    """Run and judge random schedules; returns how many events applied. Raises AssertionError where something broke."""
+    draw = random.Random(seed)
+    alphabet = [(verb, replica) for verb in VERBS for replica in range(replicas)]
+    weights = [VERBS[verb] for verb, _ in alphabet]
+    total = 0
+    for _ in range(schedules):
+        partition = Partition(replicas)
+        applied, broken = run(partition, draw.choices(alphabet, weights, k=SCHEDULE))
+        assert not broken
+        assert partition.converges()
+        total += applied
+    return total

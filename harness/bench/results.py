@@ -1,0 +1,232 @@
+"""The results of a benchmark: run, and written down as JSON and as Markdown."""
+
+import importlib.metadata
+import os
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.bench import detection, minimal, processes, throughput
+from harness.bench.detection import Detection
+from harness.bench.minimal import Reproduced
+from harness.bench.processes import ColdStart, SparkEfficiency
+from harness.bench.spread import Spread
+from harness.bench.throughput import Speed
+from harness.defects import hunting
+from harness.defects.defect import Defect
+from harness.defects.proofs import proofs
+
+_LIBRARIES = ("numba", "numpy", "hypothesis", "pyspark")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much to measure: rounds of each throughput, seeds of each hunt, and schedules to give up after."""
+
+    rounds: int
+    seeds: int
+    hypothesis_seeds: int
+    most: int
+    most_elsewhere: int
+    spark_schedules: int
+    spark_rounds: int
+
+
+FULL = Scale(5, 20, 3, 10_000_000, 20_000, 1_000_000, 2)
+QUICK = Scale(2, 5, 1, 10_000_000, 2_000, 200_000, 1)
+
+
+@dataclass
+class Results:
+    """What was measured, in the order in which it was, and where."""
+
+    scale: Scale
+    machine: dict[str, str]
+    speeds: list[Speed] = field(default_factory=list)
+    detections: list[Detection] = field(default_factory=list)
+    reproduced: list[Reproduced] = field(default_factory=list)
+    cold_start: ColdStart | None = None
+    spark: SparkEfficiency | None = None
+
+    @property
+    def missed(self) -> list[Detection]:
+        """The defects that the default strategy missed with some seed."""
+        return [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY and each.missed]
+
+    @property
+    def not_minimal(self) -> list[Reproduced]:
+        """The reproducers that are longer than what is proven possible."""
+        return [each for each in self.reproduced if not each.minimal]
+
+    @property
+    def slowest(self) -> Detection:
+        """The defect for which the default strategy took the most schedules with any seed."""
+        default = [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY]
+        return max(default, key=lambda each: max(each.schedules))
+
+
+def measure(scale: Scale, defects: Sequence[Defect], doing: Callable[[str], None]) -> Results:
+    """Measure everything, saying what is being done. Nothing runs at the same time as anything else."""
+    results = Results(scale, machine())
+    doing("cold start: compiling everything anew")
+    results.cold_start = processes.cold_start(scale.rounds)
+    doing("Spark beside threads")
+    results.spark = processes.spark_efficiency(scale.spark_schedules, scale.spark_rounds)
+    doing("throughput, side by side")
+    results.speeds = list(throughput.measure(scale.rounds))
+    doing("compiling the broken set")
+    for reproduced in minimal.reproduce(defects):
+        results.reproduced.append(reproduced)
+        doing(f"shrank {reproduced.defect.name} to {reproduced.length} events")
+    for each in detection.detections(scale.seeds, scale.most, scale.most_elsewhere, defects):
+        results.detections.append(each)
+        doing(f"hunting {each.defect.name}: {each.strategy} took {each.typical:,.0f} schedules")
+    for each in detection.hypothesis_detections(scale.hypothesis_seeds, defects):
+        results.detections.append(each)
+        doing(f"hunting {each.defect.name} with the Hypothesis state machine")
+    return results
+
+
+def machine() -> dict[str, str]:
+    """What was measured on, and the versions of what it rests on."""
+    versions = {name: importlib.metadata.version(name) for name in _LIBRARIES}
+    cores = f"{os.cpu_count()} cores"
+    return {"processor": f"{_processor()}, {cores}", "Python": platform.python_version(), **versions}
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def to_json(results: Results) -> dict[str, Any]:
+    """The results as one JSON document; the hunts of every seed are in it."""
+    return {
+        "machine": results.machine,
+        "scale": asdict(results.scale),
+        "throughput": [
+            {
+                "subject": speed.subject.name,
+                "unit": f"{speed.subject.unit} per CPU second",
+                "per_second": speed.per_second.json(),
+                "behind": speed.behind.json(),
+            }
+            for speed in results.speeds
+        ],
+        "detection": [
+            {
+                "defect": each.defect.name,
+                "strategy": each.strategy,
+                "most": each.most,
+                "median": each.typical,
+                "percentile_95": each.nearly_always,
+                "median_seconds": Spread.of([hunt.seconds for hunt in each.hunts]).median,
+                "missed_seeds": each.missed,
+                "schedules": [hunt.schedules for hunt in each.hunts],
+            }
+            for each in results.detections
+        ],
+        "reproducers": [
+            {key: value for key, value in vars(each).items() if key != "defect"}
+            | {"defect": each.defect.name, "minimal": each.minimal}
+            for each in results.reproduced
+        ],
+        "cold_start": results.cold_start and {"cold": results.cold_start.cold, "warm": results.cold_start.warm.json()},
+        "spark": results.spark
+        and {
+            "cores": results.spark.cores,
+            "schedules": results.spark.schedules,
+            "fuzz": results.spark.fuzz.json(),
+            "campaign": results.spark.campaign.json(),
+            "ratio": results.spark.ratio.json(),
+        },
+        "missed": [each.defect.name for each in results.missed],
+        "not_minimal": [each.defect.name for each in results.not_minimal],
+        "slowest": {"defect": results.slowest.defect.name, "schedules": max(results.slowest.schedules)},
+    }
+
+
+def summary(results: Results) -> str:
+    """The table for the README, as Markdown."""
+    rows = []
+    for speed in results.speeds:
+        times = f"{speed.behind.median:,.0f} times" if speed.behind.median != 1 else ""
+        per_second = f"{_number(speed.per_second.median)} {speed.subject.unit}/s ({_range(speed.per_second)})"
+        rows.append((speed.subject.name, per_second, times))
+    default = [each for each in results.detections if each.strategy == hunting.DEFAULT_STRATEGY]
+    found = len(default) - len(results.missed)
+    rows.append((
+        f"broken protocols found with each of {results.scale.seeds} seeds", f"{found} of {len(default)}",
+        f"slowest {results.slowest.defect.name}: {max(results.slowest.schedules):,} schedules",
+    ))  # fmt: skip
+    minimal_ones = len(results.reproduced) - len(results.not_minimal)
+    shrinking = Spread.of([each.shrink_seconds + each.certify_seconds for each in results.reproduced])
+    rows.append((
+        "reproducers certified as short as proven possible",
+        f"{minimal_ones} of {len(results.reproduced)}, {sum(r.bounded for r in results.reproduced)} within bounds",
+        f"shrunk and certified in {shrinking.median:.1f} s (at most {shrinking.greatest:.0f})",
+    ))  # fmt: skip
+    if results.cold_start is not None:
+        warm = results.cold_start.warm
+        rows.append((
+            "command to certified lost record", f"{warm.median:.1f} s ({warm.least:.1f} to {warm.greatest:.1f})",
+            f"{results.cold_start.cold:.0f} s where everything is compiled first",
+        ))  # fmt: skip
+    if results.spark is not None:
+        ratio = results.spark.ratio
+        spread = f"{100 * ratio.least:.0f} to {100 * ratio.greatest:.0f}"
+        rows.append((
+            f"campaign on Spark, {results.spark.cores} cores", f"{_number(results.spark.campaign.median)} events/s",
+            f"{100 * ratio.median:.0f} percent ({spread}) of `fuzz --jobs {results.spark.cores}`",
+        ))  # fmt: skip
+    where = ", ".join(f"{name} {value}" if name != "processor" else value for name, value in results.machine.items())
+    head = ("measured", "median (least to greatest)", "compared")
+    return f"{_table(head, rows)}\n\n{where}. Throughput is per second of processor time of one thread.\n"
+
+
+def detection_table(results: Results) -> str:
+    """Schedules to detection by defect and strategy, as Markdown, the hardest defects first."""
+    strategies = list(dict.fromkeys(each.strategy for each in results.detections))
+    by_defect: dict[str, dict[str, Detection]] = {}
+    for each in results.detections:
+        by_defect.setdefault(each.defect.name, {})[each.strategy] = each
+    hardest = sorted(by_defect, key=lambda name: -by_defect[name][hunting.DEFAULT_STRATEGY].typical)
+    lengths = {name: len(proofs()[name].shortest) for name in hardest}
+    rows = [(name, str(lengths[name]), *(_taken(by_defect[name][s]) for s in strategies)) for name in hardest]
+    head = ("defect", "events", *(f"{strategy}" for strategy in strategies))
+    won = {s: sum(s in detection.wins(list(each.values())) for each in by_defect.values()) for s in strategies}
+    most = ", ".join(f"{each.most:,} for {name}" for name, each in by_defect[hardest[0]].items())
+    return (
+        f"{_table(head, rows)}\n\nSchedules to detection: median and 95th percentile over the seeds, and the median of"
+        f" the seconds of processor time. `>` is where a strategy missed the defect within what it was given: {most}."
+        f" `events` is the length of a shortest schedule. Fewest schedules, ties included: "
+        + ", ".join(f"{name} for {count}" for name, count in won.items())
+        + f", of {len(by_defect)}.\n"
+    )
+
+
+def _taken(each: Detection) -> str:
+    seconds = Spread.of([hunt.seconds for hunt in each.hunts]).median
+    return f"{_limited(each.typical, each.most)} / {_limited(each.nearly_always, each.most)}, {seconds:.2g} s"
+
+
+def _limited(schedules: float, most: int) -> str:
+    return f"{schedules:,.0f}" if schedules <= most else ">"
+
+
+def _number(value: float) -> str:
+    return f"{value / 1e6:.2f} million" if value >= 1e6 else f"{value:,.0f}"
+
+
+def _range(spread: Spread) -> str:
+    return f"{_number(spread.least)} to {_number(spread.greatest)}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

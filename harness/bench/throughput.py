@@ -1,0 +1,117 @@
+"""Throughput: events applied and checked in a second, beside what else one would use, and transitions of a search.
+
+Everything is measured in processor time of one thread, in turns, so that what else the machine does falls on all
+alike and a ratio of two does not depend on it.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from harness.bench import peer
+from harness.bench.spread import Spread
+from harness.engine.explore import explore
+from harness.engine.walk import Walker
+from model import properties, state
+from model.configuration import Configuration
+from model.protocols import GENERATIONS
+from model.step import step
+from strategies.machine import ReplicationMachine, replication_machine
+
+PROTOCOL = GENERATIONS["kip-320"]
+SETTINGS = Configuration(replicas=3)
+SEARCHED = Configuration(records=3, epochs=3)
+_STEPS = 50  # of a Hypothesis example
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something that runs the protocol: how much it does in round i is what `run(i)` returns."""
+
+    name: str
+    unit: str
+    run: Callable[[int], int]
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How much a subject does in a second, and how many times as much the first of its unit does, round by round."""
+
+    subject: Subject
+    per_second: Spread
+    behind: Spread
+
+
+def walked(number: int, schedules: int = 20_000) -> int:
+    """Compiled: the walk of `epochfuzz fuzz`."""
+    return int(Walker([PROTOCOL], SETTINGS, number).walk(0, schedules).events.sum())
+
+
+def interpreted(number: int, schedules: int = 60) -> int:
+    """The same model and the same schedules, as plain Python."""
+    walker = Walker([PROTOCOL], SETTINGS, number)
+    applied = 0
+    for i in range(schedules):
+        p = state.initial(PROTOCOL, SETTINGS)
+        for event in walker.schedule(i):
+            if step(p, event):
+                applied += 1
+                properties.broken_now(p)
+        properties.non_convergence(p)
+    return applied
+
+
+def driven_by_hypothesis(number: int, examples: int = 30) -> int:
+    """The state machine of strategies/, drawing events at random: no scouting, no shrinking, no database."""
+    applied = 0
+
+    class Counting(replication_machine(PROTOCOL.name, settings=SETTINGS, scouted=0)):  # type: ignore[misc]
+        def teardown(self) -> None:
+            nonlocal applied
+            applied += len(self._happened[0])
+
+    machine: type[ReplicationMachine] = seed(number)(Counting)
+    only_generate = settings(
+        max_examples=examples, stateful_step_count=_STEPS, phases=[Phase.generate], database=None, deadline=None,
+        derandomize=False, suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    run_state_machine_as_test(machine, settings=only_generate)
+    return applied
+
+
+def driven_plainly(number: int, schedules: int = 100) -> int:
+    """The peer: plain Python with dataclasses, and a seeded random driver."""
+    return peer.drive(number, schedules, SETTINGS.replicas)
+
+
+def searched(number: int) -> int:
+    """Complete search, the same in every round."""
+    return explore(PROTOCOL, SEARCHED, properties.NO_COMMITTED_LOSS).transitions
+
+
+SUBJECTS = (
+    Subject("compiled walk", "events", walked),
+    Subject("plain Python with dataclasses", "events", driven_plainly),
+    Subject("same model, interpreted", "events", interpreted),
+    Subject("Hypothesis state machine", "events", driven_by_hypothesis),
+    Subject("complete search", "transitions", searched),
+)
+
+
+def measure(rounds: int) -> Iterator[Speed]:
+    """The speed of every subject, each measured in every round after one that is not counted (it compiles)."""
+    rates: dict[str, list[float]] = {subject.name: [] for subject in SUBJECTS}
+    for number in range(rounds + 1):
+        for subject in SUBJECTS:
+            started = time.thread_time()
+            done = subject.run(number)
+            if number:
+                rates[subject.name].append(done / (time.thread_time() - started))
+    for subject in SUBJECTS:
+        first = next(rates[each.name] for each in SUBJECTS if each.unit == subject.unit)
+        own = rates[subject.name]
+        behind = [one / other for one, other in zip(first, own, strict=True)]
+        yield Speed(subject, Spread.of(own), Spread.of(behind))

@@ -1,0 +1,57 @@
+"""`epochfuzz bench`: detection power and speed, measured side by side."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markdown import Markdown
+
+from harness.commands import options
+from harness.commands.outcome import BadInput, Exit, console, print_json
+
+
+def bench(
+    quick: Annotated[bool, typer.Option("--quick", help="A few seeds and rounds instead of twenty and five.")] = False,
+    write: Annotated[
+        Path | None, typer.Option("--write", help="Write the tables to this file, as Markdown.", dir_okay=False)
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Measure throughput beside what else one would use, and how soon each strategy finds each broken protocol.
+
+    Run it on a machine that does nothing else. It fails if the default strategy misses a broken protocol that complete
+    search has shown to be detectable, or a reproducer is longer than the shortest.
+
+    Examples:
+
+    - `epochfuzz bench`
+    - `epochfuzz bench --quick --json`
+    - `epochfuzz bench --write docs/benchmark-results.md`
+    """
+    if write is not None and not write.parent.is_dir():
+        raise BadInput(f"--write: there is no directory {write.parent}")
+
+    from harness.bench import results as benchmark
+    from harness.bench.detection import detectable
+
+    out = console(json)
+    scale = benchmark.QUICK if quick else benchmark.FULL
+    with out.status("compiling") as status:
+
+        def doing(what: str) -> None:
+            status.update(what)
+            if not out.is_terminal:
+                out.print(what)
+
+        results = benchmark.measure(scale, detectable(), doing)
+    tables = f"{benchmark.summary(results)}\n{benchmark.detection_table(results)}"
+    out.print(Markdown(tables))
+    if write is not None:
+        write.write_text(f"# Benchmark results\n\nWritten by `epochfuzz bench`.\n\n{tables}", encoding="utf-8")
+    for missed in results.missed:
+        out.print(f"missed: {missed.defect.name}, with the seeds {', '.join(map(str, missed.missed))}")
+    for longer in results.not_minimal:
+        out.print(f"not minimal: {longer.defect.name}, {longer.length} events where {longer.proven} are enough")
+    if json:
+        print_json(benchmark.to_json(results))
+    return Exit.BROKEN if results.missed or results.not_minimal else Exit.AS_EXPECTED

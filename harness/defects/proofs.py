@@ -1,0 +1,175 @@
+"""Proofs: for each defect, by complete search, the smallest configuration that shows it, and a shortest schedule.
+
+proofs.yaml keeps them, to be read and reviewed. `python -m harness.defects.proofs NAME...` prints those of some defects
+anew, in seconds or minutes each, and of all if none is named.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness.defects import PROTOCOL_DEFECTS, planted
+from harness.defects.defect import Defect
+from harness.expectations import known_flaw
+from model import properties
+from model.configuration import Configuration
+from model.events import ELECT, EXPIRE, PRODUCE, parse_schedule, schedule_texts, verb_of
+from model.protocols import parse_protocol
+
+_FILE = Path(__file__).with_name("proofs.yaml")
+_MEMORY = 3 << 30
+_HUNTED = 200_000  # schedules to try where complete search finds nothing
+
+# Where a defect is looked for by complete search, one after the other.
+SEARCHED: tuple[Configuration, ...] = (
+    Configuration(records=2, epochs=2),
+    Configuration(records=3, epochs=3),
+    Configuration(records=2, epochs=2, records_per_fetch=2),
+    Configuration(records=2, epochs=2, asynchronous_checkpoint=True),
+    Configuration(records=2, epochs=2, unclean_leader_election=True),
+    Configuration(records=1, epochs=1, power_loss=True),
+    Configuration(records=2, epochs=1, unclean_leader_election=True, asynchronous_checkpoint=True),
+    Configuration(replicas=3, records=1, epochs=2),
+)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A schedule that breaks a property by its last event, in the configuration that it needs, and none is shorter.
+
+    `unbounded`: none with any number of records and epochs is shorter; else none within the bounds of `settings`.
+    """
+
+    settings: Configuration
+    property: str
+    shortest: bytes
+    unbounded: bool
+
+
+@cache
+def proofs() -> dict[str, Proof]:
+    """The proofs of proofs.yaml, by the name of the defect."""
+    return {name: _read(entry) for name, entry in _document()["detectable"].items()}
+
+
+@cache
+def undetectable() -> dict[str, str]:
+    """Why complete search finds nothing wrong with a protocol that has the defect, by its name."""
+    return dict(_document()["undetectable"])
+
+
+def judged(defect: Defect, settings: Configuration) -> int:
+    """The set of properties that the protocol holds in a configuration without the defect."""
+    protocol, permitted = parse_protocol(defect.protocol), properties.permitted(settings)
+    return sum(
+        1 << bit
+        for bit, name in enumerate(properties.PROPERTIES)
+        if name not in permitted and known_flaw(protocol, settings, name) is None
+    )
+
+
+def prove(defect: Defect) -> Proof | None:
+    """Search for a shortest schedule that shows the defect, None where there is none.
+
+    Complete search of three replicas ends at one record. Where it finds nothing, random schedules may find one to
+    shrink, and the search of all shorter ones is complete again.
+    """
+    for settings in SEARCHED:
+        exploration = _explore(defect, settings, None)
+        if exploration.shortest is not None:
+            return _shortest(defect, settings, exploration.shortest)
+        assert exploration.complete
+    settings = Configuration(replicas=3)
+    wanted = judged(defect, settings)
+    hunter = planted.module("harness.engine.hunt").Hunter(_protocol(defect), settings, wanted)
+    found = hunter.first("swarm", 0, _HUNTED)
+    if found is None:
+        return None
+    shrunk = planted.module("harness.shrink").shrink(found[1], _protocol(defect), settings, wanted)
+    exploration = _explore(defect, _needed(settings, shrunk), len(shrunk) - 1)
+    assert not exploration.memory_exhausted
+    return _shortest(defect, settings, exploration.shortest or shrunk)
+
+
+def _shortest(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
+    """The proof for a schedule that is a shortest within bounds, or for a shorter one that is not within them."""
+    depth = len(schedule) - 1
+    free = replace(settings, records=Configuration.records, epochs=Configuration.epochs)
+    exploration = _explore(defect, free.bounded_by(depth), depth) if depth else None
+    if exploration is not None and exploration.shortest is not None:
+        schedule = exploration.shortest
+    unbounded = exploration is None or not exploration.memory_exhausted
+    return Proof(_needed(settings, schedule), broken_by(defect, free, schedule)[0], schedule, unbounded)
+
+
+def _needed(settings: Configuration, schedule: bytes) -> Configuration:
+    """The configuration with the least bounds that a schedule needs."""
+    records = sum(verb_of(event) == PRODUCE for event in schedule)
+    epochs = sum(verb_of(event) in (ELECT, EXPIRE) for event in schedule)
+    return replace(settings, records=max(1, records), epochs=epochs)
+
+
+def _explore(defect: Defect, settings: Configuration, depth: int | None) -> Any:
+    explore = planted.module("harness.engine.explore").explore
+    return explore(_protocol(defect), settings, judged(defect, settings), depth=depth, memory=_MEMORY)
+
+
+def _protocol(defect: Defect) -> Any:
+    return planted.module("model.protocols").parse_protocol(planted.protocol_text(defect))
+
+
+def broken_by(defect: Defect, settings: Configuration, schedule: bytes) -> list[str]:
+    """The judged properties that a protocol with the defect breaks by the last event of a schedule, interpreted."""
+    rules, step, state = (planted.module(f"model.{name}") for name in ("properties", "step", "state"))
+    p = state.initial(_protocol(defect), settings)
+    for event in schedule:
+        step.step(p, event)
+    broken = rules.broken_now(p)
+    if rules.non_convergence(p):
+        broken |= properties.CONVERGENCE
+    return properties.names(broken & judged(defect, settings))
+
+
+def _document() -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    return document
+
+
+def _read(entry: dict[str, Any]) -> Proof:
+    settings = Configuration(**entry["config"])
+    return Proof(settings, entry["breaks"], parse_schedule(entry["shortest"]), entry["unbounded"])
+
+
+def _written(proof: Proof) -> dict[str, Any]:
+    config = proof.settings.changed() | {"records": proof.settings.records, "epochs": proof.settings.epochs}
+    return {
+        "config": config,
+        "breaks": proof.property,
+        "unbounded": proof.unbounded,
+        "shortest": schedule_texts(proof.shortest),
+    }
+
+
+def main(names: Sequence[str]) -> None:
+    """Print entries of proofs.yaml anew; the reasons why some are undetectable are kept."""
+    document: dict[str, Any] = {"detectable": {}, "undetectable": {}}
+    for defect in PROTOCOL_DEFECTS:
+        if names and defect.name not in names:
+            continue
+        print(defect.name, file=sys.stderr, flush=True)
+        proof = prove(defect)
+        if proof is None:
+            document["undetectable"][defect.name] = undetectable().get(defect.name, "")
+        else:
+            document["detectable"][defect.name] = _written(proof)
+    for part, flow in (("detectable", None), ("undetectable", False)):
+        yaml.safe_dump({part: document[part]}, sys.stdout, sort_keys=False, default_flow_style=flow, width=118)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

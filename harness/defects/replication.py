@@ -1,0 +1,158 @@
+"""Mistakes in replication: what is sent, appended and fenced, and how far the high watermark goes."""
+
+from harness.defects.defect import Defect
+
+DEFECTS = (
+    Defect(
+        "high-watermark-counts-leader-only",
+        "the leader advances its high watermark to its own LEO without waiting for the ISR",
+        "high_watermark",
+        "if follower != leader and p.isr[leader] >> follower & 1:",
+        "if False:",
+    ),
+    Defect(
+        "unknown-followers-not-awaited",
+        "the leader advances its high watermark without ISR members that have not fetched in its epoch yet",
+        "high_watermark",
+        "p.isr[leader] >> follower & 1:",
+        "p.isr[leader] >> follower & 1 and p.remote_leo[leader, follower] >= 0:",
+    ),
+    Defect(
+        "fastest-follower-sets-high-watermark",
+        "the leader advances its high watermark to what one follower has, not to what the whole ISR has",
+        "high_watermark",
+        "    previous = p.high_watermark[leader]\n",
+        "    for follower in range(p.replicas):\n"
+        "        if follower != leader:\n"
+        "            lowest = max(lowest, min(p.leo[leader], replication_position(p, leader, follower)))\n"
+        "    previous = p.high_watermark[leader]\n",
+    ),
+    Defect(
+        "fetch-offset-taken-as-replicated",
+        "the offset that a follower asks for is taken as the last one it has, not as the next one it needs",
+        "high_watermark",
+        "return max(0, p.remote_leo[leader, follower])",
+        "return min(p.leo[leader], p.remote_leo[leader, follower] + 1)",
+    ),
+    Defect(
+        "leader-high-watermark-falls",
+        "the leader's high watermark follows the lowest position of the ISR down as well as up",
+        "high_watermark",
+        "    if lowest > previous:\n",
+        "    p.high_watermark[leader] = lowest\n    if lowest > previous:\n",
+    ),
+    Defect(
+        "zombie-counts-latest-isr",
+        "a leader counts the ISR of a decision that it has not learned yet",
+        "high_watermark",
+        "p.isr[leader] >> follower & 1:",
+        "p.decided_isr[p.controller_epoch] >> follower & 1:",
+    ),
+    Defect(
+        "follower-trusts-leader-high-watermark",
+        "a follower takes the leader's high watermark even beyond its own log end offset",
+        "high_watermark",
+        "p.high_watermark[follower] = min(p.leo[follower], leader_high_watermark)",
+        "p.high_watermark[follower] = leader_high_watermark",
+    ),
+    Defect(
+        "follower-high-watermark-is-log-end",
+        "a follower takes all that it has fetched as committed",
+        "high_watermark",
+        "p.high_watermark[follower] = min(p.leo[follower], leader_high_watermark)",
+        "p.high_watermark[follower] = p.leo[follower]",
+    ),
+    Defect(
+        "follower-high-watermark-never-falls",
+        "a follower ignores a high watermark lower than its own",
+        "high_watermark",
+        "p.high_watermark[follower] = min(p.leo[follower], leader_high_watermark)",
+        "p.high_watermark[follower] = max(p.high_watermark[follower], min(p.leo[follower], leader_high_watermark))",
+    ),
+    Defect(
+        "leader-sends-log-end-as-high-watermark",
+        "a Fetch answer carries the leader's LEO where its high watermark belongs",
+        "replication",
+        "p.flight_offset[follower] = p.high_watermark[leader]",
+        "p.flight_offset[follower] = p.leo[leader]",
+    ),
+    Defect(
+        "fetch-acknowledges-what-it-sends",
+        "the leader takes the records that it sends as already replicated",
+        "replication",
+        "p.remote_leo[leader, follower] = start\n",
+        "p.remote_leo[leader, follower] = min(p.leo[leader], start + p.records_per_fetch)\n",
+    ),
+    Defect(
+        "remote-log-end-only-grows",
+        "the leader keeps the highest position that it has seen of a follower",
+        "replication",
+        "p.remote_leo[leader, follower] = start\n",
+        "p.remote_leo[leader, follower] = max(p.remote_leo[leader, follower], start)\n",
+    ),
+    Defect(
+        "records-restamped-by-follower",
+        "a follower stamps the records that it copies with the epoch it knows, not the one they were written in",
+        "replication",
+        "epoch = log.at(p.flight_record_epoch[follower], i)",
+        "epoch = p.known_epoch[follower]",
+    ),
+    Defect(
+        "batch-has-one-epoch",
+        "a follower stamps a whole batch with the epoch of its first record",
+        "replication",
+        "epoch = log.at(p.flight_record_epoch[follower], i)",
+        "epoch = log.at(p.flight_record_epoch[follower], 0)",
+    ),
+    Defect(
+        "records-stamped-with-the-controllers-epoch",
+        "a leader stamps records with the latest epoch there is, not with the one it was elected for",
+        "replication",
+        "log.append(p, r, record, p.known_epoch[r])",
+        "log.append(p, r, record, p.controller_epoch)",
+    ),
+    Defect(
+        "requests-not-fenced",
+        "a leader answers requests of any epoch",
+        "replication",
+        "p.known_epoch[follower] != p.known_epoch[leader]:",
+        "False:",
+        jira="KAFKA-7395",
+    ),
+    Defect(
+        "stale-leader-answers",
+        "a leader answers a follower of a later epoch",
+        "replication",
+        "p.known_epoch[follower] != p.known_epoch[leader]:",
+        "p.known_epoch[follower] < p.known_epoch[leader]:",
+        jira="KAFKA-6880",
+    ),
+    Defect(
+        "stale-follower-answered",
+        "a leader answers a follower of an earlier epoch",
+        "replication",
+        "p.known_epoch[follower] != p.known_epoch[leader]:",
+        "p.known_epoch[follower] > p.known_epoch[leader]:",
+    ),
+    Defect(
+        "epoch-requests-not-fenced",
+        "Fetch carries the follower's epoch, but OffsetsForLeaderEpoch does not",
+        "replication",
+        "p.known_epoch[follower] != p.known_epoch[leader]:",
+        "p.known_epoch[follower] != p.known_epoch[leader] and p.phase[follower] != TRUNCATING:",
+    ),
+    Defect(
+        "fetches-not-fenced",
+        "OffsetsForLeaderEpoch carries the follower's epoch, but Fetch does not",
+        "replication",
+        "p.known_epoch[follower] != p.known_epoch[leader]:",
+        "p.known_epoch[follower] != p.known_epoch[leader] and p.phase[follower] == TRUNCATING:",
+    ),
+    Defect(
+        "out-of-range-keeps-the-log",
+        "a follower that is told its offset is beyond the leader's log keeps what it has",
+        "replication",
+        "        truncation.cut(p, follower, offset)\n",
+        "        pass\n",
+    ),
+)

@@ -1,0 +1,104 @@
+"""What the benchmark makes of its measurements. No test looks at how long anything took."""
+
+import json
+
+import pytest
+
+from harness.bench import detection, results
+from harness.bench.detection import Detection, Hunt
+from harness.bench.minimal import Reproduced
+from harness.bench.processes import ColdStart, SparkEfficiency
+from harness.bench.spread import Spread, percentile_95
+from harness.bench.throughput import SUBJECTS, Speed
+from harness.commands.bench import bench
+from harness.commands.outcome import BadInput
+from harness.defects import DEFECTS
+
+EASY, HARD = DEFECTS[:2]
+
+
+def taken(defect, strategy, *schedules, most=1000):
+    return Detection(defect, strategy, tuple(Hunt(each, 0.5) for each in schedules), most)
+
+
+def made(**changes):
+    subject = {
+        "speeds": [Speed(SUBJECTS[0], Spread.of([8e6, 1e7, 9e6]), Spread.of([1.0])),
+                   Speed(SUBJECTS[1], Spread.of([1e5]), Spread.of([90.0]))],
+        "detections": [taken(EASY, "swarm", 1, 2, 3), taken(HARD, "swarm", 10, 900, 20),
+                       taken(EASY, "uniform", 1, 1, 1), taken(HARD, "uniform", None, None, 7)],
+        "reproduced": [Reproduced(EASY, 30, 3, 1, 1, True, False, 0.5, 0.25)],
+        "cold_start": ColdStart(40.0, Spread.of([2.0])),
+        "spark": SparkEfficiency(2, 1000, Spread.of([1e7]), Spread.of([9e6]), Spread.of([0.9])),
+    }  # fmt: skip
+    return results.Results(results.QUICK, {"processor": "a machine", "Python": "3"}, **(subject | changes))
+
+
+@pytest.mark.parametrize(("count", "expected"), [(1, 1), (20, 19), (100, 95)])
+def test_the_95th_percentile_is_enough_for_95_of_100(count, expected):
+    assert percentile_95(range(count, 0, -1)) == expected
+
+
+def test_a_spread_has_the_median_and_both_ends():
+    assert Spread.of([5, 1, 2]) == Spread(2, 1, 5)
+
+
+def test_a_miss_counts_as_more_than_it_was_given():
+    missed = taken(HARD, "uniform", None, None, 7)
+    assert (missed.typical, missed.nearly_always, missed.missed) == (1001, 1001, [0, 1])
+
+
+def test_the_fewest_schedules_win_and_nobody_wins_where_all_miss():
+    swarm, uniform, other = (taken(HARD, name, n) for name, n in (("swarm", 5), ("uniform", 9), ("other", 5)))
+    assert detection.wins([swarm, uniform, other]) == ["swarm", "other"]
+    assert detection.wins([taken(HARD, "swarm", None), taken(HARD, "uniform", None)]) == []
+
+
+def test_the_slowest_defect_is_that_of_the_worst_seed_of_the_default_strategy():
+    assert (made().slowest.defect, max(made().slowest.schedules)) == (HARD, 900)
+
+
+def test_a_defect_missed_with_one_seed_is_missed():
+    assert made().missed == []
+    assert [each.defect for each in made(detections=[taken(HARD, "swarm", 1, None)]).missed] == [HARD]
+
+
+def test_a_reproducer_that_is_longer_or_not_certified_is_not_minimal():
+    longer = Reproduced(HARD, 30, 3, 2, 1, True, False, 0.5, 0.25)
+    uncertain = Reproduced(HARD, 30, 3, 1, 1, False, True, 0.5, 0.25)
+    assert made(reproduced=[longer, uncertain]).not_minimal == [longer, uncertain]
+
+
+def test_the_summary_compares_with_the_compiled_walk():
+    lines = results.summary(made()).splitlines()
+    assert lines[2] == "| compiled walk | 9.00 million events/s (8.00 million to 10.00 million) |  |"
+    assert lines[3] == "| plain Python with dataclasses | 100,000 events/s (100,000 to 100,000) | 90 times |"
+    assert "| campaign on Spark, 2 cores | 9.00 million events/s | 90 percent (90 to 90) of `fuzz --jobs 2` |" in lines
+    assert lines[-1].startswith("a machine, Python 3.")
+
+
+def test_the_table_of_detection_puts_the_hardest_first_and_marks_misses():
+    lines = results.detection_table(made()).splitlines()
+    assert [line.split(" | ")[0] for line in lines[2:4]] == [f"| {HARD.name}", f"| {EASY.name}"]
+    assert "| 20 / 900, 0.5 s | > / >, 0.5 s |" in lines[2]
+    assert "swarm for 1, uniform for 1, of 2" in lines[-1]
+
+
+def test_the_json_document_has_every_seed():
+    document = results.to_json(made())
+    assert document["detection"][3]["schedules"] == [None, None, 7]
+    assert document["slowest"] == {"defect": HARD.name, "schedules": 900}
+    assert document["missed"] == document["not_minimal"] == []
+
+
+def test_results_that_cannot_be_written_are_refused_before_anything_is_measured(tmp_path):
+    with pytest.raises(BadInput, match=r"--write: there is no directory .*missing"):
+        bench(write=tmp_path / "missing" / "results.md")
+
+
+@pytest.mark.slow
+def test_every_broken_protocol_is_found_and_every_reproducer_is_minimal(tmp_path, capsys):
+    assert bench(quick=True, write=tmp_path / "results.md", json=True) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["missed"] == document["not_minimal"] == []
+    assert "| compiled walk |" in (tmp_path / "results.md").read_text(encoding="utf-8")
