@@ -1,6 +1,8 @@
 """`epochfuzz campaign`: the walk of `fuzz` on Spark, kept in a directory, to be resumed and reported on."""
 
+import os
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -199,6 +201,7 @@ def _finish(
     from harness.campaign.errors import CampaignError
     from harness.campaign.progress import Shown
 
+    sys.path.insert(0, os.getcwd())  # as `python -m` would: there is a machine of the user's own, for workers as well
     with spark_session(master, remote) as spark:
         campaign = begin(spark)
         parameters = campaign.parameters

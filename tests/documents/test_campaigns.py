@@ -1,0 +1,51 @@
+"""docs/reference/campaigns.md: what it says that executors need is enough."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.documents.pages import ROOT, named
+
+PAGE = named("reference/campaigns.md").read_text(encoding="utf-8")
+LISTED = re.search(r"with ((?:`[\w<]+`[, and\n]*)+);", PAGE)
+NEEDED = [name.partition("<")[0] for name in re.findall(r"`([\w<]+)`", LISTED[1])] if LISTED else []
+
+# Walks a block and looks for situations, where nothing that the project depends on can be imported but what is listed.
+WORKER = """
+import importlib.abc, sys
+listed = set(sys.argv[1:])
+needed_somewhere = {"hypothesis", "jinja2", "numba", "numpy", "pandas", "pyarrow", "pydantic", "pytest", "rich",
+                    "scipy", "typer", "yaml"}
+class Missing(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name in needed_somewhere - listed:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+import pyarrow as pa
+from harness.campaign import worker
+from harness.campaign.parameters import Parameters
+from model.configuration import Configuration
+from model.protocols import parse_protocol
+text = Parameters((parse_protocol("hw"),), Configuration(), 7, 100).text()
+numbers = [pa.RecordBatch.from_pylist([{"id": 0}])]
+assert next(worker.walk_blocks(text, iter(numbers))).num_rows == 1
+assert next(worker.reach_situations(text, iter(numbers))).num_rows > 0
+"""
+
+
+def work(listed: list[str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WORKER, *listed]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_executors_need_no_package_that_the_page_does_not_list() -> None:
+    assert NEEDED == ["numpy", "numba", "pyarrow", "hypothesis", "pandas"]
+    ended = work(NEEDED)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("left_out", ["numpy", "numba", "pyarrow", "hypothesis"])  # and pandas, by PySpark
+def test_executors_need_what_the_page_lists(left_out: str) -> None:
+    assert f"No module named '{left_out}'" in work([name for name in NEEDED if name != left_out]).stderr

@@ -1,0 +1,71 @@
+"""docs/reference/case-files.md: it has every key, and what it says of mistakes is said."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.case import CaseError, load_case
+from harness.judgement import judge
+from model.configuration import Configuration
+from tests.documents.pages import blocks, named
+
+PAGE = named("reference/case-files.md")
+EXAMPLE = blocks(PAGE, "yaml")[0].text
+SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL))
+
+# Where an unknown key goes into the example, so that the refusal lists those there are.
+PLACES = {
+    "The case": ("schema: 1", "{}: 1\nschema: 1"),
+    "config": ("config: {", "config: {{{}: 1, "),
+    "expect": ("hw: {", "hw: {{{}: 1, "),
+    "states": ("- {after: 4", "- {{{}: 1, after: 4"),
+    "A replica": ("A: {", "A: {{{}: 1, "),
+    "controller": ("controller: {", "controller: {{{}: 1, "),
+    "provenance": ("provenance: {", "provenance: {{{}: 1, "),
+}
+
+
+def rows(text: str) -> Iterator[list[str]]:
+    """The cells of a section's table, without its head."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    for line in lines[1:]:
+        yield [cell.strip() for cell in line.strip("|").split(" | ")]
+
+
+def refusal(path: Path, text: str) -> str:
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CaseError) as caught:
+        load_case(path)
+    return str(caught.value).removeprefix(str(path))
+
+
+@pytest.mark.parametrize("section", PLACES)
+def test_a_section_has_every_key_that_is_read_and_no_other(section: str, tmp_path: Path) -> None:
+    place, edited = PLACES[section]
+    assert EXAMPLE.count(place) == 1
+    message = refusal(tmp_path / "case.yaml", EXAMPLE.replace(place, edited.format("qqqq")))
+    keys = message.rpartition("there is ")[2].split(", ")
+    told = [key for row in rows(SECTIONS[section]) for key in re.findall(r"`(\w+)`", row[0])]
+    assert sorted(told) == sorted(keys)
+
+
+def test_the_defaults_of_the_configuration_are_those() -> None:
+    told = {row[0].strip("`"): row[1].strip("`") for row in rows(SECTIONS["config"])}
+    assert Configuration().text() == " ".join(f"{key}={value}" for key, value in told.items())
+
+
+def test_the_example_is_as_it_expects(tmp_path: Path) -> None:
+    path = tmp_path / "case.yaml"
+    path.write_text(EXAMPLE, encoding="utf-8")
+    assert judge(load_case(path)).as_expected
+
+
+MISTAKES = [[cell.strip("`") for cell in row] for row in rows(SECTIONS["What is refused"])]
+
+
+@pytest.mark.parametrize(("right", "wrong", "answer"), MISTAKES, ids=[wrong for _, wrong, _ in MISTAKES])
+def test_a_mistake_is_answered_as_the_page_says(right: str, wrong: str, answer: str, tmp_path: Path) -> None:
+    assert EXAMPLE.count(right) == 1
+    assert refusal(tmp_path / "case.yaml", EXAMPLE.replace(right, wrong)) == answer

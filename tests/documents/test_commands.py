@@ -1,0 +1,116 @@
+"""Every command that the documentation shows is run, in order, as its reader would, and prints what is said."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.documents.pages import PAGES, ROOT, Block, assert_printed, blocks
+
+CLUSTER = {"spark://master:7077": "'local-cluster[2,1,1024]'", "s3a://bucket/": "build/"}  # what is there instead
+
+
+def each(pages: list[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in pages])
+
+
+class Reader:
+    """Somebody in a directory with what is in a checkout, who does what a page says.
+
+    The model there is a copy, which an edit may change, and the one that `epochfuzz` uses.
+    """
+
+    def __init__(self, parent: Path) -> None:
+        self.directory = parent / "checkout"
+        self.directory.mkdir()
+        for name in ("corpus", "tests"):
+            (self.directory / name).symlink_to(ROOT / name)
+        shutil.copytree(ROOT / "model", self.directory / "model", ignore=shutil.ignore_patterns("__pycache__"))
+        subject = self.directory / "my-subject"
+        subject.write_text("#!/bin/sh\nexec python -m tests.conform.reference\n")
+        subject.chmod(0o755)
+        installed = parent / "installed"
+        installed.mkdir()
+        (installed / "model").symlink_to(self.directory / "model")
+        self.environment = os.environ | {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(installed),
+            "PYTHONUNBUFFERED": "1",  # the two streams in the order in which a terminal shows them
+        }
+
+    def save(self, block: Block) -> None:
+        """Save a block where the page says."""
+        path = self.directory / block.notes["file"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text, encoding="utf-8")
+
+    def run(self, text: str) -> subprocess.CompletedProcess[str]:
+        """Run commands; stdout has both streams."""
+        for there, here in CLUSTER.items():
+            text = text.replace(there, here)
+        return subprocess.run(
+            ["sh", "-e", "-c", text],
+            cwd=self.directory,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=500,
+            check=False,
+        )
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Reader:
+    return Reader(tmp_path)
+
+
+def follow(page: Path, reader: Reader, *, slow: bool) -> None:
+    """Save what the page says to save and run what it says to run, in its order."""
+    for block in blocks(page):
+        if "file" in block.notes:
+            reader.save(block)
+        elif block.language == "sh" and (slow or not block.is_slow):
+            ended = reader.run(block.text)
+            assert ended.returncode == block.exit_code, f"{block.text}\n{ended.stdout}"
+            assert_printed(ended.stdout, block.promised)
+
+
+def pages_with(*, slow: bool) -> list[Path]:
+    return [page for page in PAGES if any(block.is_slow == slow for block in blocks(page, "sh"))]
+
+
+@pytest.fixture(autouse=True)
+def has_what_pages_need(request: pytest.FixtureRequest) -> None:
+    page = request.node.callspec.params["page"]
+    needed = any(" node " in block.text for block in blocks(page, "sh"))
+    if needed and shutil.which("node") is None and os.environ.get("CI") != "true":
+        pytest.skip("node is not installed")
+
+
+@each(pages_with(slow=False))
+def test_the_quick_commands_of_a_page_print_what_it_says(page: Path, reader: Reader) -> None:
+    follow(page, reader, slow=False)
+
+
+@pytest.mark.slow
+@each(pages_with(slow=True))
+def test_all_commands_of_a_page_print_what_it_says(page: Path, reader: Reader) -> None:
+    follow(page, reader, slow=True)
+
+
+@each(PAGES)
+def test_a_page_links_to_what_there_is(page: Path) -> None:
+    for target in links(page):
+        assert (page.parent / target).exists(), target
+
+
+def links(page: Path) -> list[str]:
+    """The files that a page links to."""
+    targets = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+    return [target for target in targets if "://" not in target]

@@ -1,0 +1,19 @@
+"""docs/reference/: what is written from the code is up to date."""
+
+import pytest
+
+from harness import reference
+from harness.explain import glossary
+
+PAGES = reference.pages()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_that_is_written_from_the_glossary_is_up_to_date(name: str) -> None:
+    written = (reference.DIRECTORY / name).read_text(encoding="utf-8")
+    assert written == PAGES[name], f"docs/reference/{name} is stale; renew it: python -m harness.reference"
+
+
+def test_every_name_of_the_glossary_has_a_section_on_one_page() -> None:
+    headings = [line.removeprefix("## ") for text in PAGES.values() for line in text.splitlines() if line[:3] == "## "]
+    assert sorted(headings) == sorted(glossary())
