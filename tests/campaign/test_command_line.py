@@ -135,3 +135,23 @@ def test_control_c_ends_a_campaign_that_can_be_resumed(epochfuzz, tmp_path):
         time.sleep(0.05)  # Java has yet to notice that the driver is gone
     assert not is_alive(running.pid)
     assert "is not finished" in epochfuzz("campaign", "report", tmp_path / "c")[2]
+
+
+MACHINE = """
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+class Idle(RuleBasedStateMachine):
+    @rule()
+    def wait(self):
+        pass
+"""
+
+
+def test_a_machine_is_found_in_the_current_directory_here_and_by_workers(epochfuzz, tmp_path, monkeypatch):
+    (tmp_path / "idle_machines.py").write_text(MACHINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    of_mine = ("--engine", "hypothesis", "--machine", "idle_machines:Idle")
+    code, out, err = epochfuzz("campaign", "run", "--out", "c", *of_mine, "--schedules", 1, "--seed", 1)
+    assert code == 0, err
+    assert "1 runs of idle_machines:Idle" in out

@@ -11,7 +11,7 @@ import pytest
 
 from tests.documents.pages import PAGES, ROOT, Block, assert_printed, blocks
 
-CLUSTER = {"spark://master:7077": "'local-cluster[2,1,1024]'", "s3a://bucket/": "build/"}  # what is there instead
+CLUSTER = {"spark://master:7077": "'local-cluster[2,1,1024]'", "s3a://bucket/": "cluster/"}  # what is there instead
 
 
 def each(pages: list[Path]) -> pytest.MarkDecorator:
