@@ -44,7 +44,7 @@ class Shown:
 
     def walked(self, counts: Counts, elapsed: float) -> None:
         """Schedules were walked."""
-        if not counts.schedules:
+        if not counts.schedules or not elapsed:  # a driver that was killed may not have noted how long it took
             return
         left = max(0.0, self._seconds_left(counts, elapsed))
         text = (

@@ -39,6 +39,7 @@ SCHEMA = pa.schema(
 _IN_LINE = 2  # waves under way at once
 _MANY = 10_000  # more numbers than there are cores
 _NUMBER = pa.schema({"id": pa.int64()})
+_AGAIN = "-id - 1 AS id"  # the number of a block that is to be walked again
 
 
 @dataclass
@@ -160,7 +161,8 @@ class Waves:
         """Put waves in line while there is something left to walk. False: nothing is, and the line is empty."""
         if self._lost is not None:
             size = self._lost.count()
-            line.append(self._wave(pool, self._lost.repartition(pace.tasks(size)), size))
+            again = self._lost.where(F.col("id") % SAMPLED == 0).selectExpr(_AGAIN)
+            line.append(self._wave(pool, self._lost.repartition(pace.tasks(size)).union(again), size))
             self._lost = None
         while len(line) < _IN_LINE and (size := self._size_of_next(line, pace, end)):
             numbers = self._spark.range(self._next, self._next + size, 1, pace.tasks(size))
@@ -174,7 +176,7 @@ class Waves:
         sampled = range(-(-start // SAMPLED) * SAMPLED, end, SAMPLED)
         if not sampled:
             return self._spark.range(0)
-        return self._spark.range(sampled.start, sampled.stop, SAMPLED, 1).select((-F.col("id") - 1).alias("id"))
+        return self._spark.range(sampled.start, sampled.stop, SAMPLED, 1).selectExpr(_AGAIN)
 
     def _size_of_next(self, line: deque[_Wave], pace: Pace, end: int | None) -> int:
         parameters = self._parameters

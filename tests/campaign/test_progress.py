@@ -35,3 +35,7 @@ def test_the_time_left_of_a_campaign_on_the_clock_is_that_of_the_clock():
 
 def test_a_night_takes_few_lines():
     assert 10 < len(lines(((i, float(i)) for i in range(1, 28_800)), schedules=28_800)) < 30
+
+
+def test_schedules_whose_time_nobody_noted_are_told_with_the_next():
+    assert lines([(1_000, 0.0)], schedules=4_000) == []
