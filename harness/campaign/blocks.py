@@ -2,9 +2,8 @@
 
 import os
 import platform
-import resource
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from pyspark.sql import functions as F
 from harness.campaign.machines import MachineFailure
 from harness.engine.coverage import Coverage
 from harness.engine.walk import KEPT, Tally
+from harness.memory import most_memory
 from model import goals, properties
 from model.protocols import Protocol
 
@@ -101,14 +101,16 @@ def _row(first: int, schedules: int, again: bool) -> dict[str, Any]:
 
 
 def _result(protocol: str, index: int, tally: Tally) -> dict[str, Any]:
-    met = zip(*(column.tolist() for column in astuple(tally.met[index])), strict=True)
     return {
         "protocol": protocol,
         "events": int(tally.events[index]),
         "seen": _nonzero(properties.PROPERTIES, tally.seen[index]),
         "goals": _nonzero(goals.NAMES, tally.goals[index]),
         "failures": list(_failures(index, tally)),
-        "met": [{"situation": number, "schedules": count, "first": first} for number, count, first in met],
+        "met": [
+            {"situation": number, "schedules": count, "first": first}
+            for number, count, first in tally.met[index].rows()
+        ],
     }
 
 
@@ -128,11 +130,23 @@ def _nonzero(names: Sequence[str], counts: np.ndarray) -> list[tuple[str, int]]:
 
 def total(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
     """The tally of all blocks. Spark adds up; what reaches this process does not grow with the number of blocks."""
+    tally = counted(blocks, protocols)
+    if blocks is None:
+        return tally
+    index = {protocol.name: i for i, protocol in enumerate(protocols)}
+    for each in _rows(_shortest(blocks)):
+        bit = properties.PROPERTIES.index(each["property"])
+        tally.shortest[index[each["protocol"]], bit, each["kind"], each["rank"] - 1] = each["length"], each["schedule"]
+    tally.met = coverage(blocks, protocols)
+    return tally
+
+
+def counted(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
+    """The counters of the tally of all blocks, without situations and without the shortest failures."""
     tally = Tally.empty(len(protocols))
     if blocks is None:
         return tally
     index = {protocol.name: i for i, protocol in enumerate(protocols)}
-    bits = {name: bit for bit, name in enumerate(properties.PROPERTIES)}
     for each in _rows(_counts(blocks)):
         protocol, name, kind, count = index.get(each["protocol"], 0), each["name"], each["kind"], each["count"]
         if each["counted"] == "schedules":
@@ -142,11 +156,7 @@ def total(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
         elif each["counted"] == "goals":
             tally.goals[protocol, goals.NAMES.index(name)] = count
         else:
-            tally.failures[protocol, bits[name], kind] = count
-    for each in _rows(_shortest(blocks)):
-        place = index[each["protocol"]], bits[each["property"]], each["kind"], each["rank"] - 1
-        tally.shortest[place] = each["length"], each["schedule"]
-    tally.met = coverage(blocks, protocols)
+            tally.failures[protocol, properties.PROPERTIES.index(name), kind] = count
     return tally
 
 
@@ -201,11 +211,6 @@ def errors(blocks: DataFrame) -> list[dict[str, Any]]:
     everywhere = Window.partitionBy("error")
     ranked = flat.withColumn("rank", F.row_number().over(soonest)).withColumn("seen", F.count("error").over(everywhere))
     return _rows(ranked.where("rank = 1").drop("rank").orderBy("error"))
-
-
-def most_memory() -> int:
-    """The bytes that this process had at the most."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in KiB
 
 
 def steps(blocks: DataFrame | None) -> int:

@@ -12,6 +12,7 @@ from harness.campaign import blocks, cases, checks, coverage, findings, paramete
 from harness.campaign.checks import Checked
 from harness.campaign.directory import Directory
 from harness.campaign.errors import CampaignError
+from harness.campaign.machines import load_machine
 from harness.campaign.parameters import Parameters
 from harness.campaign.waves import Counts, Waves
 from harness.campaign.workers import Workers
@@ -86,6 +87,7 @@ class Campaign:
         if _parameters(directory) is not None:
             resume = f"go on with `epochfuzz campaign resume {uri}`, or choose another directory"
             raise CampaignError(f"{uri} already holds a campaign; {resume}")
+        _require_machine(asked)
         directory.write_rows([asked.row()], parameters.SCHEMA, "parameters")
         return Campaign(directory, asked)
 
@@ -107,8 +109,9 @@ class Campaign:
                     f" {self.parameters.version}), and this is model {model_digest()}: go on with that version,"
                     " or start another campaign"
                 )
-            self.walk(progress)
-            return self._outcome(self._finish(progress))
+            _require_machine(self.parameters)
+            checked = self.walk(progress)
+            return self._outcome(self._finish(progress), checked)
         return self.outcome()
 
     def outcome(self) -> Outcome:
@@ -117,14 +120,13 @@ class Campaign:
             raise CampaignError(
                 f"{self.directory.uri} is not finished; go on with `epochfuzz campaign resume {self.directory.uri}`"
             )
-        return self._outcome(self.tally())
+        return self._outcome(self.tally(), self._compare())
 
-    def _outcome(self, tally: Tally) -> Outcome:
+    def _outcome(self, tally: Tally, checked: Checked) -> Outcome:
         rows = self.directory.read_rows("findings", findings.SCHEMA)
         own = self.parameters.machine is not None
         found = [] if own else [findings.from_row(row, self.parameters) for row in rows]
         seconds = waves.seconds_walked(self.directory, tally.schedules)
-        checked = checks.compare(waves.written_blocks(self.directory))
         return Outcome(
             parameters=self.parameters,
             tally=tally,
@@ -139,7 +141,7 @@ class Campaign:
     def _is_finished(self) -> bool:
         return bool(self.directory.read_rows("outcome", OUTCOME))
 
-    def walk(self, progress: Progress) -> None:
+    def walk(self, progress: Progress) -> Checked:
         """Walk what is left, and compare what was walked twice. Raises NonDeterminismError."""
         walk = Waves(self.directory, self.parameters)
         for end in self.parameters.rounds():
@@ -148,7 +150,11 @@ class Campaign:
             walk.walk(end, progress.walked)
             if self._is_stable() or end is None or walk.blocks < end:
                 break
-        checks.compare(waves.written_blocks(self.directory))
+        return self._compare()
+
+    def _compare(self) -> Checked:
+        """Compare what was walked twice. Raises NonDeterminismError."""
+        return checks.compare(waves.written_blocks(self.directory))
 
     def _is_stable(self) -> bool:
         stable = self.parameters.stable
@@ -209,6 +215,12 @@ class Campaign:
         shrunk = Workers(self._spark).map(numbers, "shrink_breaches", argument, findings.SHRUNK)
         found = {(row["protocol"], row["property"]): row for row in shrunk.toArrow().to_pylist()}
         return [findings.from_row(found[breach.protocol.name, breach.property], self.parameters) for breach in breaches]
+
+
+def _require_machine(asked: Parameters) -> None:
+    """Find a machine of the user's own here, before workers look for it. Raises CampaignError."""
+    if asked.machine is not None:
+        load_machine(asked.machine)
 
 
 def _parameters(directory: Directory) -> Parameters | None:

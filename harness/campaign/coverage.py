@@ -24,7 +24,7 @@ SCHEMA = pa.schema(
     ]
 )
 # What a worker returns: a situation that complete search of small bounds meets.
-REACHABLE = pa.schema({"protocol": pa.string(), "situation": pa.int32(), "complete": pa.bool_()})
+REACHABLE = pa.schema({"protocol": pa.string(), "situation": pa.int32()})
 
 
 def rows(tally: Tally, protocols: Sequence[Protocol], reachable: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -32,9 +32,8 @@ def rows(tally: Tally, protocols: Sequence[Protocol], reachable: Sequence[dict[s
     made = []
     for protocol, met in zip(protocols, tally.met, strict=True):
         known = {row["situation"] for row in reachable if row["protocol"] == protocol.name}
-        columns = (met.situations.tolist(), met.schedules.tolist(), met.first.tolist())
-        made += [_row(protocol, *each) for each in zip(*columns, strict=True)]
-        made += [_row(protocol, situation, 0, None) for situation in sorted(known.difference(columns[0]))]
+        made += [_row(protocol, *each) for each in met.rows()]
+        made += [_row(protocol, situation, 0, None) for situation in sorted(known.difference(met.situations.tolist()))]
     return made
 
 

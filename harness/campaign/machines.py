@@ -5,6 +5,7 @@ A run of number i of seed s is seeded with both, and keeps nothing for the next 
 
 import importlib
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -153,10 +154,15 @@ def run_machine(machine: type[RuleBasedStateMachine], seed_: int, number: int) -
 
 
 def load_machine(name: str) -> type[RuleBasedStateMachine]:
-    """The machine of a text `module:Name`: a state machine, or its TestCase. Raises CampaignError."""
+    """The machine of a text `module:Name`: a state machine, or its TestCase. Raises CampaignError.
+
+    Its module is looked for in the current directory too, as `python -m` does.
+    """
     module, _, attribute = name.partition(":")
     if not attribute:
         raise CampaignError(f"--machine: {name!r} is not module:Name, such as tests.machines:MyLog")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
     try:
         found: Any = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:

@@ -46,20 +46,26 @@ class Shown:
         """Schedules were walked."""
         if not counts.schedules or not elapsed:  # a driver that was killed may not have noted how long it took
             return
-        left = max(0.0, self._seconds_left(counts, elapsed))
+        left = self._seconds_left(counts, elapsed)
         text = (
             f"{counts.schedules:,} schedules · {rate((counts.events.sum() + counts.steps) / elapsed)}"
-            f" · {self._broken(counts)} findings so far · {_duration(left)} left"
+            f" · {self._broken(counts)} findings so far"
         )
-        self._live.update(self._bar, completed=elapsed / (elapsed + left), description=text)
+        if left is not None:
+            text += f" · {_duration(left)} left"
+            self._live.update(self._bar, completed=elapsed / (elapsed + left))
+        self._live.update(self._bar, description=text)
         if not self._out.is_terminal and elapsed >= self._next:
             self._next = elapsed * _RARER
             self._out.print(text)
 
-    def _seconds_left(self, counts: Counts, elapsed: float) -> float:
+    def _seconds_left(self, counts: Counts, elapsed: float) -> float | None:
+        """None where only stability ends the campaign: nobody knows when that is."""
         if self._parameters.seconds is not None:
-            return self._parameters.seconds - elapsed
-        return ((self._parameters.schedules or 0) / counts.schedules - 1) * elapsed
+            return max(0.0, self._parameters.seconds - elapsed)
+        if self._parameters.schedules is not None:
+            return max(0.0, self._parameters.schedules / counts.schedules - 1) * elapsed
+        return None
 
     def _broken(self, counts: Counts) -> int:
         """How many properties were broken that may not break, each counted for each protocol."""

@@ -103,7 +103,7 @@ class Waves:
 
     def __init__(self, directory: Directory, parameters: Parameters) -> None:
         finished = finished_blocks(directory)
-        self.counts = Counts.of(blocks.total(finished, parameters.protocols))
+        self.counts = Counts.of(blocks.counted(finished, parameters.protocols))
         self.seconds = seconds_walked(directory, self.counts.schedules)
         self._directory = directory
         self._parameters = parameters

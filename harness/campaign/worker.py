@@ -62,11 +62,8 @@ def reach_situations(parameters: str, numbers: Batches) -> Batches:
     campaign, _ = _walker(parameters)
     for number in _each(numbers):
         protocol = campaign.protocols[number]
-        within = reachable(protocol, campaign.settings)
-        rows = [
-            {"protocol": protocol.name, "situation": situation, "complete": within.complete}
-            for situation in sorted(within.situations)
-        ]
+        within = sorted(reachable(protocol, campaign.settings).situations)
+        rows = [{"protocol": protocol.name, "situation": situation} for situation in within]
         yield pa.RecordBatch.from_pylist(rows, schema=coverage.REACHABLE)
 
 

@@ -9,7 +9,6 @@ import hashlib
 import importlib.util
 import io
 import os
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +35,8 @@ class Workers:
         self.spark = spark
         local = not is_remote() and is_local(spark.conf.get("spark.master") or "")
         if local:
-            self._where: tuple[str, bytes | None] = os.pathsep.join([str(_ROOT), *sys.path[:1] * bool(module)]), None
+            roots = [_ROOT, *(path.parents[name.count("/")] for name, path in files_of(module).items())]
+            self._where: tuple[str, bytes | None] = os.pathsep.join(dict.fromkeys(map(str, roots))), None
         else:
             self._where = zip_of_sources(module)
 

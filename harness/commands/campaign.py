@@ -1,8 +1,6 @@
 """`epochfuzz campaign`: the walk of `fuzz` on Spark, kept in a directory, to be resumed and reported on."""
 
-import os
 import secrets
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -113,14 +111,12 @@ def run(
 
     def begin(spark: "SparkSession") -> "Campaign":
         from harness.campaign.campaign import Campaign
-        from harness.campaign.machines import load_machine
         from harness.campaign.parameters import MACHINES, Parameters
 
         asked = Parameters(tuple(protocols), settings, seed, schedules, seconds, until_stable)
         if engine is Engine.HYPOTHESIS:
             asked = replace(asked, engine=engine.value, block=MACHINES)
         if machine is not None:
-            load_machine(machine)
             asked = replace(asked, machine=machine, protocols=())
         return Campaign.start(spark, out, asked)
 
@@ -201,7 +197,6 @@ def _finish(
     from harness.campaign.errors import CampaignError
     from harness.campaign.progress import Shown
 
-    sys.path.insert(0, os.getcwd())  # as `python -m` would: there is a machine of the user's own, for workers as well
     with spark_session(master, remote) as spark:
         campaign = begin(spark)
         parameters = campaign.parameters
@@ -245,10 +240,10 @@ def _end(
     sarif: Path | None = None,
 ) -> int:
     from harness import news
-    from harness.campaign.blocks import most_memory
     from harness.campaign.left import left_json, left_lines
     from harness.commands.ending import end_machine, end_walk
     from harness.fuzz import Walked
+    from harness.memory import most_memory
 
     parameters, out = outcome.parameters, console(json)
     if parameters.machine is not None:

@@ -1,5 +1,6 @@
 """Coverage: what schedules met, in how many of them, and in which first. Exact, and merged in any order."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,10 @@ class Coverage:
     def empty() -> "Coverage":
         """Nothing was met."""
         return Coverage(*np.empty((3, 0), np.int64))
+
+    def rows(self) -> Iterator[tuple[int, int, int]]:
+        """Each situation with the number of schedules and the first."""
+        return zip(self.situations.tolist(), self.schedules.tolist(), self.first.tolist(), strict=True)
 
     def merged(self, other: "Coverage") -> "Coverage":
         """The coverage of these schedules and others."""

@@ -39,3 +39,8 @@ def test_a_night_takes_few_lines():
 
 def test_schedules_whose_time_nobody_noted_are_told_with_the_next():
     assert lines([(1_000, 0.0)], schedules=4_000) == []
+
+
+def test_nobody_knows_when_a_campaign_will_be_stable():
+    (line,) = lines([(1_000_000, 20.0)], schedules=None, stable=1e-5)
+    assert line == "1,000,000 schedules · 5.0 million/s · 2 findings so far"
