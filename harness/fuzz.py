@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from typing import Any
 from typing import Protocol as Interface
 
 from harness import expectations, shrink
@@ -11,6 +12,7 @@ from harness.canonical import canonical
 from harness.engine.walk import Failure, Tally, Walker
 from model import properties
 from model.configuration import Configuration
+from model.events import schedule_texts
 from model.protocols import Protocol
 
 BLOCK = 1_000
@@ -46,6 +48,20 @@ class Finding:
     schedule: int
     shrunk_from: int
     known_flaw: str | None
+
+    def plain(self) -> dict[str, Any]:
+        """This as plain data, as both the JSON document and the tables of a campaign have it."""
+        return {
+            "protocol": self.protocol.name,
+            "property": self.property,
+            "events": schedule_texts(self.reproducer.schedule),
+            "length": len(self.reproducer.schedule),
+            "variants": [schedule_texts(variant) for variant in self.variants],
+            "certified_minimal": self.reproducer.certified_minimal,
+            "seen": self.seen,
+            "schedule": self.schedule,
+            "shrunk_from": self.shrunk_from,
+        }
 
 
 @dataclass(frozen=True)
@@ -154,11 +170,11 @@ def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, ca
     if not reproducer.certified_minimal:
         tried += [shrunk(failure) for failure in breach.failures[candidates:_CANDIDATES]]
         best = min(tried, key=_length)
-        length = len(best[0])
-        if length < len(reproducer.schedule):
-            reproducer = shrink.Reproducer(best[0], length <= reproducer.searched, reproducer.searched)
-    length = len(reproducer.schedule)
-    schedules = [reproducer.schedule, *(schedule for schedule, _ in tried if len(schedule) == length)]
+        if len(best[0]) < len(reproducer.schedule):
+            proven = len(best[0]) <= reproducer.searched
+            reproducer = shrink.Reproducer(best[0], proven, reproducer.searched)
+    as_short = [schedule for schedule, _ in tried if len(schedule) == len(reproducer.schedule)]
+    schedules = [reproducer.schedule, *as_short]
     first, *others = dict.fromkeys(canonical(each, protocol, settings, wanted) for each in schedules)
     return Finding(
         protocol=protocol,

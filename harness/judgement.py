@@ -25,6 +25,11 @@ class Verdict:
     mismatches: tuple[str, ...]
     drift: str | None
 
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """All that is not as expected, the drift last."""
+        return self.mismatches if self.drift is None else (*self.mismatches, self.drift)
+
 
 @dataclass(frozen=True)
 class Judgement:

@@ -101,7 +101,7 @@ def _complaints(case: Case, verdict: Verdict) -> list[str]:
     """What is not as expected. A protocol that the case says nothing of must hold what its generation promises."""
     run = verdict.run
     if run.protocol.name in case.protocols:
-        return [*verdict.mismatches, *filter(None, [verdict.drift])]
+        return list(verdict.complaints)
     return [
         f"the case says nothing of {run.protocol.name}, which must hold {name}, but it broke after event {at}"
         for name, at in run.first_broken.items()

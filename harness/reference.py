@@ -4,9 +4,10 @@
 """
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from harness import markdown
 from harness.explain import Entry, by_generation, glossary
 from model.configuration import Configuration
 from model.protocols import GENERATIONS, MECHANISMS
@@ -89,7 +90,7 @@ def _configured(settings: Configuration) -> str:
 
 def _choices() -> Iterator[str]:
     rows = [[name, *(generation.choice(each) for each in MECHANISMS)] for name, generation in GENERATIONS.items()]
-    yield _table(["generation", *MECHANISMS], rows)
+    yield markdown.table(["generation", *MECHANISMS], rows)
 
 
 def _verdicts() -> Iterator[str]:
@@ -97,7 +98,7 @@ def _verdicts() -> Iterator[str]:
         return said.partition(":")[0]
 
     rows = [[entry.name, *map(cell, by_generation(entry).values())] for entry in _of_kind("property")]
-    yield _table(["property", *GENERATIONS], rows)
+    yield markdown.table(["property", *GENERATIONS], rows)
     reasons = {
         generation: said.partition(": ")[2]
         for entry in _of_kind("property")
@@ -117,12 +118,7 @@ def _asked_for() -> Iterator[str]:
         [entry.name, _configured(entry.example.settings).removeprefix(" with "), *by_generation(entry).values()]
         for entry in _of_kind("goal")
     ]
-    yield _table(["goal", "configuration", *GENERATIONS], rows)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    yield markdown.table(["goal", "configuration", *GENERATIONS], rows)
 
 
 def _wrapped(text: str) -> str:

@@ -15,26 +15,13 @@ from harness.timeline import side_by_side, timeline
 from model import goals as model_goals
 from model import properties
 from model.configuration import Configuration
-from model.events import schedule_texts
 from model.protocols import MECHANISMS, Protocol
 
 
 def finding_json(finding: Finding, settings: Configuration) -> dict[str, Any]:
     """The JSON form of a finding."""
-    reproducer = finding.reproducer
-    return {
-        "protocol": finding.protocol.name,
-        "property": finding.property,
-        "events": schedule_texts(reproducer.schedule),
-        "length": len(reproducer.schedule),
-        "variants": [schedule_texts(variant) for variant in finding.variants],
-        "certified_minimal": reproducer.certified_minimal,
-        "seen": finding.seen,
-        "schedule": finding.schedule,
-        "shrunk_from": finding.shrunk_from,
-        "fingerprint": replay(reproducer.schedule, finding.protocol, settings).fingerprint,
-        "known_flaw": finding.known_flaw,
-    }
+    run = replay(finding.reproducer.schedule, finding.protocol, settings)
+    return finding.plain() | {"fingerprint": run.fingerprint, "known_flaw": finding.known_flaw}
 
 
 def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict[str, int]]:

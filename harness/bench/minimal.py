@@ -41,7 +41,7 @@ def reproduce(defects: Sequence[Defect], number: int = 0) -> Iterator[Reproduced
     shrinking = planted.module("harness.shrink")
     for defect in defects:
         settings = hunting.settings_for(defect)
-        protocol = planted.module("model.protocols").parse_protocol(planted.protocol_text(defect))
+        protocol = planted.protocol(defect)
         wanted = judged(defect, settings)
         found = hunting.hunter(defect).first(hunting.DEFAULT_STRATEGY, number, _MOST_SCHEDULES)
         if found is None:

@@ -3,11 +3,12 @@
 import importlib.metadata
 import os
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness import markdown
 from harness.bench import detection, minimal, processes, throughput
 from harness.bench.detection import Detection
 from harness.bench.minimal import Reproduced
@@ -186,7 +187,7 @@ def summary(results: Results) -> str:
         ))  # fmt: skip
     where = ", ".join(f"{name} {value}" if name != "processor" else value for name, value in results.machine.items())
     head = ("measured", "median (least to greatest)", "compared")
-    return f"{_table(head, rows)}\n\n{where}. Throughput is per second of processor time of one thread.\n"
+    return f"{markdown.table(head, rows)}\n\n{where}. Throughput is per second of processor time of one thread.\n"
 
 
 def detection_table(results: Results) -> str:
@@ -202,9 +203,9 @@ def detection_table(results: Results) -> str:
     won = {s: sum(s in detection.wins(list(each.values())) for each in by_defect.values()) for s in strategies}
     most = ", ".join(f"{each.most:,} for {name}" for name, each in by_defect[hardest[0]].items())
     return (
-        f"{_table(head, rows)}\n\nSchedules to detection: median and 95th percentile over the seeds, and the median of"
-        f" the seconds of processor time. `>` is where a strategy missed the defect within what it was given: {most}."
-        f" `events` is the length of a shortest schedule. Fewest schedules, ties included: "
+        f"{markdown.table(head, rows)}\n\nSchedules to detection: median and 95th percentile over the seeds, and the"
+        " median of the seconds of processor time. `>` is where a strategy missed the defect within what it was given:"
+        f" {most}. `events` is the length of a shortest schedule. Fewest schedules, ties included: "
         + ", ".join(f"{name} for {count}" for name, count in won.items())
         + f", of {len(by_defect)}.\n"
     )
@@ -225,8 +226,3 @@ def _number(value: float) -> str:
 
 def _range(spread: Spread) -> str:
     return f"{_number(spread.least)} to {_number(spread.greatest)}"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -9,7 +9,7 @@ from harness.campaign.parameters import Parameters
 from harness.engine.walk import Failure
 from harness.fuzz import Breach, Finding
 from harness.shrink import Reproducer
-from model.events import parse_schedule, schedule_texts
+from model.events import parse_schedule
 from model.protocols import parse_protocol
 
 # What a worker returns: the reproducer, and what it was made from.
@@ -33,19 +33,7 @@ SCHEMA = SCHEMA.append(pa.field("message", pa.string()))  # of such a machine: w
 
 def row(finding: Finding) -> dict[str, Any]:
     """A finding as a row of SHRUNK."""
-    reproducer = finding.reproducer
-    return {
-        "protocol": finding.protocol.name,
-        "property": finding.property,
-        "events": schedule_texts(reproducer.schedule),
-        "length": len(reproducer.schedule),
-        "variants": [schedule_texts(variant) for variant in finding.variants],
-        "certified_minimal": reproducer.certified_minimal,
-        "searched": reproducer.searched,
-        "seen": finding.seen,
-        "schedule": finding.schedule,
-        "shrunk_from": finding.shrunk_from,
-    }
+    return finding.plain() | {"searched": finding.reproducer.searched}
 
 
 def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:

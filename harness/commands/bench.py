@@ -7,7 +7,7 @@ import typer
 from rich.markdown import Markdown
 
 from harness.commands import options
-from harness.commands.outcome import BadInput, Exit, console, print_json
+from harness.commands.outcome import BadInput, Exit, console, print_json, write_file
 
 
 def bench(
@@ -47,7 +47,7 @@ def bench(
     tables = f"{benchmark.summary(results)}\n{benchmark.detection_table(results)}"
     out.print(Markdown(tables))
     if write is not None:
-        write.write_text(f"# Benchmark results\n\nWritten by `epochfuzz bench`.\n\n{tables}", encoding="utf-8")
+        write_file(write, f"# Benchmark results\n\nWritten by `epochfuzz bench`.\n\n{tables}")
     for missed in results.missed:
         out.print(f"missed: {missed.defect.name}, with the seeds {', '.join(map(str, missed.missed))}")
     for longer in results.not_minimal:

@@ -166,8 +166,7 @@ def _command_line(plan: "Plan", corpus: list[Path] | None, campaign: str | None)
     words = ["epochfuzz", "conform"]
     for protocol in plan.protocols:
         words += ["--protocol", protocol.name]
-    for key, value in plan.settings.changed().items():
-        words += [f"--{key.replace('_', '-')}", *([] if value is True else [str(value)])]
+    words += options.words_of(plan.settings)
     if plan.judgement is not Judgement.LOCKSTEP:
         words += ["--judge", plan.judgement]
     if plan.max_failures is not None:

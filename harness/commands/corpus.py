@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from harness.case import Case, CaseError, dump_case, load_case
+from harness.case import Case, dump_case, load_case
 from harness.commands import options
-from harness.commands.outcome import BadInput, Exit, console, print_json
+from harness.commands.cases import mistakes_told
+from harness.commands.outcome import Exit, console, print_json, write_file
 from harness.corpus import find_cases, load_corpus, tells_as_much
 
 FOUND = "found"
@@ -41,11 +42,9 @@ def add(
     - `epochfuzz corpus add build/campaign/cases --corpus tests/corpus --yes`
     - `epochfuzz corpus add build/campaign/cases --yes --json`
     """
-    try:
+    with mistakes_told():
         kept = load_corpus([corpus]) if corpus.is_dir() and any(corpus.rglob("*.yaml")) else []
         offered = [load_case(path) for path in find_cases(case)]
-    except CaseError as error:
-        raise BadInput(str(error)) from None
     out = console(json)
     added, known = [], {}
     for each in offered:
@@ -58,7 +57,9 @@ def add(
         if yes or typer.confirm(f"keep {each.id} in {corpus / FOUND}?", default=False, err=json):
             named = _named(each, kept)
             kept.append(named)
-            added.append(str(_write(named, corpus / FOUND)))
+            path = corpus / FOUND / f"{named.id}.yaml"
+            write_file(path, dump_case(named), in_new_directory=True)
+            added.append(str(path))
             out.print(f"added {added[-1]}", markup=False)
     if json:
         print_json({"added": added, "known": known})
@@ -84,13 +85,3 @@ def _named(case: Case, kept: list[Case]) -> Case:
     while name in taken:
         name, number = f"{case.id}-{number}", number + 1
     return replace(case, id=name)
-
-
-def _write(case: Case, directory: Path) -> Path:
-    path = directory / f"{case.id}.yaml"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        path.write_text(dump_case(case), encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
-    return path

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 from harness import sarif as sarif_format
 from harness import summary
-from harness.commands import github
+from harness.commands import github, options
 from harness.commands.outcome import Exit, print_json, write_file
 from harness.fuzz import Engine, Finding, Walked
 from harness.report import from_walk
@@ -109,8 +109,5 @@ def end_machine(out: Console, outcome: "Outcome", directory: str, json: bool) ->
 
 def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:
     """The command line that walks the same schedules again."""
-    words = ["epochfuzz fuzz", *what]
-    for key, value in settings.changed().items():
-        option = f"--{key.replace('_', '-')}"
-        words.append(option if value is True else f"{option} {value}")
+    words = ["epochfuzz fuzz", *what, *options.words_of(settings)]
     return " ".join([*words, f"--schedules {schedules}", f"--seed {seed}"])

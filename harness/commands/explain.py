@@ -99,10 +99,7 @@ def _command_line(example: Example) -> str:
     search = f"fuzz --breaks {example.under} --holds {example.beside}"
     if example.beside is None or example.settings.replicas > 2:
         search = f"explore --protocol {example.under}"
-    words = ["epochfuzz", search, f"--property {example.breaks}"]
-    for key, value in example.settings.changed().items():
-        option = f"--{key.replace('_', '-')}"
-        words.append(option if value is True else f"{option} {value}")
+    words = ["epochfuzz", search, f"--property {example.breaks}", *options.words_of(example.settings)]
     return " ".join(words)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from harness import markdown
 from harness.commands.outcome import BadInput
 from harness.judgement import Judgement
 from model.events import schedule_texts
@@ -76,7 +77,7 @@ def _walk_lines(
     from harness.story import tell
 
     yield f"### epochfuzz: {len(news) or 'nothing'} new, {len(found) - len(news)} known\n"
-    yield from _table(
+    yield markdown.table(
         ("protocol", "property", "events", "certified minimal", ""),
         (
             (
@@ -101,15 +102,10 @@ def _replay_lines(judgements: Sequence[Judgement]) -> Iterable[str]:
     yield f"### epochfuzz: {len(judgements) - len(failed)} of {len(judgements)} cases as expected\n"
     if failed:
         rows = ((judgement.case.id, complaint) for judgement in failed for complaint in _complaints(judgement))
-        yield from _table(("case", "not as expected"), rows)
+        yield markdown.table(("case", "not as expected"), rows)
 
 
 def _complaints(judgement: Judgement) -> Iterable[str]:
     for name, verdict in judgement.verdicts.items():
-        for complaint in (*verdict.mismatches, *filter(None, [verdict.drift])):
+        for complaint in verdict.complaints:
             yield f"{name}: {complaint}"
-
-
-def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str]:
-    for row in (heading, ["---"] * len(heading), *rows):
-        yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |"

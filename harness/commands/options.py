@@ -78,7 +78,7 @@ def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., 
             try:
                 settings = Configuration(**values)
             except ConfigurationError as error:
-                raise BadInput(f"--{error.key.replace('_', '-')}: {error}") from None
+                raise BadInput(f"{_option(error.key)}: {error}") from None
             return command(settings=settings, **arguments)
 
         own = [p for p in inspect.signature(command).parameters.values() if p.name != "settings"]
@@ -92,10 +92,22 @@ def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., 
 
 def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspect.Parameter:
     kind: Any = type(field.default)
-    name = f"--{field.name.replace('_', '-')}"
-    annotation = Annotated[kind, typer.Option(name, help=_SETTINGS_HELP[field.name], rich_help_panel="Configuration")]
+    name, told = _option(field.name), _SETTINGS_HELP[field.name]
+    annotation = Annotated[kind, typer.Option(name, help=told, rich_help_panel="Configuration")]
     default = defaults.get(field.name, field.default)
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def words_of(settings: Configuration) -> list[str]:
+    """The options that give a command these settings."""
+    words = []
+    for key, value in settings.changed().items():
+        words += [_option(key), *([] if value is True else [str(value)])]
+    return words
+
+
+def _option(key: str) -> str:
+    return f"--{key.replace('_', '-')}"
 
 
 def parse_property(name: str) -> int:

@@ -35,9 +35,11 @@ def print_json(document: dict[str, Any]) -> None:
     sys.stdout.write("\n")
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a file that was asked for. Raises BadInput where that cannot be done."""
+def write_file(path: Path, text: str, *, in_new_directory: bool = False) -> None:
+    """Write a file that was asked for, in a directory that may have to be made. Raises BadInput if that fails."""
     try:
+        if in_new_directory:
+            path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadInput(f"{path}: cannot be written: {error.strerror}") from None

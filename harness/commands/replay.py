@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.case import CaseError, dump_case
+from harness.case import dump_case
 from harness.commands import github, options
+from harness.commands.cases import exit_code, mistakes_told
 from harness.commands.drawing import Format, draw, refuse_too_long
-from harness.commands.outcome import BadInput, Exit, console, print_json, write_file
+from harness.commands.outcome import BadInput, console, print_json, write_file
 from harness.corpus import load_corpus
 from harness.judgement import Judgement, Verdict, judge, rewritten
-from model.protocols import ProtocolError
 
 
 def replay(
@@ -49,7 +49,7 @@ def replay(
     if json and format_ is not None and file is None:
         raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
     out = console(json or (format_ is not None and file is None))
-    try:
+    with mistakes_told():
         cases = load_corpus(case)
         if rewrite:
             cases = [rewritten(each) for each in cases]
@@ -57,10 +57,6 @@ def replay(
                 assert each.path is not None  # it was loaded from there
                 write_file(each.path, dump_case(each))
         judgements = [judge(each, protocol) for each in cases]
-    except CaseError as error:
-        raise BadInput(str(error)) from None
-    except ProtocolError as error:
-        raise BadInput(f"--protocol: {error}") from None
     if not judgements:
         raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
     if format_ is not None:
@@ -71,14 +67,12 @@ def replay(
     out.print(_table(judgements))
     for judgement in judgements:
         for verdict in judgement.verdicts.values():
-            for sentence in (*verdict.mismatches, *filter(None, [verdict.drift])):
+            for sentence in verdict.complaints:
                 out.print(f"{judgement.case.path}: {judgement.case.id}: {sentence}", markup=False)
     github.tell_replay(out, judgements)
     if json:
         print_json({"cases": [_json(judgement) for judgement in judgements]})
-    if any(judgement.drifted for judgement in judgements):
-        return Exit.INTERNAL
-    return Exit.AS_EXPECTED if all(judgement.as_expected for judgement in judgements) else Exit.BROKEN
+    return exit_code(judgements)
 
 
 def _draw(judgements: list[Judgement], format_: Format, file: Path | None) -> None:
@@ -115,8 +109,7 @@ def _table(judgements: list[Judgement]) -> Table:
             broken = ", ".join(run.broken) or "nothing"
             if run.permitted:
                 broken += f" (permitted: {', '.join(run.permitted)})"
-            fine = not verdict.mismatches and verdict.drift is None
-            verdict_text = Text("yes") if fine else Text("NO", "bold reverse")
+            verdict_text = Text("NO", "bold reverse") if verdict.complaints else Text("yes")
             table.add_row(judgement.case.id, name, broken, str(verdict.at or "-"), verdict_text)
     return table
 
@@ -137,5 +130,5 @@ def _verdict_json(verdict: Verdict) -> dict[str, Any]:
         "at": verdict.at,
         "first_broken": run.first_broken,
         "fingerprint": run.fingerprint,
-        "mismatches": [*verdict.mismatches, *filter(None, [verdict.drift])],
+        "mismatches": list(verdict.complaints),
     }

@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from harness.case import CaseError
 from harness.commands import options
+from harness.commands.cases import exit_code, mistakes_told
 from harness.commands.drawing import refuse_too_long
-from harness.commands.outcome import BadInput, Exit, console, print_json, write_file
+from harness.commands.outcome import BadInput, console, print_json, write_file
 from harness.corpus import load_corpus
 from harness.judgement import judge
-from model.protocols import ProtocolError
 
 
 def report(
@@ -33,15 +32,11 @@ def report(
     - `epochfuzz report corpus --out corpus.html`
     - `epochfuzz report lost.yaml --protocol kip-101 --protocol kip-320 --out lost.html`
     """
-    try:
+    with mistakes_told():
         cases = load_corpus(case)
         for each in cases:
             refuse_too_long(each)
         judgements = [judge(each, protocol) for each in cases]
-    except CaseError as error:
-        raise BadInput(str(error)) from None
-    except ProtocolError as error:
-        raise BadInput(f"--protocol: {error}") from None
     for judgement in judgements:
         if not judgement.verdicts:
             raise BadInput(f"{judgement.case.path}: the case names no protocol to report on: give one with --protocol")
@@ -56,6 +51,4 @@ def report(
     if json:
         cases_json = [{"id": each.case.id, "as_expected": each.as_expected} for each in judgements]
         print_json({"report": str(file), "cases": cases_json})
-    if any(judgement.drifted for judgement in judgements):
-        return Exit.INTERNAL
-    return Exit.AS_EXPECTED if all(judgement.as_expected for judgement in judgements) else Exit.BROKEN
+    return exit_code(judgements)

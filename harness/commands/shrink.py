@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from harness.case import CaseError, Expectation, dump_case, load_case
+from harness.case import Expectation, dump_case, load_case
 from harness.commands import options
+from harness.commands.cases import mistakes_told
 from harness.commands.outcome import BadInput, Exit, console, print_json
 from harness.judgement import rewritten
 from harness.replay import replay
@@ -32,10 +33,8 @@ def shrink(
     - `epochfuzz shrink long.yaml --protocol kip-101 --property no-divergence > short.yaml`
     """
     (parsed,) = options.parse_protocols([protocol])
-    try:
+    with mistakes_told():
         loaded = load_case(case)
-    except CaseError as error:
-        raise BadInput(str(error)) from None
     broken = replay(loaded.events, parsed, loaded.settings).first_broken
     name = property_ or next((each for each in PROPERTIES if each in broken), None)
     if name is None or (options.parse_property(name) and name not in broken):

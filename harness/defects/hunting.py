@@ -22,9 +22,8 @@ def settings_for(defect: Defect) -> Configuration:
 
 def hunter(defect: Defect) -> Any:
     """A Hunter (harness/engine/hunt.py) of the planted copy, for a detectable defect of the protocol."""
-    protocol = planted.module("model.protocols").parse_protocol(planted.protocol_text(defect))
     settings = settings_for(defect)
-    return planted.module("harness.engine.hunt").Hunter(protocol, settings, judged(defect, settings))
+    return planted.module("harness.engine.hunt").Hunter(planted.protocol(defect), settings, judged(defect, settings))
 
 
 def first_not_seen(defect: Defect, settings: Configuration, seed: int, most: int) -> tuple[int, int] | None:

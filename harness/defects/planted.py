@@ -47,6 +47,11 @@ def protocol_text(defect: Defect) -> str:
     return f"{defect.protocol}:defect={defect.name}"
 
 
+def protocol(defect: Defect) -> Any:
+    """The protocol with the defect, of the planted copy."""
+    return module("model.protocols").parse_protocol(protocol_text(defect))
+
+
 def module(name: str) -> Any:
     """The module of the planted copy that is called `name` (`model.step`, `harness.engine.walk`) in the sound one."""
     _import_package()

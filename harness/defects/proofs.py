@@ -86,11 +86,11 @@ def prove(defect: Defect) -> Proof | None:
         assert exploration.complete
     settings = Configuration(replicas=3)
     wanted = judged(defect, settings)
-    hunter = planted.module("harness.engine.hunt").Hunter(_protocol(defect), settings, wanted)
+    hunter = planted.module("harness.engine.hunt").Hunter(planted.protocol(defect), settings, wanted)
     found = hunter.first("swarm", 0, _HUNTED)
     if found is None:
         return None
-    shrunk = planted.module("harness.shrink").shrink(found[1], _protocol(defect), settings, wanted)
+    shrunk = planted.module("harness.shrink").shrink(found[1], planted.protocol(defect), settings, wanted)
     exploration = _explore(defect, _needed(settings, shrunk), len(shrunk) - 1)
     assert not exploration.memory_exhausted
     return _shortest(defect, settings, exploration.shortest or shrunk)
@@ -116,17 +116,13 @@ def _needed(settings: Configuration, schedule: bytes) -> Configuration:
 
 def _explore(defect: Defect, settings: Configuration, depth: int | None) -> Any:
     explore = planted.module("harness.engine.explore").explore
-    return explore(_protocol(defect), settings, judged(defect, settings), depth=depth, memory=_MEMORY)
-
-
-def _protocol(defect: Defect) -> Any:
-    return planted.module("model.protocols").parse_protocol(planted.protocol_text(defect))
+    return explore(planted.protocol(defect), settings, judged(defect, settings), depth=depth, memory=_MEMORY)
 
 
 def broken_by(defect: Defect, settings: Configuration, schedule: bytes) -> list[str]:
     """The judged properties that a protocol with the defect breaks by the last event of a schedule, interpreted."""
     rules, step, state = (planted.module(f"model.{name}") for name in ("properties", "step", "state"))
-    p = state.initial(_protocol(defect), settings)
+    p = state.initial(planted.protocol(defect), settings)
     for event in schedule:
         step.step(p, event)
     broken = rules.broken_now(p)

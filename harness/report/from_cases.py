@@ -56,7 +56,7 @@ def _case_cell(judgement: Judgement, verdict: Verdict | None) -> Cell:
         return Cell(ASIDE, "-")
     run = verdict.run
     text = f"broken at step {run.at}" if run.broken else "loss is permitted" if run.permitted else "held"
-    if verdict.mismatches or verdict.drift:
+    if verdict.complaints:
         return Cell(BROKEN, f"{text}: NOT as expected", judgement.case.id)
     return Cell(KNOWN if run.broken else HELD, text, judgement.case.id)
 
@@ -66,7 +66,7 @@ def _exhibit(judgement: Judgement) -> Exhibit:
     complaints = [
         f"Not as expected under {name}: {complaint}."
         for name, verdict in judgement.verdicts.items()
-        for complaint in (*verdict.mismatches, *filter(None, [verdict.drift]))
+        for complaint in verdict.complaints
     ]
     story = tell(*most_telling([verdict.run for verdict in judgement.verdicts.values()]))
     names = [word for run in story.runs for word in ("--protocol", run.protocol.name)]

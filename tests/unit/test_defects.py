@@ -134,7 +134,7 @@ def test_a_defect_whose_rule_is_gone_is_refused():
 def test_a_schedule_that_shows_a_defect_shrinks_within_the_planted_copy():
     defect = next(each for each in DETECTABLE if each.name == "no-truncation")
     proof = proofs()[defect.name]
-    protocol = planted.module("model.protocols").parse_protocol(planted.protocol_text(defect))
+    protocol = planted.protocol(defect)
     longer = parse_schedule(["fetch B", "receive B", "shrink B"]) + proof.shortest
     wanted = judged(defect, proof.settings)
     shrunk = planted.module("harness.shrink").shrink(longer, protocol, Configuration(), wanted)
