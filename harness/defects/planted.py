@@ -34,11 +34,13 @@ _ROOT = Path(__file__).parents[2]
 _COPIED = ("model/*.py", "strategies/*.py", "harness/engine/*.py", "harness/shrink.py", "harness/simplest.py")
 _IMPORT = re.compile(r"^( *)(from|import) (model|strategies|harness)\b", re.MULTILINE)
 
-# The defect as one more mechanism of a protocol and one more constant of a state: (module, text, what follows it).
-_MECHANISM = (
+# (module, text, what follows it): the defect as one more mechanism of a protocol and one more constant of a state; and
+# every rule is called, for it would take minutes to compile all defects wherever a rule is inlined.
+_ADDITIONS = (
     ("protocols", "    isr_expansion: int\n", "    defect: int = 0\n"),
     ("protocols", '    "isr_expansion": ("high_watermark", "epoch_start"),\n', '    "defect": {choices},\n'),
     ("state", '    Field("isr_expansion", CHOICE),\n', '    Field("defect", CHOICE),\n'),
+    ("compiled", "_CALLED_MODULES = (epoch_cache, healing, truncation)\n", "_CALLED_MODULES = RULE_MODULES\n"),
 )
 
 
@@ -94,7 +96,7 @@ def _sources(defects: Iterable[Defect]) -> dict[str, str]:
         file = f"model/{name}.py"
         sources[file] = plant(sources[file], [(n, defect) for n, defect in numbered if defect.module == name])
     choices = repr(("none", *(defect.name for _, defect in numbered)))
-    for name, text, addition in _MECHANISM:
+    for name, text, addition in _ADDITIONS:
         file = f"model/{name}.py"
         sources[file] = replaced(sources[file], text, text + addition.replace("{choices}", choices), file)
     sources["model/protocols.py"] = sources["model/protocols.py"].replace("choices, strict=True)", "choices)")

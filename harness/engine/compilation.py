@@ -49,5 +49,5 @@ kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 
 def part(function: Any) -> Any:
-    """What only kernels call is a part, compiled with each of them and not for itself."""
-    return register_jitable(function)
+    """What only kernels call is a part, inlined into each of them and not compiled for itself."""
+    return register_jitable(forceinline=True)(function)

@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.engine import packing, situations
 from harness.engine.compilation import kernel, part
-from harness.engine.visited import Visited, find_slot
+from harness.engine.visited import VISITED, Visited, find_slot, look_at_home
 from model import properties, state
 from model.configuration import Configuration
 from model.controller import forget_superseded
@@ -24,6 +24,11 @@ DEFAULT_MEMORY = 4 * GIBIBYTE
 _CHUNK = 1 << 15  # rows expanded between two reports of progress
 _NOT_FOUND = -1
 _NOTHING = np.zeros(0, np.uint8)
+
+# Slots of states: in 0 the one whose successors are sought, then one for judging convergence, then the successors, and
+# a last one, for what is tried after all of them.
+_HEALED = 1
+_FIRST = 2
 
 
 @dataclass(frozen=True)
@@ -76,12 +81,13 @@ def explore(
     """
     starts = [state.initial(each, settings) for each in (protocol, *spared)]
     layout = packing.packing_for(starts)
-    visited = Visited(layout.words * len(starts), memory)
-    records = np.zeros((3, len(starts)), state.RECORD)
-    records[0] = [state.to_record(p)[()] for p in starts]
-    views = tuple(records.view(kind).reshape(3, len(starts), -1) for kind in (np.int8, np.int64))
-    tables = (layout.bytes_table, layout.words_table)
+    visited = Visited(len(layout.zero) * len(starts), memory)
     alphabet = np.frombuffer(settings.alphabet(), np.uint8)
+    slots = _FIRST + len(alphabet) + 1
+    records = np.zeros((slots, len(starts)), state.RECORD)
+    records[0] = [state.to_record(p)[()] for p in starts]
+    views = tuple(records.reshape(-1).view(kind) for kind in (np.int8, np.int64))
+    tables = (layout.zero, layout.bytes_table, layout.words_table)
     visited.size = add_root(views, tables, visited.keys, visited.table)
     row, level, level_end, transitions = 0, 0, visited.size, 0
     while row < visited.size and (depth is None or level < depth):
@@ -103,7 +109,7 @@ def explore(
 
 def most_states(protocol: Protocol, settings: Configuration, memory: int) -> int:
     """How many states a search may keep in that many bytes."""
-    return memory // Visited.bytes_per_state(packing.packing_for([state.initial(protocol, settings)]).words)
+    return memory // Visited.bytes_per_state(len(packing.packing_for([state.initial(protocol, settings)]).zero))
 
 
 @dataclass(frozen=True)
@@ -130,81 +136,106 @@ def timed(
 
 
 @part
-def pack(views, slot, tables, key):  # type: ignore[no-untyped-def]
-    """Write the key of the states in a slot of the views: one part for each protocol."""
-    protocols = views[0].shape[1]
-    words = key.shape[0] // protocols
-    key[:] = 0
+def pack(views, slot, tables, keys, row):  # type: ignore[no-untyped-def]
+    """Write the key of the states in a slot to a row: one part for each protocol."""
+    zero, bytes_table, words_table = tables
+    words = zero.shape[0]
+    protocols = keys.shape[1] // words
     for i in range(protocols):
-        part = key[i * words : (i + 1) * words]
-        packing.pack_part(views[0][slot, i], tables[0], part)
-        packing.pack_part(views[1][slot, i], tables[1], part)
+        for word in range(words):
+            keys[row, i * words + word] = zero[word]
+        at = slot * protocols + i
+        packing.pack_part(views[0], at * packing.BYTES, bytes_table, keys, row, i * words)
+        packing.pack_part(views[1], at * packing.WORDS, words_table, keys, row, i * words)
 
 
 @part
-def unpack(key, tables, views, slot):  # type: ignore[no-untyped-def]
-    """Write the states of a key into a slot of the views."""
-    protocols = views[0].shape[1]
-    words = key.shape[0] // protocols
+def unpack(keys, row, tables, views, slot):  # type: ignore[no-untyped-def]
+    """Write the states of a row's key into a slot."""
+    zero, bytes_table, words_table = tables
+    words = zero.shape[0]
+    protocols = keys.shape[1] // words
     for i in range(protocols):
-        part = key[i * words : (i + 1) * words]
-        packing.unpack_part(part, tables[0], views[0][slot, i])
-        packing.unpack_part(part, tables[1], views[1][slot, i])
+        at = slot * protocols + i
+        packing.unpack_part(keys, row, i * words, bytes_table, views[0], at * packing.BYTES)
+        packing.unpack_part(keys, row, i * words, words_table, views[1], at * packing.WORDS)
 
 
 @kernel
 def add_root(views, tables, keys, table):  # type: ignore[no-untyped-def]
     """Enter the starting state as row 0."""
-    pack(views, 0, tables, keys[0])
-    table[find_slot(keys[0], keys, table)] = 1
+    pack(views, 0, tables, keys, 0)
+    table[find_slot(keys, 0, keys, table)] = 1
     return 1
 
 
 @part
-def copy_states(records):  # type: ignore[no-untyped-def]
-    """Copy the states in slot 0 to slot 1."""
+def copy_states(records, slot):  # type: ignore[no-untyped-def]
+    """Copy the states in slot 0 to another."""
     for i in range(records.shape[1]):
-        records[1, i] = records[0, i]
+        records[slot, i] = records[0, i]
 
 
 @part
-def apply(records, event):  # type: ignore[no-untyped-def]
-    """Apply an event to the copies in slot 1. False: no protocol enables it, and they are copies still."""
+def apply(records, slot, event):  # type: ignore[no-untyped-def]
+    """Apply an event to the copies in a slot. False: no protocol enables it, and they are copies still."""
     applied = False
     for i in range(records.shape[1]):
-        if step(records[1, i], event):
+        if step(records[slot, i], event):
             applied = True
-            forget_superseded(records[1, i])
+            forget_superseded(records[slot, i])
     return applied
 
 
 @part
-def breaks_spared(records):  # type: ignore[no-untyped-def]
-    """Whether slot 1 breaks any property under a protocol that is to be spared, `convergence` aside."""
+def breaks_spared(records, slot):  # type: ignore[no-untyped-def]
+    """Whether a slot breaks any property under a protocol that is to be spared, `convergence` aside."""
     for i in range(1, records.shape[1]):
-        if properties.broken_now(records[1, i]):
+        if properties.broken_now(records[slot, i]):
             return True
     return False
 
 
 @part
-def breaks(records, wanted):  # type: ignore[no-untyped-def]
-    """Whether slot 1 breaks a wanted property, and those that are to be spared converge from there."""
-    if properties.broken_now(records[1, 0]) & wanted == 0 and not (
-        wanted & properties.CONVERGENCE and stays_apart(records, 0)
+def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
+    """Whether a slot breaks a wanted property, and those that are to be spared converge from there."""
+    if properties.broken_now(records[slot, 0]) & wanted == 0 and not (
+        wanted & properties.CONVERGENCE and stays_apart(records, slot, 0)
     ):
         return False
     for i in range(1, records.shape[1]):
-        if stays_apart(records, i):
+        if stays_apart(records, slot, i):
             return False
     return True
 
 
 @part
-def stays_apart(records, i):  # type: ignore[no-untyped-def]
-    """Whether a protocol in slot 1 does not converge; judged on a copy in slot 2."""
-    records[2, i] = records[1, i]
-    return properties.non_convergence(records[2, i])
+def stays_apart(records, slot, i):  # type: ignore[no-untyped-def]
+    """Whether a protocol in a slot does not converge; judged on a copy in the slot for that."""
+    records[_HEALED, i] = records[slot, i]
+    return properties.non_convergence(records[_HEALED, i])
+
+
+@part
+def successors(records, views, tables, alphabet, met, keys, via):  # type: ignore[no-untyped-def]
+    """Put the states that follow from slot 0 into the slots from _FIRST; returns how many there are.
+
+    Row i of `keys` becomes the key of successor i, and `via[i]` the event that leads there.
+    """
+    count = 0
+    copy_states(records, _FIRST)
+    for event in alphabet:
+        slot = _FIRST + count
+        if not apply(records, slot, event):
+            continue
+        if met.shape[0]:
+            before = situations.before(records[0, 0], event & 7)
+            met[situations.situation(records[slot, 0], event, before)] = 1
+        pack(views, slot, tables, keys, count)
+        via[count] = event
+        count += 1
+        copy_states(records, slot + 1)
+    return count
 
 
 @kernel
@@ -214,28 +245,26 @@ def expand(records, views, tables, keys, parent, via, table, row, stop, size, al
     Returns the next row to expand, the number of rows, the events applied, and the first row found broken or -1.
     It returns before `stop` where there might not be room for all successors of a row.
     """
-    key = np.empty(keys.shape[1], np.int64)
+    next_keys = np.empty((alphabet.shape[0], keys.shape[1]), np.int64)
+    next_via = np.empty(alphabet.shape[0], np.uint8)
+    home = np.empty(alphabet.shape[0], np.int32)
     applied = 0
     while row < stop and size + alphabet.shape[0] <= keys.shape[0]:
-        unpack(keys[row], tables, views, 0)
-        copy_states(records)
-        for event in alphabet:
-            if not apply(records, event):
-                continue
+        unpack(keys, row, tables, views, 0)
+        count = successors(records, views, tables, alphabet, met, next_keys, next_via)
+        look_at_home(next_keys, count, keys, table, home)
+        for i in range(count):
             applied += 1
-            if met.shape[0]:
-                before = situations.before(records[0, 0], event & 7)
-                met[situations.situation(records[1, 0], event, before)] = 1
-            pack(views, 1, tables, key)
-            slot = find_slot(key, keys, table)
-            if table[slot] == 0 and not breaks_spared(records):
-                keys[size] = key
+            if home[i] == VISITED:
+                continue
+            slot = find_slot(next_keys, i, keys, table)
+            if table[slot] == 0 and not breaks_spared(records, _FIRST + i):
+                keys[size] = next_keys[i]
                 parent[size] = row
-                via[size] = event
+                via[size] = next_via[i]
                 size += 1
                 table[slot] = size
-                if breaks(records, wanted):
+                if breaks(records, _FIRST + i, wanted):
                     return row, size, applied, size - 1
-            copy_states(records)
         row += 1
     return row, size, applied, _NOT_FOUND

@@ -12,23 +12,26 @@ import numpy.typing as npt
 
 from harness.engine.compilation import part
 from model import protocols, state
-from model.state import Field, Partition
+from model.state import NONE, Field, Partition
 
 Table = npt.NDArray[np.int64]
 
-# Columns of a table: where an element is in the record, where it is in the key, its bits there, and those of its value:
-# they are as many, but where the element may be NONE, which has all bits set.
-INDEX, WORD, SHIFT, WIDTH, BITS, VALUE = range(6)
+# Columns of a table: where an element is in the record, where it is in the key, its bits there before they are shifted,
+# and the least that it can be: 0, or NONE. A key has by how much an element is above its least.
+INDEX, WORD, SHIFT, BITS, LEAST = range(5)
+
+BYTES = state.RECORD.itemsize
+WORDS = BYTES // 8
 
 
 @dataclass(frozen=True)
 class Packing:
-    """How to pack: the words of a key, and a table of elements for each size of integer in a record.
+    """How to pack: the key of a state whose elements are all 0, and a table for each size of integer in a record.
 
     A table has a row for each element, INDEX counting integers of that size, in the order of the words.
     """
 
-    words: int
+    zero: Table
     bytes_table: Table
     words_table: Table
 
@@ -40,11 +43,13 @@ def packing_for(starts: Sequence[Partition]) -> Packing:
     for field, index, width, signed in _elements(starts):
         if used + width > 64:
             word, used = word + 1, 0
-        bits = (1 << width) - 1
-        tables[field.integer].append((index, word, used, width, bits, -1 if signed else bits))
+        tables[field.integer].append((index, word, used, (1 << width) - 1, NONE if signed else 0))
         used += width
-    arrays = [np.array(rows, np.int64).reshape(-1, 6) for rows in tables.values()]
-    return Packing(word + 1, *arrays)
+    arrays = [np.array(rows, np.int64).reshape(-1, 5) for rows in tables.values()]
+    zero = np.zeros(word + 1, np.int64)
+    for array in arrays:
+        np.subtract.at(zero, array[:, WORD], array[:, LEAST] << array[:, SHIFT])
+    return Packing(zero, *arrays)
 
 
 def _elements(starts: Sequence[Partition]) -> Iterator[tuple[Field, int, int, bool]]:
@@ -110,22 +115,31 @@ def _width(p: Partition, field: Field) -> tuple[int, bool]:
     }[field.holds]
 
 
-@part
-def pack_part(source, table, key):  # type: ignore[no-untyped-def]
-    """Add to `key` the elements of one table, read from a record seen as integers of the table's size."""
-    word, packed = 0, np.int64(0)
-    for row in range(table.shape[0]):
-        if table[row, WORD] != word:
-            key[word] |= packed
-            word, packed = table[row, WORD], np.int64(0)
-        packed |= (np.int64(source[table[row, INDEX]]) & table[row, BITS]) << table[row, SHIFT]
-    key[word] |= packed
+# Numba asks of a signed index whether it counts from the end, and counts references to every slice; both together are
+# half of the time that packing takes. So arrays are flat here, are not sliced, and have unsigned indices.
 
 
 @part
-def unpack_part(key, table, target):  # type: ignore[no-untyped-def]
-    """Write the elements of one table from `key` into a record seen as integers of the table's size."""
-    for row in range(table.shape[0]):
-        width = table[row, WIDTH]
-        highest = key[table[row, WORD]] << (64 - width - table[row, SHIFT])
-        target[table[row, INDEX]] = highest >> (64 - width) & table[row, VALUE]
+def pack_part(records, start, table, keys, row, first):  # type: ignore[no-untyped-def]
+    """Add to the key of a row, from word `first`, the elements of one table.
+
+    `records` are integers of the table's size, the state's own from `start`.
+    """
+    word, packed = np.uint64(first), np.int64(0)
+    for element in range(table.shape[0]):
+        next_word = np.uint64(first) + np.uint64(table[element, WORD])
+        if next_word != word:
+            keys[np.uint64(row), word] += packed
+            word, packed = next_word, np.int64(0)
+        value = np.int64(records[np.uint64(start) + np.uint64(table[element, INDEX])])
+        packed += value << table[element, SHIFT]
+    keys[np.uint64(row), word] += packed
+
+
+@part
+def unpack_part(keys, row, first, table, records, start):  # type: ignore[no-untyped-def]
+    """Write the elements of one table, in a row's key from word `first`, to where `pack_part` reads them."""
+    for element in range(table.shape[0]):
+        word = np.uint64(first) + np.uint64(table[element, WORD])
+        above_least = keys[np.uint64(row), word] >> table[element, SHIFT] & table[element, BITS]
+        records[np.uint64(start) + np.uint64(table[element, INDEX])] = above_least + table[element, LEAST]

@@ -8,6 +8,7 @@ import numpy as np
 
 from harness.engine.compilation import kernel, part
 
+VISITED = -1
 _FIRST_CAPACITY = 1 << 16
 
 
@@ -50,33 +51,50 @@ class Visited:
 
 
 @part
-def hash_key(key):  # type: ignore[no-untyped-def]
-    """A 64-bit hash of a key's words (the finalizer of MurmurHash3, word by word)."""
+def hash_key(keys, row):  # type: ignore[no-untyped-def]
+    """A 64-bit hash of the words of a row (the finalizer of MurmurHash3, word by word)."""
     value = np.uint64(0x9E3779B97F4A7C15)
-    for i in range(key.shape[0]):
-        value = (value ^ np.uint64(key[i])) * np.uint64(0xFF51AFD7ED558CCD)
+    for word in range(keys.shape[1]):
+        value = (value ^ np.uint64(keys[np.uint64(row), word])) * np.uint64(0xFF51AFD7ED558CCD)
         value ^= value >> np.uint64(32)
     return value
 
 
 @part
-def find_slot(key, keys, table):  # type: ignore[no-untyped-def]
-    """The slot of the table that holds the key's row, or the empty slot where it belongs."""
+def same(keys, row, others, other):  # type: ignore[no-untyped-def]
+    """Whether two rows are the same key."""
+    equal = True
+    for word in range(keys.shape[1]):
+        equal &= keys[np.uint64(row), word] == others[np.uint64(other), word]
+    return equal
+
+
+@part
+def find_slot(wanted, i, keys, table):  # type: ignore[no-untyped-def]
+    """The slot of the table that has the row of `wanted[i]` in `keys`, or the empty slot where it belongs."""
     mask = np.uint64(table.shape[0] - 1)
-    slot = hash_key(key) & mask
-    while table[slot] != 0:
-        row = table[slot] - 1
-        same = True
-        for i in range(key.shape[0]):
-            same &= keys[row, i] == key[i]
-        if same:
-            break
+    slot = hash_key(wanted, i) & mask
+    while table[slot] != 0 and not same(keys, table[slot] - 1, wanted, i):
         slot = (slot + np.uint64(1)) & mask
     return slot
+
+
+@part
+def look_at_home(wanted, count, keys, table, home):  # type: ignore[no-untyped-def]
+    """For each of the first keys that are wanted, VISITED in `home` if it is in the slot where it belongs.
+
+    Most are; any other may be in another slot. A search waits for memory more than for anything else, and lookups that
+    do not depend on one another wait together.
+    """
+    mask = np.uint64(table.shape[0] - 1)
+    for i in range(count):
+        home[i] = table[hash_key(wanted, i) & mask]
+    for i in range(count):
+        home[i] = VISITED if home[i] != 0 and same(keys, home[i] - 1, wanted, i) else 0
 
 
 @kernel
 def fill_table(keys, size, table):  # type: ignore[no-untyped-def]
     """Enter the first `size` rows into an empty table."""
     for row in range(size):
-        table[find_slot(keys[row], keys, table)] = row + 1
+        table[find_slot(keys, row, keys, table)] = row + 1
