@@ -153,22 +153,27 @@ def findings(
 
 
 def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, candidates: int = 1) -> Finding:
-    """Shrink so many failures of a breach, the shortest of each kind, and certify the shortest reproducer.
+    """The minimal reproducer of a breach, or the shortest that can be had, and certified as far as `memory` allows.
 
-    Where no certificate is to be had, a few more failures are tried: they may shrink further.
+    So many failures, the shortest of each kind, are shrunk for others as short. Where no certificate is to be had, a
+    few more are: they may shrink further.
     """
-    protocol, settings = breach.protocol, walker.settings
+    protocol, settings, failures = breach.protocol, walker.settings, breach.failures
     wanted = 1 << properties.PROPERTIES.index(breach.property)
 
-    def shrunk(failure: Failure) -> tuple[bytes, Failure]:
-        failing = walker.failing(failure, protocol, breach.property)
-        return shrink.shrink(failing, protocol, settings, wanted), failure
+    def failing(failure: Failure) -> bytes:
+        return walker.failing(failure, protocol, breach.property)
 
-    tried = [shrunk(failure) for failure in breach.failures[:candidates]]
-    best = min(tried, key=_length)
-    reproducer = shrink.certify(best[0], protocol, settings, wanted, memory)
+    def shrunk(failure: Failure) -> tuple[bytes, Failure]:
+        return shrink.shrink(failing(failure), protocol, settings, wanted), failure
+
+    reproducer = shrink.within_reach(failing(failures[0]), protocol, settings, wanted, memory)
+    tried = [] if reproducer and candidates == 1 else [shrunk(failure) for failure in failures[:candidates]]
+    best = min(tried, key=_length, default=(b"", failures[0]))
+    if reproducer is None:
+        reproducer = shrink.certify(best[0], protocol, settings, wanted, memory)
     if not reproducer.certified_minimal:
-        tried += [shrunk(failure) for failure in breach.failures[candidates:_CANDIDATES]]
+        tried += [shrunk(failure) for failure in failures[candidates:_CANDIDATES]]
         best = min(tried, key=_length)
         if len(best[0]) < len(reproducer.schedule):
             proven = len(best[0]) <= reproducer.searched

@@ -1,6 +1,8 @@
 """Shrink: from a failure of any length to a reproducer of few events, and the certificate that none is shorter.
 
-Hypothesis shrinks what the compiled walk found (simplest.py); complete search then looks at every shorter schedule.
+Complete search looks at every schedule that is shorter than the failure, nearest first. What it finds is minimal, and
+the same whatever it was looked for from. Where it runs out of memory, Hypothesis shrinks the failure (simplest.py), and
+fewer levels are left to search.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,19 +68,71 @@ def _converge(others: Sequence[Partition]) -> bool:
     return not any(properties.non_convergence(other.copy()) for other in others)
 
 
+def reproduce(
+    schedule: bytes,
+    protocol: Protocol,
+    settings: Configuration,
+    wanted: int,
+    memory: int = explore.DEFAULT_MEMORY,
+    report: Callable[[explore.Progress], None] = lambda progress: None,
+) -> Reproducer:
+    """A reproducer from a schedule that breaks a wanted property. Raises DoesNotBreak."""
+    found = within_reach(schedule, protocol, settings, wanted, memory, report)
+    if found is not None:
+        return found
+    return certify(shrink(schedule, protocol, settings, wanted), protocol, settings, wanted, memory, report)
+
+
+def within_reach(
+    schedule: bytes,
+    protocol: Protocol,
+    settings: Configuration,
+    wanted: int,
+    memory: int = explore.DEFAULT_MEMORY,
+    report: Callable[[explore.Progress], None] = lambda progress: None,
+) -> Reproducer | None:
+    """The minimal reproducer, where complete search has it within an eighth of the memory. Raises DoesNotBreak."""
+    failing = trim(schedule, protocol, settings, wanted)
+    result = _search(len(failing), protocol, settings, wanted, memory // _QUICK, report)
+    return None if result.memory_exhausted else _minimal(failing, result)
+
+
 def shrink(
     schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, spared: Sequence[Protocol] = ()
 ) -> bytes:
     """A schedule as short as Hypothesis can make it that still breaks a wanted property. Raises DoesNotBreak."""
-    failing = breaking_prefix(schedule, protocol, settings, wanted, spared)
-    if failing is None:
-        raise DoesNotBreak
+    failing = trim(schedule, protocol, settings, wanted, spared)
 
     def fails(events: bytes) -> bool:
         return breaking_prefix(events, protocol, settings, wanted, spared) is not None
 
     shrunk = simplest(failing, list(settings.alphabet()), fails, _MOST_ATTEMPTS)
     return breaking_prefix(shrunk, protocol, settings, wanted, spared) or failing
+
+
+def trim(
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, spared: Sequence[Protocol] = ()
+) -> bytes:
+    """A schedule without runs of events that it breaks a wanted property without. Raises DoesNotBreak.
+
+    Runs of half of it are tried first, single events last. Hypothesis deletes events too, but takes a millisecond for
+    each attempt; what it is better at is events in place of others, and deletions that go together.
+    """
+
+    def breaking(events: bytes) -> bytes | None:
+        return breaking_prefix(events, protocol, settings, wanted, spared)
+
+    failing = breaking(schedule)
+    if failing is None:
+        raise DoesNotBreak
+    size = len(failing)
+    while size > 1:
+        size = (size + 1) // 2
+        start = len(failing) - size
+        while start >= 0:
+            failing = breaking(failing[:start] + failing[start + size :]) or failing
+            start = min(start, len(failing)) - size
+    return failing
 
 
 def certify(
@@ -101,6 +155,11 @@ def certify(
             found = _search(len(schedule), protocol, small, wanted, memory // _QUICK, report).shortest
             schedule = schedule if found is None else found
         result = _search(len(schedule), protocol, settings, wanted, memory, report)
+    return _minimal(schedule, result)
+
+
+def _minimal(schedule: bytes, result: explore.Exploration) -> Reproducer:
+    """What a search for anything shorter than a schedule says of it."""
     if result.shortest is not None:
         return Reproducer(result.shortest, True, len(result.shortest))
     return Reproducer(schedule, not result.memory_exhausted, result.depth + 1)

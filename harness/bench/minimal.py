@@ -14,7 +14,7 @@ _MOST_SCHEDULES = 10_000_000
 
 @dataclass(frozen=True)
 class Reproduced:
-    """A reproducer: lengths as found, as shrunk, as certified and as proven, and the CPU seconds of both steps.
+    """A reproducer: its length, that of the failure it was made from, that of the proof, and the CPU seconds it took.
 
     `bounded`: the search of every shorter schedule did not fit into the memory that `fuzz` gives it, and was done
     again within the bounds of the proof. `certified`: one of the two was complete.
@@ -22,13 +22,11 @@ class Reproduced:
 
     defect: Defect
     found: int
-    shrunk: int
     length: int
     proven: int
     certified: bool
     bounded: bool
-    shrink_seconds: float
-    certify_seconds: float
+    seconds: float
 
     @property
     def minimal(self) -> bool:
@@ -37,7 +35,7 @@ class Reproduced:
 
 
 def reproduce(defects: Sequence[Defect], number: int = 0) -> Iterator[Reproduced]:
-    """Find each defect with the default strategy and a seed, shrink what was found, and certify it, as `fuzz` does."""
+    """Find each defect with the default strategy and a seed, and make a reproducer of it as `fuzz` does."""
     shrinking = planted.module("harness.shrink")
     for defect in defects:
         settings = hunting.settings_for(defect)
@@ -47,14 +45,12 @@ def reproduce(defects: Sequence[Defect], number: int = 0) -> Iterator[Reproduced
         if found is None:
             continue
         started = time.thread_time()
-        shrunk = shrinking.shrink(found[1], protocol, settings, wanted)
-        between = time.thread_time()
-        result = shrinking.certify(shrunk, protocol, settings, wanted, CERTIFICATE_MEMORY)
+        result = shrinking.reproduce(found[1], protocol, settings, wanted, CERTIFICATE_MEMORY)
         bounded = not result.certified_minimal
         if bounded:
             bounds = proofs()[defect.name].settings
             result = shrinking.certify(result.schedule, protocol, bounds, wanted, CERTIFICATE_MEMORY)
         yield Reproduced(
-            defect, len(found[1]), len(shrunk), len(result.schedule), len(proofs()[defect.name].shortest),
-            result.certified_minimal, bounded, between - started, time.thread_time() - between,
+            defect, len(found[1]), len(result.schedule), len(proofs()[defect.name].shortest),
+            result.certified_minimal, bounded, time.thread_time() - started,
         )  # fmt: skip

@@ -166,7 +166,7 @@ def summary(results: Results) -> str:
         f"slowest {results.slowest.defect.name}: {max(results.slowest.schedules):,} schedules",
     ))  # fmt: skip
     minimal_ones = len(results.reproduced) - len(results.not_minimal)
-    shrinking = Spread.of([each.shrink_seconds + each.certify_seconds for each in results.reproduced])
+    shrinking = Spread.of([each.seconds for each in results.reproduced])
     rows.append((
         "reproducers certified as short as proven possible",
         f"{minimal_ones} of {len(results.reproduced)}, {sum(r.bounded for r in results.reproduced)} within bounds",

@@ -50,8 +50,8 @@ def shrink(
     wanted = options.parse_property(name)
     with show_search(out) as progress:
         progress.doing(f"shrinking {len(loaded.events)} events")
-        shrunk = shrinking.shrink(loaded.events, parsed, loaded.settings, wanted)
-        result = shrinking.certify(shrunk, parsed, loaded.settings, wanted, int(memory * GIBIBYTE), progress.searched)
+        room = int(memory * GIBIBYTE)
+        result = shrinking.reproduce(loaded.events, parsed, loaded.settings, wanted, room, progress.searched)
     run = replay(result.schedule, parsed, loaded.settings)
     out.print(timeline(run))
     out.print(

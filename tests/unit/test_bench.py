@@ -27,7 +27,7 @@ def made(**changes):
                    Speed(SUBJECTS[1], Spread.of([1e5]), Spread.of([90.0]))],
         "detections": [taken(EASY, "swarm", 1, 2, 3), taken(HARD, "swarm", 10, 900, 20),
                        taken(EASY, "uniform", 1, 1, 1), taken(HARD, "uniform", None, None, 7)],
-        "reproduced": [Reproduced(EASY, 30, 3, 1, 1, True, False, 0.5, 0.25)],
+        "reproduced": [Reproduced(EASY, 30, 1, 1, True, False, 0.75)],
         "cold_start": ColdStart(40.0, Spread.of([2.0])),
         "spark": SparkEfficiency(2, 1000, Spread.of([1e7]), Spread.of([9e6]), Spread.of([0.9])),
     }  # fmt: skip
@@ -64,8 +64,8 @@ def test_a_defect_missed_with_one_seed_is_missed():
 
 
 def test_a_reproducer_that_is_longer_or_not_certified_is_not_minimal():
-    longer = Reproduced(HARD, 30, 3, 2, 1, True, False, 0.5, 0.25)
-    uncertain = Reproduced(HARD, 30, 3, 1, 1, False, True, 0.5, 0.25)
+    longer = Reproduced(HARD, 30, 2, 1, True, False, 0.75)
+    uncertain = Reproduced(HARD, 30, 1, 1, False, True, 0.75)
     assert made(reproduced=[longer, uncertain]).not_minimal == [longer, uncertain]
 
 
