@@ -54,19 +54,12 @@ def below(word, shift, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def first_word(seed, number):  # type: ignore[no-untyped-def]
-    """Where the random words of a schedule begin."""
-    gamma = np.uint64(0x9E3779B97F4A7C15)
-    return generate.scramble(generate.scramble(seed + gamma) ^ (number * gamma))
-
-
-@part
 def draw_uniform(seed, number, alphabet, out):  # type: ignore[no-untyped-def]
     """Write a schedule of events drawn from the whole alphabet; returns its length."""
-    word = first_word(seed, number)
+    word = generate.first_word(seed, number)
     length = generate.MAX_LENGTH - below(generate.scramble(word), 0, 3 * generate.MAX_LENGTH // 4)
     for i in range(length):
-        word += np.uint64(0x9E3779B97F4A7C15)
+        word += generate.GAMMA
         out[i] = alphabet[below(generate.scramble(word), 0, alphabet.shape[0])]
     return length
 
@@ -138,7 +131,7 @@ def hunt_block(start, strategy, seed, first, count, deck, alphabet, judged):  # 
         else:
             length = generate.draw_schedule(seed, np.uint64(number), deck, hand, drawn)
         if strategy == GUIDED and kept_count > 0:
-            word = generate.scramble(first_word(seed, np.uint64(number)))
+            word = generate.scramble(generate.first_word(seed, np.uint64(number)))
             if word & np.uint64(3):  # one schedule in four stays as it was drawn
                 length = begin_as(kept, lengths, kept_count, word >> np.uint64(2), drawn, length)
         broken, applied, new = breaks(record[0], drawn, length, judged, met)
