@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from hypothesis import HealthCheck, Phase, find
+from hypothesis import Phase, find
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import NoSuchExample
+
+from strategies.profiles import UNATTENDED
 
 _KEY = b"failure"
 
@@ -24,12 +26,7 @@ def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], b
             st.lists(st.sampled_from(alphabet)),
             lambda events: fails(bytes(events)),
             settings=hypothesis_settings(
-                database=database,
-                max_examples=attempts,
-                phases=[Phase.reuse, Phase.shrink],
-                suppress_health_check=list(HealthCheck),
-                deadline=None,
-                derandomize=False,  # which would ignore what is saved
+                UNATTENDED, database=database, max_examples=attempts, phases=[Phase.reuse, Phase.shrink]
             ),
             database_key=_KEY,
         )

@@ -75,14 +75,14 @@ class Configuration:
 
     def text(self) -> str:
         """One line, as in `replicas=2 acks=all min_insync_replicas=1`."""
-        return " ".join(f"{field.name}={_word(getattr(self, field.name))}" for field in fields(self))
+        return " ".join(f"{key}={word}" for key, word in self.words().items())
+
+    def words(self) -> dict[str, str]:
+        """Every setting as a word, by its key, as in {"replicas": "2", "power_loss": "false"}."""
+        return {field.name: str(getattr(self, field.name)).lower() for field in fields(self)}
 
 
 def _check_range(configuration: Configuration, key: str, low: int, high: int) -> None:
     value = getattr(configuration, key)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise ConfigurationError(key, f"{key} is a whole number from {low} to {high}; got {value!r}")
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -11,6 +11,17 @@ from hypothesis import HealthCheck, Phase, settings
 # All but the explanation: it traces every line that runs, and names those of the model rather than of a test.
 PHASES = [phase for phase in Phase if phase is not Phase.explain]
 
+# For runs of which code, not a person, looks at the outcome: nothing is remembered, and nothing is said. Derandomized,
+# a run would ignore what is saved for it to begin with.
+UNATTENDED = settings(
+    settings.get_profile("default"),
+    deadline=None,
+    database=None,
+    derandomize=False,
+    print_blob=False,
+    suppress_health_check=list(HealthCheck),
+)
+
 
 def register() -> None:
     """Make the profiles known to Hypothesis by name. None has a deadline: how long a step takes says nothing here."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from harness.bench.spread import percentile_95
@@ -14,6 +14,7 @@ from harness.defects.defect import Defect
 from harness.defects.proofs import judged, proofs
 from harness.engine.hunt import STRATEGIES
 from model import properties
+from strategies.profiles import UNATTENDED
 
 HYPOTHESIS = "hypothesis"
 _EXAMPLES = 5  # of the Hypothesis machine, for each seed; each scouts that many schedules, and takes that many steps
@@ -104,8 +105,8 @@ def hypothesis_hunt(defect: Defect, number: int) -> Hunt:
             super().__init__()
 
     only_generate = settings(
-        max_examples=_EXAMPLES, stateful_step_count=_STEPS, phases=[Phase.generate], database=None, deadline=None,
-        derandomize=False, report_multiple_bugs=False, print_blob=False, suppress_health_check=list(HealthCheck),
+        UNATTENDED, max_examples=_EXAMPLES, stateful_step_count=_STEPS, phases=[Phase.generate],
+        report_multiple_bugs=False,
     )  # fmt: skip
     started = time.thread_time()
     try:

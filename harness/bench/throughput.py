@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from harness.bench import peer
@@ -20,6 +20,7 @@ from model.configuration import Configuration
 from model.protocols import GENERATIONS
 from model.step import step
 from strategies.machine import ReplicationMachine, replication_machine
+from strategies.profiles import UNATTENDED
 
 PROTOCOL = GENERATIONS["kip-320"]
 SETTINGS = Configuration(replicas=3)
@@ -74,10 +75,7 @@ def driven_by_hypothesis(number: int, examples: int = 30) -> int:
             applied += len(self._happened[0])
 
     machine: type[ReplicationMachine] = seed(number)(Counting)
-    only_generate = settings(
-        max_examples=examples, stateful_step_count=_STEPS, phases=[Phase.generate], database=None, deadline=None,
-        derandomize=False, suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    only_generate = settings(UNATTENDED, max_examples=examples, stateful_step_count=_STEPS, phases=[Phase.generate])
     run_state_machine_as_test(machine, settings=only_generate)
     return applied
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, seed
+from hypothesis import Phase, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, run_state_machine_as_test
 
@@ -26,20 +26,13 @@ from model.protocols import Protocol
 from model.step import step
 from strategies.failures import PropertyBroken
 from strategies.machine import LASTING, replication_machine
+from strategies.profiles import UNATTENDED
 
 EXAMPLES = 20
 _LONGEST_MESSAGE = 2_000
 _NOT_STEPS = ("state.counted_by_epochfuzz()", "state.teardown()")
 _SCOUTED = 300  # schedules in a run, which are many runs
-_SETTINGS = hypothesis_settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    database=None,
-    derandomize=False,
-    print_blob=False,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
-)
+_SETTINGS = hypothesis_settings(UNATTENDED, max_examples=EXAMPLES, phases=[Phase.generate, Phase.shrink])
 # A property that breaks soon would hide the others: each run judges some of them.
 _JUDGED = (LASTING, ("isr-complete",), ("convergence",))
 

@@ -20,7 +20,7 @@ def page(judgements: Sequence[Judgement]) -> Page:
     return Page(
         title=one.id if one else f"{len(judgements)} cases",
         summary=f"{'1 case' if one else f'{len(judgements)} cases'}, {verdict}",
-        facts=tuple((key, str(value)) for key, value in (one.settings.changed() if one else {}).items()),
+        facts=tuple((key, one.settings.words()[key]) for key in one.settings.changed()) if one else (),
         protocols=protocols,
         properties=tuple(_property(name, judgements, protocols) for name in PROPERTIES),
         exhibits=tuple(_exhibit(judgement) for judgement in judgements),

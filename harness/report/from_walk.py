@@ -1,7 +1,6 @@
 """The report of a walk, in one process or on Spark: what it met, and a reproducer for everything it broke."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 
 from harness import estimate, explain, goals, summary
 from harness.case import dump_case
@@ -12,7 +11,6 @@ from harness.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Coverage, Exhi
 from harness.story import tell
 from model import goals as model_goals
 from model import properties
-from model.configuration import Configuration
 from model.protocols import Protocol
 
 
@@ -38,7 +36,7 @@ def page(
         facts=(
             ("seed", str(walker.seed)),
             ("schedules", f"{walked.tally.schedules:,}"),
-            *((each.name, _word(getattr(settings, each.name))) for each in fields(Configuration)),
+            *settings.words().items(),
         ),
         protocols=tuple(protocol.name for protocol in walker.protocols),
         properties=tuple(_property(name, walker, findings, shown) for name in properties.PROPERTIES),
@@ -117,7 +115,3 @@ def _exhibit(same: Sequence[Finding], walker: Engine) -> Exhibit:
 
 def _id(finding: Finding) -> str:
     return f"{finding.protocol.name}-{finding.property}".replace(":", "-").replace("=", "-").replace(",", "-")
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -11,29 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from harness import cli
 from harness.campaign import session
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def epochfuzz(spark, monkeypatch, capfd):
-    """Run a command in this process, on the session that all tests share: (exit code, stdout, stderr)."""
+def epochfuzz(epochfuzz, spark, monkeypatch):
+    """Runs a command in this process, on the session that all tests share."""
 
     @contextmanager
     def opened(master=None, remote=None):
         yield spark
 
     monkeypatch.setattr(session, "opened", opened)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["epochfuzz", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return int(ended.value.code or 0), *capfd.readouterr()
-
-    return run
+    return epochfuzz
 
 
 def process(*arguments):

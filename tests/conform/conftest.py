@@ -1,8 +1,6 @@
 """Fixtures for tests that start subjects."""
 
-import json
 import os
-import sys
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from harness import cli
 from tests.conform.running import ROOT
 
 
@@ -38,29 +35,9 @@ def living(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
     return find
 
 
-class Ended:
-    """How the command ended, and what it printed."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(self.out)
-        return document
-
-
 @pytest.fixture
-def epochfuzz(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+def epochfuzz(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Runs `epochfuzz` in an empty directory from which the subjects of these tests can be started."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-
-    def run(*words: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["epochfuzz", *words])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        captured = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), captured.out, captured.err)
-
-    return run
+    return epochfuzz

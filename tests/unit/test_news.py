@@ -1,12 +1,11 @@
 """What a run found beside the corpus, and how a finding becomes a case of it."""
 
 import json
-import sys
 from dataclasses import replace
 
 import pytest
 
-from harness import cli, fuzz, news
+from harness import fuzz, news
 from harness.case import Case, Expectation, dump_case, load_case
 from harness.corpus import load_corpus
 from harness.engine.walk import Walker
@@ -69,16 +68,9 @@ def test_what_a_case_expects_and_nobody_saw_is_told(found):
 
 
 @pytest.fixture
-def epochfuzz(monkeypatch, capsys, tmp_path):
+def epochfuzz(epochfuzz, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["epochfuzz", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return int(ended.value.code or 0), *capsys.readouterr()
-
-    return run
+    return epochfuzz
 
 
 @pytest.fixture
