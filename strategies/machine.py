@@ -11,6 +11,7 @@ shortest loss under `hw` needs seven verbs: seven runs of eight would go without
 from collections.abc import Collection
 from typing import ClassVar
 
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
@@ -22,6 +23,7 @@ from model.protocols import Protocol, parse_protocol
 from model.step import step
 from strategies import scouting
 from strategies.failures import CHECKS, failure_class, first_broken
+from strategies.profiles import PHASES
 from strategies.schedules import simplest_first
 from strategies.scouting import Scout
 
@@ -57,7 +59,10 @@ def replication_machine(
         "wanted": names if wanted is None else (wanted,),
         "__doc__": ReplicationMachine.__doc__,
     }
-    return type("ReplicationMachine", (ReplicationMachine,), choices)
+    machine: type[ReplicationMachine] = type("ReplicationMachine", (ReplicationMachine,), choices)
+    # Hypothesis explains a failure by tracing every line that runs: minutes, to name lines of the model.
+    machine.TestCase.settings = hypothesis_settings(machine.TestCase.settings, phases=PHASES)
+    return machine
 
 
 class ReplicationMachine(RuleBasedStateMachine):

@@ -156,7 +156,8 @@ def summary(results: Results) -> str:
     """The table for the README, as Markdown."""
     rows = []
     for speed in results.speeds:
-        times = f"{speed.behind.median:,.0f} times" if speed.behind.median != 1 else ""
+        behind = speed.behind.median
+        times = "" if behind == 1 else f"{behind:,.0f} times" if behind > 10 else f"{behind:.2f} times"
         per_second = f"{_number(speed.per_second.median)} {speed.subject.unit}/s ({_range(speed.per_second)})"
         rows.append((speed.subject.name, per_second, times))
     default = [each for each in results.detections if each.strategy == hunting.DEFAULT_STRATEGY]

@@ -51,6 +51,11 @@ def walked(number: int, schedules: int = 20_000) -> int:
     return int(Walker([PROTOCOL], SETTINGS, number).walk(0, schedules).events.sum())
 
 
+def walked_side_by_side(number: int, schedules: int = 10_000) -> int:
+    """The same walk, each schedule under every generation in turn, as most campaigns have it."""
+    return int(Walker(list(GENERATIONS.values()), SETTINGS, number).walk(0, schedules).events.sum())
+
+
 def interpreted(number: int, schedules: int = 60) -> int:
     """The same model and the same schedules, as plain Python."""
     walker = Walker([PROTOCOL], SETTINGS, number)
@@ -92,6 +97,7 @@ def searched(number: int) -> int:
 
 SUBJECTS = (
     Subject("compiled walk", "events", walked),
+    Subject("compiled walk, four generations side by side", "events", walked_side_by_side),
     Subject("plain Python with dataclasses", "events", driven_plainly),
     Subject("same model, interpreted", "events", interpreted),
     Subject("Hypothesis state machine", "events", driven_by_hypothesis),

@@ -109,9 +109,15 @@ def _table(judgements: list[Judgement]) -> Table:
             broken = ", ".join(run.broken) or "nothing"
             if run.permitted:
                 broken += f" (permitted: {', '.join(run.permitted)})"
-            verdict_text = Text("NO", "bold reverse") if verdict.complaints else Text("yes")
-            table.add_row(judgement.case.id, name, broken, str(verdict.at or "-"), verdict_text)
+            as_expected = _as_expected(judgement, name)
+            table.add_row(judgement.case.id, name, broken, str(verdict.at or "-"), as_expected)
     return table
+
+
+def _as_expected(judgement: Judgement, protocol: str) -> Text:
+    if judgement.verdicts[protocol].complaints:
+        return Text("NO", "bold reverse")
+    return Text("yes" if protocol in judgement.case.protocols else "the case does not say")
 
 
 def _json(judgement: Judgement) -> dict[str, Any]:

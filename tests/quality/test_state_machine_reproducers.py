@@ -1,7 +1,7 @@
 """What the state machines find in the profile `ci`, and how short they tell it."""
 
 import pytest
-from hypothesis import HealthCheck
+from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -115,3 +115,11 @@ def test_a_machine_is_a_test_case() -> None:
     test = replication_machine("hw", judged=["isr-complete"], scouted=2_000).TestCase
     with pytest.raises(PropertyBroken, match="hw broke isr-complete after 7 events"):
         test().runTest()
+
+
+def test_a_machine_in_a_suite_keeps_the_suites_settings_but_does_not_explain() -> None:
+    theirs = hypothesis_settings()
+    ours = replication_machine("kip-320").TestCase.settings
+    assert Phase.explain not in ours.phases
+    assert {Phase.generate, Phase.shrink} <= set(ours.phases)
+    assert ours.max_examples == theirs.max_examples

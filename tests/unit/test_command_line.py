@@ -95,6 +95,11 @@ def test_replay_of_the_lost_record():
     assert case["protocols"]["kip-101"]["broken"] == []
 
 
+def test_replay_does_not_call_expected_what_a_case_says_nothing_of():
+    arguments = ("replay", DOCUMENTS / "m1-loss.yaml", "--protocol", "kip-320:fencing=none")
+    assert "the case does not say" in epochfuzz(*arguments).stdout
+
+
 def test_a_case_that_is_not_as_expected_is_exit_1(tmp_path):
     case = tmp_path / "wrong.yaml"
     case.write_text(
