@@ -35,12 +35,12 @@ SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
         "replicas.B.hw",
     ),
     "log-file-is-not-cut": (
-        {"protocol": "hw", "seed": 1},
+        {"protocol": "hw", "seed": 5},
         ["produce A", "elect B", "notify A", "crash A"],
         "replicas.A.leo",
     ),
     "epoch-file-is-not-cut": (
-        {"seed": 1},
+        {},
         ["produce A", "elect B", "notify A", "notify B", "fetch A", "receive A", "crash A"],
         "replicas.A.epochs",
     ),
@@ -90,7 +90,7 @@ SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
         "applied",
     ),
     "expands-at-the-high-watermark": (
-        {"replicas": 3, "seed": 5},
+        {"replicas": 3, "seed": 1},
         ["produce A", "expire B", "notify A", "notify B", "fetch B", "expand B"],
         "applied",
     ),
@@ -100,7 +100,7 @@ SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
         "replicas.A.hw",
     ),
     "remote-offsets-outlive-the-epoch": (
-        {"seed": 4},
+        {"seed": 1},
         ["produce A", "elect B", "elect A", "catch_up A"],
         "replicas.A.hw",
     ),

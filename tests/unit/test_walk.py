@@ -40,7 +40,7 @@ def test_schedule_number_i_of_a_seed_is_always_the_same():
     assert schedule_texts(walker("hw").schedule(5)[:6]) == FIRST_EVENTS_OF_SCHEDULE_5
 
 
-FIRST_EVENTS_OF_SCHEDULE_5 = ["restart B", "fetch B", "receive B", "expire B", "produce A", "produce A"]
+FIRST_EVENTS_OF_SCHEDULE_5 = ["produce A", "shrink B", "notify A", "fetch B", "receive B", "shrink B"]
 
 
 def test_seeds_and_numbers_give_different_schedules():
