@@ -171,7 +171,7 @@ def summary(results: Results) -> str:
     rows.append((
         "reproducers certified as short as proven possible",
         f"{minimal_ones} of {len(results.reproduced)}, {sum(r.bounded for r in results.reproduced)} within bounds",
-        f"shrunk and certified in {shrinking.median:.1f} s (at most {shrinking.greatest:.0f})",
+        f"shrunk and certified in {shrinking.median:.2g} s (at most {shrinking.greatest:.0f})",
     ))  # fmt: skip
     if results.cold_start is not None:
         warm = results.cold_start.warm
