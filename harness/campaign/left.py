@@ -28,7 +28,8 @@ def left_lines(outcome: Outcome) -> Iterator[str]:
     if outcome.parameters.engine == "walk":
         yield from _situations(outcome)
     checked = outcome.checked
-    yield f"{checked.blocks} blocks were walked twice, {checked.elsewhere} of them by two processes, to the same end"
+    were = "block was" if checked.blocks == 1 else "blocks were"
+    yield f"{checked.blocks} {were} walked twice, {checked.elsewhere} of them by two processes, to the same end"
 
 
 def _situations(outcome: Outcome) -> Iterator[str]:
