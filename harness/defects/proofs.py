@@ -82,7 +82,7 @@ def prove(defect: Defect) -> Proof | None:
     for settings in SEARCHED:
         exploration = _explore(defect, settings, None)
         if exploration.shortest is not None:
-            return _shortest(defect, settings, exploration.shortest)
+            return _proof(defect, settings, exploration.shortest)
         assert exploration.complete
     settings = Configuration(replicas=3)
     wanted = judged(defect, settings)
@@ -91,9 +91,17 @@ def prove(defect: Defect) -> Proof | None:
     if found is None:
         return None
     shrunk = planted.module("harness.shrink").shrink(found[1], planted.protocol(defect), settings, wanted)
-    exploration = _explore(defect, _needed(settings, shrunk), len(shrunk) - 1)
+    return _proof(defect, settings, shrunk)
+
+
+def _proof(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
+    """The proof that begins with a schedule that shows the defect, or with the one written down if that is shorter."""
+    written = proofs().get(defect.name)
+    if written is not None and replace(written.settings, records=settings.records, epochs=settings.epochs) == settings:
+        schedule = min(schedule, written.shortest, key=len)
+    exploration = _explore(defect, _needed(settings, schedule), len(schedule) - 1)
     assert not exploration.memory_exhausted
-    return _shortest(defect, settings, exploration.shortest or shrunk)
+    return _shortest(defect, settings, exploration.shortest or schedule)
 
 
 def _shortest(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
