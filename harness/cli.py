@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from harness.commands import (
+from epochfuzz.harness.commands import (
     bench,
     campaign,
     conform,
@@ -22,7 +22,7 @@ from harness.commands import (
     selftest,
     shrink,
 )
-from harness.commands.outcome import BadInput, Exit
+from epochfuzz.harness.commands.outcome import BadInput, Exit
 
 _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.
 

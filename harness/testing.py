@@ -8,12 +8,12 @@
 from collections.abc import Iterable
 from typing import Any
 
-from harness.replay import Run, replay
-from model.configuration import Configuration
-from model.events import REPLICA_NAMES, EventError, parse_schedule, replica_of, schedule_texts
-from model.names import nearest
-from model.properties import PROPERTIES
-from model.protocols import parse_protocol
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import REPLICA_NAMES, EventError, parse_schedule, replica_of, schedule_texts
+from epochfuzz.model.names import nearest
+from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.protocols import parse_protocol
 
 
 class NoSuchSchedule(AssertionError):
@@ -23,8 +23,8 @@ class NoSuchSchedule(AssertionError):
 def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
     """The run of a schedule of event texts, such as `fetch B`, under a protocol.
 
-    `settings` are those of model.configuration.Configuration. Raises EventError, ProtocolError or ConfigurationError,
-    each a ValueError.
+    `settings` are those of epochfuzz.model.configuration.Configuration. Raises EventError, ProtocolError or
+    ConfigurationError, each a ValueError.
     """
     configuration = Configuration(**settings)
     schedule = parse_schedule(events)
@@ -46,7 +46,7 @@ def minimal(protocol: str, property: str, **settings: Any) -> list[str]:
     parsed = parse_protocol(protocol)
     configuration = Configuration(**{"records": 3, "epochs": 3, **settings})
 
-    from harness.engine.explore import explore  # not before it is needed: it loads Numba
+    from epochfuzz.harness.search.explore import explore  # not before it is needed: it loads Numba
 
     result = explore(parsed, configuration, 1 << PROPERTIES.index(property))
     if result.shortest is None and result.complete:

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 
 from numba.extending import register_jitable
 
-from model import (
+from epochfuzz.model import (
     controller,
     epoch_cache,
     faults,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from model import events
+from epochfuzz.model import events
 
 ACKS_NONE = 0
 ACKS_LEADER = 1

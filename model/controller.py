@@ -3,8 +3,8 @@
 Replicas learn of decisions one at a time (`notify`) or by skipping to the latest (`catch_up`), see leadership.py.
 """
 
-from model import goals
-from model.state import NONE, State
+from epochfuzz.model import goals
+from epochfuzz.model.state import NONE, State
 
 
 def elect(p: State, r: int) -> bool:

@@ -4,8 +4,8 @@ Entries (epoch, start offset) are kept oldest first: `cache_size[r]` of them, in
 `cache_start[r, i]`. The rules need nothing else of `p`, and put no bound on offsets or on the number of entries.
 """
 
-from model.protocols import CACHE_KAFKA_7415
-from model.state import NONE, State
+from epochfuzz.model.protocols import CACHE_KAFKA_7415
+from epochfuzz.model.state import NONE, State
 
 
 def latest_epoch(p: State, r: int) -> int:

@@ -6,7 +6,7 @@ string over the alphabet is a valid schedule, and so is what is left after delet
 
 from collections.abc import Iterable
 
-from model.names import nearest
+from epochfuzz.model.names import nearest
 
 REPLICA_NAMES = "ABCDE"
 

@@ -1,7 +1,7 @@
 """Faults: processes die and return, power fails, and what was written to disk decides what a replica wakes up with."""
 
-from model import goals, leadership, truncation
-from model.state import FETCHING, NONE, State
+from epochfuzz.model import goals, leadership, truncation
+from epochfuzz.model.state import FETCHING, NONE, State
 
 
 def crash(p: State, r: int) -> bool:

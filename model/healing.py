@@ -3,8 +3,8 @@
 Only after that can logs be asked to agree, whatever went before: the `convergence` property.
 """
 
-from model import controller, faults, leadership, replication
-from model.state import EPOCHS, FETCHING, NONE, State
+from epochfuzz.model import controller, faults, leadership, replication
+from epochfuzz.model.state import EPOCHS, FETCHING, NONE, State
 
 
 def heal(p: State) -> None:

@@ -4,8 +4,8 @@ A follower's trails the leader's by one fetch round trip, because it learns the 
 fetch after the one that brought the record. That is the root of every loss this project reproduces.
 """
 
-from model import goals, promises
-from model.state import State
+from epochfuzz.model import goals, promises
+from epochfuzz.model.state import State
 
 
 def advance_leader(p: State, leader: int) -> None:

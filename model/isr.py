@@ -3,9 +3,9 @@
 Neither changes the leader epoch; the controller's current decision carries the ISR as changed.
 """
 
-from model import controller, goals, high_watermark
-from model.protocols import EXPAND_AT_EPOCH_START, FENCING_EPOCH
-from model.state import FETCHING, NONE, State
+from epochfuzz.model import controller, goals, high_watermark
+from epochfuzz.model.protocols import EXPAND_AT_EPOCH_START, FENCING_EPOCH
+from epochfuzz.model.state import FETCHING, NONE, State
 
 
 def shrink(p: State, r: int) -> bool:

@@ -11,9 +11,9 @@ on offsets or entries, and with Kafka's checkpoint format. It does no input or o
 
 from collections.abc import Iterable
 
-from model import epoch_cache
-from model.protocols import MECHANISMS
-from model.state import NONE
+from epochfuzz.model import epoch_cache
+from epochfuzz.model.protocols import MECHANISMS
+from epochfuzz.model.state import NONE
 
 MAX_OFFSET = 2**63 - 1
 MAX_EPOCH = 2**31 - 1

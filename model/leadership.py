@@ -1,8 +1,8 @@
 """What a replica does with a decision of the controller (LeaderAndIsr): lead, follow, or wait without a leader."""
 
-from model import epoch_cache, goals, high_watermark, promises, replication, truncation
-from model.protocols import CACHE_KAFKA_7415
-from model.state import FETCHING, NONE, State
+from epochfuzz.model import epoch_cache, goals, high_watermark, promises, replication, truncation
+from epochfuzz.model.protocols import CACHE_KAFKA_7415
+from epochfuzz.model.state import FETCHING, NONE, State
 
 
 def notify(p: State, r: int) -> bool:

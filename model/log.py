@@ -8,7 +8,7 @@ compared, cut and copied whole, which is where the speed of the walk and of the 
 replica, so it is missing from a log, or another record is in its place, exactly when it is not standing there.
 """
 
-from model.state import State
+from epochfuzz.model.state import State
 
 
 def prefix(word: int, end: int) -> int:

@@ -6,9 +6,9 @@ logs, offsets and epochs, and stays the same when the layout of a state changes.
 
 from typing import Any
 
-from model import controller, log
-from model.events import REPLICA_NAMES
-from model.state import NONE, Partition
+from epochfuzz.model import controller, log
+from epochfuzz.model.events import REPLICA_NAMES
+from epochfuzz.model.state import NONE, Partition
 
 
 def observe(p: Partition) -> dict[str, Any]:

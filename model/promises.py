@@ -4,9 +4,9 @@ A record is *exposed* once it was readable on a replica that presumed leadership
 its answer. Neither is ever forgotten, whatever happens to the replicas; the properties hold the replicas against it.
 """
 
-from model import log
-from model.configuration import ACKS_ALL, ACKS_LEADER
-from model.state import State
+from epochfuzz.model import log
+from epochfuzz.model.configuration import ACKS_ALL, ACKS_LEADER
+from epochfuzz.model.state import State
 
 
 def remember_produced(p: State, r: int) -> int:

@@ -3,10 +3,10 @@
 `convergence` alone is not judged after every event but at the end of a schedule, by healing a copy of the partition.
 """
 
-from model import controller, healing, log
-from model.configuration import Configuration
-from model.replication import presumes_leadership
-from model.state import NONE, State
+from epochfuzz.model import controller, healing, log
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.replication import presumes_leadership
+from epochfuzz.model.state import NONE, State
 
 # In the order of severity, which is the order of every table and list. Bit i of a set of properties is the i-th.
 PROPERTIES = (

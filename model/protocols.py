@@ -6,7 +6,7 @@ choices are numbered from 0 in the order written here, and the rules compare aga
 
 from dataclasses import dataclass
 
-from model.names import nearest
+from epochfuzz.model.names import nearest
 
 # truncation: where a follower cuts its log when it starts to follow.
 TRUNCATE_TO_HIGH_WATERMARK = 0  # up to Kafka 0.10.2: cut to one's own high watermark

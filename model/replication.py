@@ -4,10 +4,10 @@ A follower has one request under way at a time. The answer carries what the lead
 in flight until it is received or dropped, or until the follower crashes or learns a new decision.
 """
 
-from model import epoch_cache, goals, high_watermark, log, promises, truncation
-from model.configuration import ACKS_ALL
-from model.protocols import FENCING_EPOCH
-from model.state import EPOCH_END, NONE, NOTHING, OUT_OF_RANGE, RECORDS, TRUNCATING, State
+from epochfuzz.model import epoch_cache, goals, high_watermark, log, promises, truncation
+from epochfuzz.model.configuration import ACKS_ALL
+from epochfuzz.model.protocols import FENCING_EPOCH
+from epochfuzz.model.state import EPOCH_END, NONE, NOTHING, OUT_OF_RANGE, RECORDS, TRUNCATING, State
 
 
 def presumes_leadership(p: State, r: int) -> bool:

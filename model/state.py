@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from model import configuration, protocols
-from model.configuration import MAX_EPOCHS, MAX_REPLICAS, Configuration
-from model.protocols import Protocol
+from epochfuzz.model import configuration, protocols
+from epochfuzz.model.configuration import MAX_EPOCHS, MAX_REPLICAS, Configuration
+from epochfuzz.model.protocols import Protocol
 
 NONE = -1  # no leader, or no epoch known yet
 EPOCHS = MAX_EPOCHS + 2  # the epochs there can be: 0, one for each change, and one that healing may need

@@ -1,7 +1,7 @@
 """One step: an event byte applied to a partition."""
 
-from model import controller, events, faults, isr, leadership, replication
-from model.state import State
+from epochfuzz.model import controller, events, faults, isr, leadership, replication
+from epochfuzz.model.state import State
 
 
 def step(p: State, event: int) -> bool:

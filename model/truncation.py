@@ -5,14 +5,14 @@ where the leader says the follower's last epoch ended (KIP-101), and cut step by
 (KIP-279).
 """
 
-from model import epoch_cache, goals, log
-from model.protocols import (
+from epochfuzz.model import epoch_cache, goals, log
+from epochfuzz.model.protocols import (
     ON_EACH_EPOCH,
     ON_LEADER_CHANGED_OR_EPOCH_MISSED,
     TRUNCATE_BY_LEADER_EPOCH,
     TRUNCATE_TO_HIGH_WATERMARK,
 )
-from model.state import FETCHING, NONE, TRUNCATING, State
+from epochfuzz.model.state import FETCHING, NONE, TRUNCATING, State
 
 
 def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from model.configuration import ACKS, MAX_EPOCHS, MAX_RECORDS, MAX_REPLICAS, MIN_REPLICAS, Configuration
-from model.protocols import GENERATIONS, MECHANISMS, Protocol
+from epochfuzz.model.configuration import ACKS, MAX_EPOCHS, MAX_RECORDS, MAX_REPLICAS, MIN_REPLICAS, Configuration
+from epochfuzz.model.protocols import GENERATIONS, MECHANISMS, Protocol
 
 
 @st.composite

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from model import properties
-from model.protocols import Protocol
-from model.state import Partition
+from epochfuzz.model import properties
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import Partition
 
 
 class PropertyBroken(AssertionError):

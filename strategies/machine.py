@@ -15,17 +15,17 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from model import properties, state
-from model.configuration import Configuration
-from model.events import event_text, parse_event
-from model.names import nearest
-from model.protocols import Protocol, parse_protocol
-from model.step import step
-from strategies import scouting
-from strategies.failures import CHECKS, failure_class, first_broken
-from strategies.profiles import PHASES
-from strategies.schedules import simplest_first
-from strategies.scouting import Scout
+from epochfuzz.model import properties, state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import event_text, parse_event
+from epochfuzz.model.names import nearest
+from epochfuzz.model.protocols import Protocol, parse_protocol
+from epochfuzz.model.step import step
+from epochfuzz.strategies import scouting
+from epochfuzz.strategies.failures import CHECKS, failure_class, first_broken
+from epochfuzz.strategies.profiles import PHASES
+from epochfuzz.strategies.schedules import simplest_first
+from epochfuzz.strategies.scouting import Scout
 
 # All that is quick to judge, but for `isr-complete`: loss waiting to happen, it would hide the loss.
 LASTING = ("no-committed-loss", "no-acked-loss", "no-divergence", "log-matching", "hw-within-log")

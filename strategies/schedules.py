@@ -8,11 +8,11 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from model import events
-from model.configuration import Configuration
-from model.protocols import Protocol
-from model.state import Partition, initial
-from model.step import step
+from epochfuzz.model import events
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import Partition, initial
+from epochfuzz.model.step import step
 
 # What happens in a healthy partition, and what brings one back to health. All else disturbs.
 PROGRESS = (

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from model import events, state
-from model.configuration import Configuration
-from model.protocols import Protocol
-from model.state import Partition
-from model.step import step
-from strategies.failures import CHECKS, first_broken
-from strategies.schedules import PROGRESS
+from epochfuzz.model import events, state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import Partition
+from epochfuzz.model.step import step
+from epochfuzz.strategies.failures import CHECKS, first_broken
+from epochfuzz.strategies.schedules import PROGRESS
 
 # Events of progress that a schedule tries, for each replica. Most are not enabled when their turn comes.
 _TRIES = 40

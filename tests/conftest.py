@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import settings
 
-from harness import cli
-from strategies import profiles
+from epochfuzz.harness import cli
+from epochfuzz.strategies import profiles
 
 profiles.register()
 settings.load_profile("ci")

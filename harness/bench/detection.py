@@ -8,13 +8,13 @@ from statistics import median
 from hypothesis import Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from harness.bench.spread import percentile_95
-from harness.defects import DEFECTS, hunting, planted
-from harness.defects.defect import Defect
-from harness.defects.proofs import judged, proofs
-from harness.engine.hunt import STRATEGIES
-from model import properties
-from strategies.profiles import UNATTENDED
+from epochfuzz.harness.bench.spread import percentile_95
+from epochfuzz.harness.defects import DEFECTS, hunting, planted
+from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.defects.proofs import judged, proofs
+from epochfuzz.harness.search.hunt import STRATEGIES
+from epochfuzz.model import properties
+from epochfuzz.strategies.profiles import UNATTENDED
 
 HYPOTHESIS = "hypothesis"
 _EXAMPLES = 5  # of the Hypothesis machine, for each seed; each scouts that many schedules, and takes that many steps

@@ -4,10 +4,10 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.defects import hunting, planted
-from harness.defects.defect import Defect
-from harness.defects.proofs import judged, proofs
-from harness.fuzz import CERTIFICATE_MEMORY
+from epochfuzz.harness.defects import hunting, planted
+from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.defects.proofs import judged, proofs
+from epochfuzz.harness.search.findings import CERTIFICATE_MEMORY
 
 _MOST_SCHEDULES = 10_000_000
 
@@ -36,7 +36,7 @@ class Reproduced:
 
 def reproduce(defects: Sequence[Defect], number: int = 0) -> Iterator[Reproduced]:
     """Find each defect with the default strategy and a seed, and make a reproducer of it as `fuzz` does."""
-    shrinking = planted.module("harness.shrink")
+    shrinking = planted.module("harness.search.shrink")
     for defect in defects:
         settings = hunting.settings_for(defect)
         protocol = planted.protocol(defect)

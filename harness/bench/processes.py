@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.bench.spread import Spread
-from harness.bench.throughput import PROTOCOL, SETTINGS
+from epochfuzz.harness.bench.spread import Spread
+from epochfuzz.harness.bench.throughput import PROTOCOL, SETTINGS
 
-_EPOCHFUZZ = (sys.executable, "-c", "from harness.cli import main; main()")
+_EPOCHFUZZ = (sys.executable, "-c", "from epochfuzz.harness.cli import main; main()")
 _LOST_RECORD = ("fuzz", "--protocol", "hw", "--schedules", "1000", "--seed", "7", "--json")
 
 

@@ -8,16 +8,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness import markdown
-from harness.bench import detection, minimal, processes, throughput
-from harness.bench.detection import Detection
-from harness.bench.minimal import Reproduced
-from harness.bench.processes import ColdStart, SparkEfficiency
-from harness.bench.spread import Spread
-from harness.bench.throughput import Speed
-from harness.defects import hunting
-from harness.defects.defect import Defect
-from harness.defects.proofs import proofs
+from epochfuzz.harness.bench import detection, minimal, processes, throughput
+from epochfuzz.harness.bench.detection import Detection
+from epochfuzz.harness.bench.minimal import Reproduced
+from epochfuzz.harness.bench.processes import ColdStart, SparkEfficiency
+from epochfuzz.harness.bench.spread import Spread
+from epochfuzz.harness.bench.throughput import Speed
+from epochfuzz.harness.defects import hunting
+from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.defects.proofs import proofs
+from epochfuzz.harness.reference import markdown
 
 _LIBRARIES = ("numba", "numpy", "hypothesis", "pyspark")
 

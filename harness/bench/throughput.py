@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from hypothesis import Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from harness.bench import peer
-from harness.bench.spread import Spread
-from harness.engine.explore import explore
-from harness.engine.walk import Walker
-from model import properties, state
-from model.configuration import Configuration
-from model.protocols import GENERATIONS
-from model.step import step
-from strategies.machine import ReplicationMachine, replication_machine
-from strategies.profiles import UNATTENDED
+from epochfuzz.harness.bench import peer
+from epochfuzz.harness.bench.spread import Spread
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.model import properties, state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.model.step import step
+from epochfuzz.strategies.machine import ReplicationMachine, replication_machine
+from epochfuzz.strategies.profiles import UNATTENDED
 
 PROTOCOL = GENERATIONS["kip-320"]
 SETTINGS = Configuration(replicas=3)

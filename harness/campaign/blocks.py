@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from harness.campaign.machines import MachineFailure
-from harness.engine.coverage import Coverage
-from harness.engine.walk import KEPT, Tally
-from harness.memory import most_memory
-from model import goals, properties
-from model.protocols import Protocol
+from epochfuzz.harness.campaign.machines import MachineFailure
+from epochfuzz.harness.memory import most_memory
+from epochfuzz.harness.search.coverage import Coverage
+from epochfuzz.harness.search.walk import KEPT, Tally
+from epochfuzz.model import goals, properties
+from epochfuzz.model.protocols import Protocol
 
 _SHORTEST = pa.struct(
     {

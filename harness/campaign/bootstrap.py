@@ -16,7 +16,7 @@ from typing import Any
 
 
 def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches: Iterator[Any]) -> Iterator[Any]:
-    """Run a task: a function of harness.campaign.worker, or of another module as in `module:function`.
+    """Run a task: a function of epochfuzz.harness.campaign.worker, or of another module as in `module:function`.
 
     `where` is directories of sources, joined as in PYTHONPATH, or a digest and the zip that has it.
     """
@@ -25,7 +25,8 @@ def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches:
         if path not in sys.path:
             sys.path.insert(0, path)
     module, _, function = task.rpartition(":")
-    yield from getattr(importlib.import_module(module or "harness.campaign.worker"), function)(argument, batches)
+    tasks = importlib.import_module(module or "epochfuzz.harness.campaign.worker")
+    yield from getattr(tasks, function)(argument, batches)
 
 
 def unpack(digest: str, sources: bytes) -> str:

@@ -7,20 +7,20 @@ from typing import Protocol as Interface
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from harness import fuzz
-from harness.campaign import blocks, cases, checks, coverage, findings, parameters, waves
-from harness.campaign.checks import Checked
-from harness.campaign.directory import Directory
-from harness.campaign.errors import CampaignError
-from harness.campaign.machines import load_machine
-from harness.campaign.parameters import Parameters
-from harness.campaign.waves import Counts, Waves
-from harness.campaign.workers import Workers
-from harness.case import dump_case
-from harness.engine.compilation import model_digest
-from harness.engine.walk import Tally
-from harness.estimate import Estimate, something_new
-from harness.fuzz import Finding
+from epochfuzz.harness.campaign import blocks, cases, checks, coverage, findings, parameters, waves
+from epochfuzz.harness.campaign.checks import Checked
+from epochfuzz.harness.campaign.directory import Directory
+from epochfuzz.harness.campaign.errors import CampaignError
+from epochfuzz.harness.campaign.machines import load_machine
+from epochfuzz.harness.campaign.parameters import Parameters
+from epochfuzz.harness.campaign.waves import Counts, Waves
+from epochfuzz.harness.campaign.workers import Workers
+from epochfuzz.harness.cases.case import dump_case
+from epochfuzz.harness.search import findings as fuzz
+from epochfuzz.harness.search.compilation import model_digest
+from epochfuzz.harness.search.estimate import Estimate, something_new
+from epochfuzz.harness.search.findings import Finding
+from epochfuzz.harness.search.walk import Tally
 
 # Written last: a campaign that has it is finished.
 OUTCOME = pa.schema(

@@ -6,11 +6,11 @@ from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import is_remote
 
-from harness import found_case
-from harness.campaign.directory import Directory
-from harness.campaign.parameters import Parameters
-from harness.case import Case, dump_case
-from harness.fuzz import Finding
+from epochfuzz.harness.campaign.directory import Directory
+from epochfuzz.harness.campaign.parameters import Parameters
+from epochfuzz.harness.cases import found_case
+from epochfuzz.harness.cases.case import Case, dump_case
+from epochfuzz.harness.search.findings import Finding
 
 
 def case_for(finding: Finding, parameters: Parameters) -> Case:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.campaign.errors import NonDeterminismError
+from epochfuzz.harness.campaign.errors import NonDeterminismError
 
 SAMPLED = 64  # one block in so many is walked twice, the first of all among them
 

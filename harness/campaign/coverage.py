@@ -5,9 +5,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from harness.engine import situations
-from harness.engine.walk import Tally
-from model.protocols import Protocol
+from epochfuzz.harness.search import situations
+from epochfuzz.harness.search.walk import Tally
+from epochfuzz.model.protocols import Protocol
 
 
 def _column(aspect: str) -> str:

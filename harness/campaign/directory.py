@@ -15,7 +15,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from harness.campaign.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.errors import CampaignError, sentence
 
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
 

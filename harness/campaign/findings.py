@@ -4,13 +4,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from harness import expectations
-from harness.campaign.parameters import Parameters
-from harness.engine.walk import Failure
-from harness.fuzz import Breach, Finding
-from harness.shrink import Reproducer
-from model.events import parse_schedule
-from model.protocols import parse_protocol
+from epochfuzz.harness.campaign.parameters import Parameters
+from epochfuzz.harness.search import expectations
+from epochfuzz.harness.search.findings import Breach, Finding
+from epochfuzz.harness.search.shrink import Reproducer
+from epochfuzz.harness.search.walk import Failure
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import parse_protocol
 
 # What a worker returns: the reproducer, and what it was made from.
 SHRUNK = pa.schema(

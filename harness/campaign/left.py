@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from harness.campaign.campaign import Outcome
-from harness.campaign.coverage import in_words
-from harness.estimate import CONFIDENCE, discovery_curve
+from epochfuzz.harness.campaign.campaign import Outcome
+from epochfuzz.harness.campaign.coverage import in_words
+from epochfuzz.harness.search.estimate import CONFIDENCE, discovery_curve
 
 _SHOWN = 3  # unreached situations for each protocol, where people read; JSON and tables have all
 

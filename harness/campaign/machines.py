@@ -16,17 +16,17 @@ from hypothesis import Phase, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, run_state_machine_as_test
 
-from harness.campaign.errors import CampaignError
-from harness.engine import situations
-from harness.engine.walk import Failure, Tally
-from model import goals, properties, state
-from model.configuration import Configuration
-from model.events import parse_schedule
-from model.protocols import Protocol
-from model.step import step
-from strategies.failures import PropertyBroken
-from strategies.machine import LASTING, replication_machine
-from strategies.profiles import UNATTENDED
+from epochfuzz.harness.campaign.errors import CampaignError
+from epochfuzz.harness.search import situations
+from epochfuzz.harness.search.walk import Failure, Tally
+from epochfuzz.model import goals, properties, state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.step import step
+from epochfuzz.strategies.failures import PropertyBroken
+from epochfuzz.strategies.machine import LASTING, replication_machine
+from epochfuzz.strategies.profiles import UNATTENDED
 
 EXAMPLES = 20
 _LONGEST_MESSAGE = 2_000

@@ -7,13 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from harness.campaign.machines import ReplicationMachines
-from harness.engine.compilation import model_digest
-from harness.engine.walk import Walker
-from harness.fuzz import Engine
-from harness.version import epochfuzz_version
-from model.configuration import Configuration
-from model.protocols import Protocol, parse_protocol
+from epochfuzz.harness.campaign.machines import ReplicationMachines
+from epochfuzz.harness.search.compilation import model_digest
+from epochfuzz.harness.search.findings import Engine
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import Protocol, parse_protocol
 
 _FIRST_ROUND = 2  # blocks
 BLOCK = 50_000  # schedules; about half a second on one core

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-from harness.campaign.parameters import Parameters
-from harness.campaign.waves import Counts
-from harness.summary import rate
-from model import properties
+from epochfuzz.harness.campaign.parameters import Parameters
+from epochfuzz.harness.campaign.waves import Counts
+from epochfuzz.harness.views.summary import rate
+from epochfuzz.model import properties
 
 _FIRST = 10.0  # seconds until the first line where there is no terminal
 _RARER = 1.5  # how many times as long until each of the next

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
-from harness.campaign.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.errors import CampaignError, sentence
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,14 +20,14 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
-from harness.campaign import blocks
-from harness.campaign.checks import SAMPLED
-from harness.campaign.directory import Directory
-from harness.campaign.pace import Pace
-from harness.campaign.parameters import Parameters
-from harness.campaign.workers import Workers
-from harness.engine.walk import Tally
-from model import properties
+from epochfuzz.harness.campaign import blocks
+from epochfuzz.harness.campaign.checks import SAMPLED
+from epochfuzz.harness.campaign.directory import Directory
+from epochfuzz.harness.campaign.pace import Pace
+from epochfuzz.harness.campaign.parameters import Parameters
+from epochfuzz.harness.campaign.workers import Workers
+from epochfuzz.harness.search.walk import Tally
+from epochfuzz.model import properties
 
 SCHEMA = pa.schema(
     {

@@ -9,13 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from harness import fuzz
-from harness.campaign import blocks, coverage, findings
-from harness.campaign.machines import run_user_machine
-from harness.campaign.parameters import Parameters
-from harness.engine.compilation import model_digest
-from harness.fuzz import Engine
-from harness.unreached import reachable
+from epochfuzz.harness.campaign import blocks, coverage, findings
+from epochfuzz.harness.campaign.machines import run_user_machine
+from epochfuzz.harness.campaign.parameters import Parameters
+from epochfuzz.harness.search import findings as fuzz
+from epochfuzz.harness.search.compilation import model_digest
+from epochfuzz.harness.search.findings import Engine
+from epochfuzz.harness.search.unreached import reachable
 
 Batches = Iterator[pa.RecordBatch]
 

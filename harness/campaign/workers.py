@@ -19,13 +19,13 @@ from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession, is_remote
 from pyspark.sql.pandas.types import from_arrow_schema
 
-import harness
-from harness.campaign import bootstrap
+import epochfuzz
+from epochfuzz.harness.campaign import bootstrap
 
 cloudpickle.register_pickle_by_value(bootstrap)  # type: ignore[no-untyped-call]
 
-_ROOT = Path(harness.__file__).parent.parent
-_PACKAGES = ("model", "strategies", "harness")
+_PACKAGE = Path(epochfuzz.__file__).parent
+_ROOT = _PACKAGE.parent
 
 
 class Workers:
@@ -41,7 +41,7 @@ class Workers:
             self._where = zip_of_sources(module)
 
     def map(self, numbers: DataFrame, task: str, argument: Any, schema: pa.Schema) -> DataFrame:
-        """The rows with which a task of harness.campaign.worker answers to the numbers, a DataFrame of one column."""
+        """The rows with which a task of campaign/worker.py answers to the numbers, a DataFrame of one column."""
         where, run_task = self._where, bootstrap.run_task
 
         def run(batches: Iterator[Any]) -> Iterator[Any]:
@@ -60,7 +60,8 @@ def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
 
     With a module, its file is in it as well, or all of the package that it is in.
     """
-    sources = [path for package in _PACKAGES for path in sorted((_ROOT / package).rglob("*.py"))]
+    folders = (_PACKAGE / name for name in ("model", "strategies", "harness"))  # in a checkout, links
+    sources = [_PACKAGE / "__init__.py", *(path for folder in folders for path in sorted(folder.rglob("*.py")))]
     files = {path.relative_to(_ROOT).as_posix(): path for path in sources}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
-from harness.commands import options
-from harness.commands.outcome import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json, write_file
 
 
 def bench(
@@ -31,8 +31,8 @@ def bench(
     if write is not None and not write.parent.is_dir():
         raise BadInput(f"--write: there is no directory {write.parent}")
 
-    from harness.bench import results as benchmark
-    from harness.bench.detection import detectable
+    from epochfuzz.harness.bench import results as benchmark
+    from epochfuzz.harness.bench.detection import detectable
 
     out = console(json)
     scale = benchmark.QUICK if quick else benchmark.FULL

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.commands import options
-from harness.commands.outcome import BadInput, Exit, console
-from model.configuration import Configuration
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.outcome import BadInput, Exit, console
+from epochfuzz.model.configuration import Configuration
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from harness.campaign.campaign import Campaign, Outcome
-    from harness.case import Case
+    from epochfuzz.harness.campaign.campaign import Campaign, Outcome
+    from epochfuzz.harness.cases.case import Case
 
 DEFAULT_SECONDS = 30.0
 
@@ -110,8 +110,8 @@ def run(
         seed = secrets.randbelow(1 << 32)
 
     def begin(spark: "SparkSession") -> "Campaign":
-        from harness.campaign.campaign import Campaign
-        from harness.campaign.parameters import MACHINES, Parameters
+        from epochfuzz.harness.campaign.campaign import Campaign
+        from epochfuzz.harness.campaign.parameters import MACHINES, Parameters
 
         asked = Parameters(tuple(protocols), settings, seed, schedules, seconds, until_stable)
         if engine is Engine.HYPOTHESIS:
@@ -167,15 +167,15 @@ def report(
 
 
 def _load(spark: "SparkSession", directory: str) -> "Campaign":
-    from harness.campaign.campaign import Campaign
+    from epochfuzz.harness.campaign.campaign import Campaign
 
     return Campaign.load(spark, directory)
 
 
 def _load_corpus(directory: Path | None) -> list["Case"]:
     """The cases of a corpus; without one that is named, those of ./corpus, if there are any."""
-    from harness.case import CaseError
-    from harness.corpus import load_corpus
+    from epochfuzz.harness.cases.case import CaseError
+    from epochfuzz.harness.cases.corpus import load_corpus
 
     if directory is None and not any(Path("corpus").rglob("*.yaml")):
         return []
@@ -194,8 +194,8 @@ def _finish(
     json: bool,
 ) -> int:
     """Begin or load a campaign, take it to its end, and show what it has found."""
-    from harness.campaign.errors import CampaignError
-    from harness.campaign.progress import Shown
+    from epochfuzz.harness.campaign.errors import CampaignError
+    from epochfuzz.harness.campaign.progress import Shown
 
     with spark_session(master, remote) as spark:
         campaign = begin(spark)
@@ -215,8 +215,8 @@ def _finish(
 @contextmanager
 def spark_session(master: str | None, remote: str | None) -> Iterator["SparkSession"]:
     """A Spark session. What goes wrong with Spark or with the directory is bad input, here or where they are set up."""
-    from harness.campaign import session
-    from harness.campaign.errors import CampaignError, NonDeterminismError
+    from epochfuzz.harness.campaign import session
+    from epochfuzz.harness.campaign.errors import CampaignError, NonDeterminismError
 
     if master is not None and remote is not None:
         raise BadInput("--master and --remote both say where Spark runs: give one of them")
@@ -239,11 +239,11 @@ def _end(
     report: Path | None = None,
     sarif: Path | None = None,
 ) -> int:
-    from harness import news
-    from harness.campaign.left import left_json, left_lines
-    from harness.commands.ending import end_machine, end_walk
-    from harness.fuzz import Walked
-    from harness.memory import most_memory
+    from epochfuzz.harness.campaign.left import left_json, left_lines
+    from epochfuzz.harness.cases import news
+    from epochfuzz.harness.commands.ending import end_machine, end_walk
+    from epochfuzz.harness.memory import most_memory
+    from epochfuzz.harness.search.findings import Walked
 
     parameters, out = outcome.parameters, console(json)
     if parameters.machine is not None:

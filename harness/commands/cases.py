@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from harness.case import CaseError
-from harness.commands.outcome import BadInput, Exit
-from harness.judgement import Judgement
-from model.protocols import ProtocolError
+from epochfuzz.harness.cases.case import CaseError
+from epochfuzz.harness.cases.judgement import Judgement
+from epochfuzz.harness.commands.outcome import BadInput, Exit
+from epochfuzz.model.protocols import ProtocolError
 
 
 @contextmanager

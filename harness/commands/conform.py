@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.commands import options
-from harness.commands.campaign import Master, Remote, spark_session
-from harness.commands.outcome import BadInput, Exit, console, print_json
-from harness.conform.judge import Judgement
-from model.configuration import Configuration
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.campaign import Master, Remote, spark_session
+from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
+from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.model.configuration import Configuration
 
 if TYPE_CHECKING:
-    from harness.case import Case
-    from harness.conform.finding import Finding
-    from harness.conform.plan import Plan
-    from harness.conform.run import Crew
+    from epochfuzz.harness.cases.case import Case
+    from epochfuzz.harness.conform.finding import Finding
+    from epochfuzz.harness.conform.plan import Plan
+    from epochfuzz.harness.conform.run import Crew
 
 _CORPUS = Path("corpus")
 
@@ -77,12 +77,12 @@ def conform(
         seed = secrets.randbelow(1 << 32)
 
     # Imported here so that help and mistakes are answered before anything is compiled.
-    from harness.conform import report
-    from harness.conform.fault import SubjectUnable
-    from harness.conform.plan import Plan
-    from harness.conform.process import CommandError
-    from harness.conform.run import run
-    from harness.progress import show_search
+    from epochfuzz.harness.conform import report
+    from epochfuzz.harness.conform.fault import SubjectUnable
+    from epochfuzz.harness.conform.plan import Plan
+    from epochfuzz.harness.conform.process import CommandError
+    from epochfuzz.harness.conform.run import run
+    from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
     plan = Plan(tuple(command), protocols, settings, schedules, seed, cases, judge, timeout, max_failures)
@@ -119,12 +119,12 @@ def conform(
 @contextmanager
 def _crew(plan: "Plan", campaign: str | None, master: str | None, remote: str | None, jobs: int) -> Iterator["Crew"]:
     if campaign is None:
-        from harness.conform.workers import Processes
+        from epochfuzz.harness.conform.workers import Processes
 
         yield Processes(jobs)
         return
     with spark_session(master, remote) as spark:
-        from harness.conform.campaign import Campaign
+        from epochfuzz.harness.conform.campaign import Campaign
 
         yield Campaign(spark, campaign, plan)
 
@@ -140,8 +140,8 @@ def _left_on_sigterm() -> Iterator[None]:
 
 
 def _load(paths: list[Path] | None) -> list["Case"]:
-    from harness.case import CaseError
-    from harness.corpus import load_corpus
+    from epochfuzz.harness.cases.case import CaseError
+    from epochfuzz.harness.cases.corpus import load_corpus
 
     if paths is None:
         paths = [_CORPUS] if _CORPUS.is_dir() else []
@@ -152,7 +152,7 @@ def _load(paths: list[Path] | None) -> list["Case"]:
 
 
 def _save(finding: "Finding", seed: int, directory: Path) -> Path:
-    from harness.conform.cases import save_case
+    from epochfuzz.harness.conform.cases import save_case
 
     try:
         return save_case(finding, seed, directory)
@@ -161,7 +161,7 @@ def _save(finding: "Finding", seed: int, directory: Path) -> Path:
 
 
 def _command_line(plan: "Plan", corpus: list[Path] | None, campaign: str | None) -> str:
-    from harness.conform.subject import PATIENCE
+    from epochfuzz.harness.conform.subject import PATIENCE
 
     words = ["epochfuzz", "conform"]
     for protocol in plan.protocols:

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from harness.case import Case, dump_case, load_case
-from harness.commands import options
-from harness.commands.cases import mistakes_told
-from harness.commands.outcome import Exit, console, print_json, write_file
-from harness.corpus import find_cases, load_corpus, tells_as_much
+from epochfuzz.harness.cases.case import Case, dump_case, load_case
+from epochfuzz.harness.cases.corpus import find_cases, load_corpus, tells_as_much
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.cases import mistakes_told
+from epochfuzz.harness.commands.outcome import Exit, console, print_json, write_file
 
 FOUND = "found"
 
@@ -67,9 +67,9 @@ def add(
 
 
 def _show(out: Console, case: Case) -> None:
-    from harness.replay import replay
-    from harness.timeline import timeline
-    from model.protocols import parse_protocol
+    from epochfuzz.harness.views.terminal import timeline
+    from epochfuzz.harness.witness.replay import replay
+    from epochfuzz.model.protocols import parse_protocol
 
     out.print(f"\n{case.id}\n{case.why.strip()}", markup=False)
     name = (case.provenance or {}).get("protocol") or next(iter(case.expect), None)

@@ -4,9 +4,9 @@ import io
 from collections.abc import Sequence
 from enum import StrEnum
 
-from harness.case import Case
-from harness.commands.outcome import BadInput
-from harness.replay import Run
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.witness.replay import Run
 
 MOST_EVENTS = 500  # a longer schedule is no picture; a browser takes seconds over it
 _TERMINAL_WIDTH = 100
@@ -35,8 +35,8 @@ def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
 
     `title` names the module, which has to be named as its file is.
     """
-    from harness.figures import mermaid, svg, tla
-    from harness.story import most_telling, tell
+    from epochfuzz.harness.views import mermaid, svg, tla
+    from epochfuzz.harness.witness.story import most_telling, tell
 
     if format_ is Format.TLA:
         return tla.trace_module(title, case.why, runs)
@@ -47,7 +47,7 @@ def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
         return svg.drawing(story, case.id)
     from rich.console import Console
 
-    from harness import timeline
+    from epochfuzz.harness.views import terminal as timeline
 
     page = io.StringIO()
     Console(file=page, width=_TERMINAL_WIDTH, color_system=None).print(timeline.draw(story))

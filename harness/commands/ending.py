@@ -9,16 +9,16 @@ from rich.console import Console
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from harness.campaign.campaign import Outcome
+    from epochfuzz.harness.campaign.campaign import Outcome
 
-from harness import sarif as sarif_format
-from harness import summary
-from harness.commands import github, options
-from harness.commands.outcome import Exit, print_json, write_file
-from harness.fuzz import Engine, Finding, Walked
-from harness.report import from_walk
-from harness.report.page import Page
-from model.configuration import Configuration
+from epochfuzz.harness.commands import github, options
+from epochfuzz.harness.commands.outcome import Exit, print_json, write_file
+from epochfuzz.harness.search.findings import Engine, Finding, Walked
+from epochfuzz.harness.views import sarif as sarif_format
+from epochfuzz.harness.views import summary
+from epochfuzz.harness.views.report import from_walk
+from epochfuzz.harness.views.report.page import Page
+from epochfuzz.model.configuration import Configuration
 
 
 def end_walk(
@@ -60,7 +60,7 @@ def end_walk(
 
 def write_report(out: Console, file: Path, page: Page) -> None:
     """Write a page as an HTML file."""
-    from harness.report import html  # what renders is loaded for those who asked for it
+    from epochfuzz.harness.views.report import html  # what renders is loaded for those who asked for it
 
     with out.status("drawing the report"):
         write_file(file, html.render(page))

@@ -8,12 +8,12 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from harness import explain as explaining
-from harness.commands import options
-from harness.commands.outcome import BadInput, Exit, console, print_json
-from harness.explain import Entry, Example
-from harness.testing import run_schedule
-from model.protocols import GENERATIONS
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
+from epochfuzz.harness.reference import explain as explaining
+from epochfuzz.harness.reference.explain import Entry, Example
+from epochfuzz.harness.testing import run_schedule
+from epochfuzz.model.protocols import GENERATIONS
 
 
 def explain(
@@ -104,7 +104,7 @@ def _command_line(example: Example) -> str:
 
 
 def _drawing(example: Example) -> RenderableType:
-    from harness.timeline import side_by_side, timeline
+    from epochfuzz.harness.views.terminal import side_by_side, timeline
 
     run = run_schedule(example.events, example.under, **example.settings.changed())
     if example.beside is None:

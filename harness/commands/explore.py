@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from harness.commands import options
-from harness.commands.outcome import Exit, console, print_json
-from harness.expectations import known_flaw
-from model.configuration import Configuration
-from model.events import schedule_texts
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.outcome import Exit, console, print_json
+from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import schedule_texts
 
 
 @options.configured(records=3, epochs=3)
@@ -32,10 +32,10 @@ def explore(
     (parsed,) = options.parse_protocols([protocol])
     wanted = options.parse_property(property_)
 
-    from harness.engine import explore as engine
-    from harness.progress import show_search
-    from harness.replay import replay
-    from harness.timeline import timeline
+    from epochfuzz.harness.search import explore as engine
+    from epochfuzz.harness.views.progress import show_search
+    from epochfuzz.harness.views.terminal import timeline
+    from epochfuzz.harness.witness.replay import replay
 
     out = console(json)
     limit = int(memory * engine.GIBIBYTE)

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from harness.commands import options
-from harness.commands.outcome import BadInput, Exit, console, print_json
-from model.configuration import Configuration
-from model.events import schedule_texts
-from model.protocols import Protocol, ablations
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import schedule_texts
+from epochfuzz.model.protocols import Protocol, ablations
 
 DEFAULT_SCHEDULES = 200_000
 ABLATION_SCHEDULES = 1_000_000
@@ -90,10 +90,10 @@ def _walk(
     sarif: Path | None,
     json: bool,
 ) -> int:
-    from harness import fuzz as fuzzing
-    from harness.commands.ending import end_walk
-    from harness.engine.walk import Walker
-    from harness.progress import show_walk
+    from epochfuzz.harness.commands.ending import end_walk
+    from epochfuzz.harness.search import findings as fuzzing
+    from epochfuzz.harness.search.walk import Walker
+    from epochfuzz.harness.views.progress import show_walk
 
     out.print(f"seed {seed} · {settings.text()}")
     walker = Walker(protocols, settings, seed)
@@ -115,12 +115,12 @@ def _ablate(
     sarif: Path | None,
     json: bool,
 ) -> int:
-    from harness import fuzz as fuzzing
-    from harness import summary
-    from harness.commands.ending import reproduction, write_report, write_sarif
-    from harness.engine.walk import Walker
-    from harness.progress import show_walk
-    from harness.report import from_walk
+    from epochfuzz.harness.commands.ending import reproduction, write_report, write_sarif
+    from epochfuzz.harness.search import findings as fuzzing
+    from epochfuzz.harness.search.walk import Walker
+    from epochfuzz.harness.views import summary
+    from epochfuzz.harness.views.progress import show_walk
+    from epochfuzz.harness.views.report import from_walk
 
     variants = ablations(base)
     if not variants:
@@ -159,10 +159,10 @@ def _distinguish(
     seed: int,
     json: bool,
 ) -> int:
-    from harness.distinguish import distinguish
-    from harness.progress import show_search
-    from harness.replay import replay
-    from harness.timeline import side_by_side
+    from epochfuzz.harness.search.distinguish import distinguish
+    from epochfuzz.harness.views.progress import show_search
+    from epochfuzz.harness.views.terminal import side_by_side
+    from epochfuzz.harness.witness.replay import replay
 
     wanted = options.parse_property(property_)
     out.print(f"seed {seed} · {settings.text()}")

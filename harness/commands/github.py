@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from harness import markdown
-from harness.commands.outcome import BadInput
-from harness.judgement import Judgement
-from model.events import schedule_texts
+from epochfuzz.harness.cases.judgement import Judgement
+from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.reference import markdown
+from epochfuzz.model.events import schedule_texts
 
 if TYPE_CHECKING:
-    from harness.fuzz import Engine, Finding
+    from epochfuzz.harness.search.findings import Engine, Finding
 
 _MOST_DIAGRAMS = 5  # a step's summary is limited to a mebibyte, and nobody reads more
 
@@ -72,9 +72,9 @@ def _summarise(lines: Iterable[str]) -> None:
 def _walk_lines(
     walker: "Engine", found: Sequence["Finding"], news: Sequence["Finding"], reproduce: str
 ) -> Iterable[str]:
-    from harness import summary
-    from harness.figures.mermaid import sequence_diagram
-    from harness.story import tell
+    from epochfuzz.harness.views import summary
+    from epochfuzz.harness.views.mermaid import sequence_diagram
+    from epochfuzz.harness.witness.story import tell
 
     yield f"### epochfuzz: {len(news) or 'nothing'} new, {len(found) - len(news)} known\n"
     yield markdown.table(

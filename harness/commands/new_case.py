@@ -11,16 +11,16 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.text import Text
 
-from harness import timeline
-from harness.case import Case, dump_case
-from harness.commands import options
-from harness.commands.outcome import BadInput, Exit, console, print_json, write_file
-from harness.figures import captions
-from harness.judgement import judge
-from harness.recording import Recording
-from model.configuration import Configuration
-from model.events import VERBS, EventError, event_text, parse_event, schedule_texts
-from model.names import nearest
+from epochfuzz.harness.cases.case import Case, dump_case
+from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.cases.recording import Recording
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.views import captions
+from epochfuzz.harness.views import terminal as timeline
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import VERBS, EventError, event_text, parse_event, schedule_texts
+from epochfuzz.model.names import nearest
 
 _COMMANDS = {
     "undo": "take the last event back",

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from harness.commands.outcome import BadInput
-from model.configuration import Configuration, ConfigurationError
-from model.names import nearest
-from model.properties import PROPERTIES
-from model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
+from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.model.configuration import Configuration, ConfigurationError
+from epochfuzz.model.names import nearest
+from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
 
 Protocols = Annotated[
     list[str],

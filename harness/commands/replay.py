@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.case import dump_case
-from harness.commands import github, options
-from harness.commands.cases import exit_code, mistakes_told
-from harness.commands.drawing import Format, draw, refuse_too_long
-from harness.commands.outcome import BadInput, console, print_json, write_file
-from harness.corpus import load_corpus
-from harness.judgement import Judgement, Verdict, judge, rewritten
+from epochfuzz.harness.cases.case import dump_case
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.cases.judgement import Judgement, Verdict, judge, rewritten
+from epochfuzz.harness.commands import github, options
+from epochfuzz.harness.commands.cases import exit_code, mistakes_told
+from epochfuzz.harness.commands.drawing import Format, draw, refuse_too_long
+from epochfuzz.harness.commands.outcome import BadInput, console, print_json, write_file
 
 
 def replay(
@@ -89,7 +89,7 @@ def _draw(judgements: list[Judgement], format_: Format, file: Path | None) -> No
 
 
 def _print_trace(out: Console, judgement: Judgement) -> None:
-    from harness.timeline import side_by_side, timeline
+    from epochfuzz.harness.views.terminal import side_by_side, timeline
 
     runs = [verdict.run for verdict in judgement.verdicts.values()]
     out.print(Text(f"\n{judgement.case.id}", "bold"))

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from harness.commands import options
-from harness.commands.cases import exit_code, mistakes_told
-from harness.commands.drawing import refuse_too_long
-from harness.commands.outcome import BadInput, console, print_json, write_file
-from harness.corpus import load_corpus
-from harness.judgement import judge
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.cases import exit_code, mistakes_told
+from epochfuzz.harness.commands.drawing import refuse_too_long
+from epochfuzz.harness.commands.outcome import BadInput, console, print_json, write_file
 
 
 def report(
@@ -41,7 +41,7 @@ def report(
         if not judgement.verdicts:
             raise BadInput(f"{judgement.case.path}: the case names no protocol to report on: give one with --protocol")
 
-    from harness.report import from_cases, html
+    from epochfuzz.harness.views.report import from_cases, html
 
     out = console(json)
     with out.status(f"drawing {len(judgements)} cases"):

@@ -6,8 +6,8 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from harness.commands import options
-from harness.commands.outcome import Exit, console, print_json
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.outcome import Exit, console, print_json
 
 
 def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
@@ -18,7 +18,7 @@ def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
     - `epochfuzz selftest`
     - `epochfuzz selftest --seed 7 --json`
     """
-    from harness.selftest import catch, detectable
+    from epochfuzz.harness.defects.selftest import catch, detectable
 
     out = console(json)
     if seed is None:

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from harness.case import Expectation, dump_case, load_case
-from harness.commands import options
-from harness.commands.cases import mistakes_told
-from harness.commands.outcome import BadInput, Exit, console, print_json
-from harness.judgement import rewritten
-from harness.replay import replay
-from model.events import schedule_texts
-from model.properties import PROPERTIES
+from epochfuzz.harness.cases.case import Expectation, dump_case, load_case
+from epochfuzz.harness.cases.judgement import rewritten
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.cases import mistakes_told
+from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model.events import schedule_texts
+from epochfuzz.model.properties import PROPERTIES
 
 
 def shrink(
@@ -41,10 +41,10 @@ def shrink(
         wanted_text = property_ or "any property"
         raise BadInput(f"{case}: the schedule does not break {wanted_text} under {parsed.name}: nothing to shrink")
 
-    from harness import shrink as shrinking
-    from harness.engine.explore import GIBIBYTE
-    from harness.progress import show_search
-    from harness.timeline import timeline
+    from epochfuzz.harness.search import shrink as shrinking
+    from epochfuzz.harness.search.explore import GIBIBYTE
+    from epochfuzz.harness.views.progress import show_search
+    from epochfuzz.harness.views.terminal import timeline
 
     out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
     wanted = options.parse_property(name)

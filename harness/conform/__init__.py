@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.conform.machine import conformance_test
-    from harness.conform.subject import CommandSubject, Subject
-    from harness.conform.wire import Config, Observation
+    from epochfuzz.harness.conform.machine import conformance_test
+    from epochfuzz.harness.conform.subject import CommandSubject, Subject
+    from epochfuzz.harness.conform.wire import Config, Observation
 
 __all__ = ["CommandSubject", "Config", "Observation", "Subject", "conformance_test"]
 

@@ -7,14 +7,14 @@ of jobs, nor on the machine. A block can be pickled, and so can what comes of it
 import math
 from dataclasses import dataclass, field, replace
 
-from harness import expectations
-from harness.conform.drive import Driven, Failure, Setting, Shown, drive
-from harness.conform.fault import JUDGED, Fault, Kind, SubjectUnable
-from harness.conform.judge import Judgement
-from harness.conform.stability import changed
-from harness.conform.subject import CommandSubject
-from model.configuration import Configuration
-from model.protocols import Protocol
+from epochfuzz.harness.conform.drive import Driven, Failure, Setting, Shown, drive
+from epochfuzz.harness.conform.fault import JUDGED, Fault, Kind, SubjectUnable
+from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.stability import changed
+from epochfuzz.harness.conform.subject import CommandSubject
+from epochfuzz.harness.search import expectations
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import Protocol
 
 MOST_UNJUDGED = 10  # schedules without an answer to judge, each of which takes a new process, until a run gives up
 _TWICE = 16  # judged by promises, one schedule of so many is run twice

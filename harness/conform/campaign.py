@@ -14,17 +14,17 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from harness.campaign import waves
-from harness.campaign.directory import Directory
-from harness.campaign.errors import CampaignError
-from harness.campaign.pace import Pace
-from harness.campaign.workers import Workers
-from harness.conform import rows, tasks
-from harness.conform.block import BlockResult, Failed
-from harness.conform.finding import Finding
-from harness.conform.plan import Plan
-from harness.engine.compilation import model_digest
-from model.protocols import Protocol
+from epochfuzz.harness.campaign import waves
+from epochfuzz.harness.campaign.directory import Directory
+from epochfuzz.harness.campaign.errors import CampaignError
+from epochfuzz.harness.campaign.pace import Pace
+from epochfuzz.harness.campaign.workers import Workers
+from epochfuzz.harness.conform import rows, tasks
+from epochfuzz.harness.conform.block import BlockResult, Failed
+from epochfuzz.harness.conform.finding import Finding
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.harness.search.compilation import model_digest
+from epochfuzz.model.protocols import Protocol
 
 PLAN = pa.schema({"plan": pa.string()})  # JSON: what was asked for, and the digest of the model
 

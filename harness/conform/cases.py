@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from harness.case import Case, CheckedState, Expectation, dump_case
-from harness.conform.fault import Kind
-from harness.conform.finding import Finding
-from harness.judgement import rewritten
-from model.events import event_text
+from epochfuzz.harness.cases.case import Case, CheckedState, Expectation, dump_case
+from epochfuzz.harness.cases.judgement import rewritten
+from epochfuzz.harness.conform.fault import Kind
+from epochfuzz.harness.conform.finding import Finding
+from epochfuzz.model.events import event_text
 
 
 def case_of(finding: Finding, seed: int) -> Case:

@@ -4,19 +4,19 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from harness.conform import wire
-from harness.conform.fault import Fault, Kind, SubjectFailed
-from harness.conform.healing import heal
-from harness.conform.judge import Judge, Judgement, fields_of
-from harness.conform.lockstep import LockStep
-from harness.conform.promises import Promises
-from harness.conform.subject import Answering
-from harness.conform.wire import Observation
-from model import state
-from model.configuration import Configuration
-from model.events import VERBS, event_text, verb_of
-from model.protocols import Protocol
-from model.step import step
+from epochfuzz.harness.conform import wire
+from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed
+from epochfuzz.harness.conform.healing import heal
+from epochfuzz.harness.conform.judge import Judge, Judgement, fields_of
+from epochfuzz.harness.conform.lockstep import LockStep
+from epochfuzz.harness.conform.promises import Promises
+from epochfuzz.harness.conform.subject import Answering
+from epochfuzz.harness.conform.wire import Observation
+from epochfuzz.model import state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import VERBS, event_text, verb_of
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.step import step
 
 Answers = list[tuple[bool, Observation]]  # to each event: whether it was applied, and what was seen after it
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from harness.conform.block import Failed, Trial
-from harness.conform.drive import Answers, Failure, Setting, drive
-from harness.conform.fault import Fault, Kind, SubjectUnable
-from harness.conform.plan import Plan
-from harness.conform.shrink import shrink
-from harness.conform.subject import CommandSubject
-from model.protocols import Protocol
+from epochfuzz.harness.conform.block import Failed, Trial
+from epochfuzz.harness.conform.drive import Answers, Failure, Setting, drive
+from epochfuzz.harness.conform.fault import Fault, Kind, SubjectUnable
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.harness.conform.shrink import shrink
+from epochfuzz.harness.conform.subject import CommandSubject
+from epochfuzz.model.protocols import Protocol
 
 _SHRINKING_PATIENCE = 0.5  # where a failure is a time-out, so that there is time for some attempts
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from harness.conform.promises import Seen
-from harness.conform.subject import Answering
-from harness.conform.wire import Observation
-from model.events import REPLICA_NAMES
-from model.state import EPOCHS
+from epochfuzz.harness.conform.promises import Seen
+from epochfuzz.harness.conform.subject import Answering
+from epochfuzz.harness.conform.wire import Observation
+from epochfuzz.model.events import REPLICA_NAMES
+from epochfuzz.model.state import EPOCHS
 
 _PATIENCE = 3  # rounds in which nothing is seen to happen; a follower may be asking for one epoch after another
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.conform.fault import Fault
-from model.configuration import Configuration
-from model.events import ELECT, EXPIRE, PRODUCE, verb_of
+from epochfuzz.harness.conform.fault import Fault
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import ELECT, EXPIRE, PRODUCE, verb_of
 
 if TYPE_CHECKING:  # the command line names the judgements before it loads anything
-    from harness.conform.wire import Observation
+    from epochfuzz.harness.conform.wire import Observation
 
 
 class Judgement(StrEnum):

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from harness.conform.fault import Fault, Kind
-from harness.conform.judge import CONTROLLER_FIELDS, REPLICA_FIELDS, is_beyond_bounds
-from harness.conform.wire import Observation
-from harness.judgement import differences
-from model import state
-from model.configuration import Configuration
-from model.events import CATCH_UP, CRASH, NOTIFY, POWER_LOSS, REPLICA_NAMES, RESTART, replica_of, verb_of
-from model.observation import observe
-from model.protocols import Protocol
-from model.step import step
+from epochfuzz.harness.cases.judgement import differences
+from epochfuzz.harness.conform.fault import Fault, Kind
+from epochfuzz.harness.conform.judge import CONTROLLER_FIELDS, REPLICA_FIELDS, is_beyond_bounds
+from epochfuzz.harness.conform.wire import Observation
+from epochfuzz.model import state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import CATCH_UP, CRASH, NOTIFY, POWER_LOSS, REPLICA_NAMES, RESTART, replica_of, verb_of
+from epochfuzz.model.observation import observe
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.step import step
 
 
 class LockStep:

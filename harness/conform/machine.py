@@ -13,21 +13,20 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from harness import expectations
-from harness.conform import wire
-from harness.conform.drive import Setting
-from harness.conform.fault import Fault, Kind, SubjectFailed, SubjectUnable
-from harness.conform.healing import heal
-from harness.conform.judge import Judgement
-from harness.conform.lockstep import LockStep
-from harness.conform.promises import Promises
-from harness.conform.subject import Answering, CheckedSubject, CommandSubject, Subject
-from harness.engine import generate
-from model.configuration import Configuration
-from model.events import VERBS, event_text, parse_event, schedule_texts, verb_of
-from model.protocols import parse_protocol
-from strategies.profiles import PHASES
-from strategies.schedules import simplest_first
+from epochfuzz.harness.conform import wire
+from epochfuzz.harness.conform.drive import Setting
+from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed, SubjectUnable
+from epochfuzz.harness.conform.healing import heal
+from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.lockstep import LockStep
+from epochfuzz.harness.conform.promises import Promises
+from epochfuzz.harness.conform.subject import Answering, CheckedSubject, CommandSubject, Subject
+from epochfuzz.harness.search import expectations, generate
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import VERBS, event_text, parse_event, schedule_texts, verb_of
+from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.strategies.profiles import PHASES
+from epochfuzz.strategies.schedules import simplest_first
 
 Factory = Callable[[], Subject]
 

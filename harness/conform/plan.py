@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from harness.case import Case
-from harness.conform.block import Block, Trial
-from harness.conform.judge import Judgement
-from harness.conform.subject import PATIENCE
-from harness.engine import generate
-from model.configuration import Configuration
-from model.protocols import Protocol, parse_protocol
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.conform.block import Block, Trial
+from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.subject import PATIENCE
+from epochfuzz.harness.search import generate
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import Protocol, parse_protocol
 
 BLOCK = 50  # schedules; long enough for a start of the subject not to matter, short enough for jobs to share the work
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from harness.conform.fault import Kind, SubjectFailed
+from epochfuzz.harness.conform.fault import Kind, SubjectFailed
 
 MOST_LINE = 1 << 20
 KEPT_OUTPUT = 2048

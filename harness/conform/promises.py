@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, cast
 
-from harness.conform.fault import Fault, Kind
-from harness.conform.judge import is_beyond_bounds
-from harness.conform.wire import Observation
-from model import properties
-from model.configuration import Configuration
-from model.events import ELECT, EXPIRE, PRODUCE, REPLICA_NAMES, replica_of, verb_of
+from epochfuzz.harness.conform.fault import Fault, Kind
+from epochfuzz.harness.conform.judge import is_beyond_bounds
+from epochfuzz.harness.conform.wire import Observation
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import ELECT, EXPIRE, PRODUCE, REPLICA_NAMES, replica_of, verb_of
 
 Log = list[tuple[str, int]]
 

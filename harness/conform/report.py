@@ -8,17 +8,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from harness.case import log_texts
-from harness.conform.fault import Kind, shown
-from harness.conform.finding import Finding
-from harness.conform.judge import FIELDS
-from harness.conform.lockstep import comparable, ordered
-from harness.conform.plan import Plan
-from harness.conform.run import Outcome
-from harness.judgement import differences
-from harness.replay import Run, replay
-from harness.timeline import timeline
-from model.events import REPLICA_NAMES, VERBS, event_text, schedule_texts, verb_of
+from epochfuzz.harness.cases.case import log_texts
+from epochfuzz.harness.cases.judgement import differences
+from epochfuzz.harness.conform.fault import Kind, shown
+from epochfuzz.harness.conform.finding import Finding
+from epochfuzz.harness.conform.judge import FIELDS
+from epochfuzz.harness.conform.lockstep import comparable, ordered
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.harness.conform.run import Outcome
+from epochfuzz.harness.views.terminal import timeline
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.model.events import REPLICA_NAMES, VERBS, event_text, schedule_texts, verb_of
 
 
 def finding_text(finding: Finding) -> RenderableType:

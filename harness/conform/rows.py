@@ -7,15 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from harness.conform import wire
-from harness.conform.block import BlockResult, Failed
-from harness.conform.drive import Failure, Shown
-from harness.conform.fault import Fault, Kind
-from harness.conform.finding import Finding
-from harness.conform.plan import Plan
-from model.configuration import Configuration
-from model.events import parse_schedule, schedule_texts
-from model.protocols import parse_protocol
+from epochfuzz.harness.conform import wire
+from epochfuzz.harness.conform.block import BlockResult, Failed
+from epochfuzz.harness.conform.drive import Failure, Shown
+from epochfuzz.harness.conform.fault import Fault, Kind
+from epochfuzz.harness.conform.finding import Finding
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule, schedule_texts
+from epochfuzz.model.protocols import parse_protocol
 
 _COUNTS = pa.map_(pa.string(), pa.int64())
 _FAILED = pa.struct(

@@ -12,12 +12,12 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Protocol as Interface
 
-from harness.conform.block import MOST_UNJUDGED, BlockResult, Failed
-from harness.conform.drive import Shown
-from harness.conform.fault import Kind
-from harness.conform.finding import Finding
-from harness.conform.plan import Plan
-from model.protocols import Protocol
+from epochfuzz.harness.conform.block import MOST_UNJUDGED, BlockResult, Failed
+from epochfuzz.harness.conform.drive import Shown
+from epochfuzz.harness.conform.fault import Kind
+from epochfuzz.harness.conform.finding import Finding
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.model.protocols import Protocol
 
 MOST_FINDINGS = 5  # for each protocol; one cause seldom shows in more ways than that
 

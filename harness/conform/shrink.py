@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from harness.conform.drive import Failure
-from harness.simplest import simplest
-from model.events import encode, replica_of, verb_of
+from epochfuzz.harness.conform.drive import Failure
+from epochfuzz.harness.search.simplest import simplest
+from epochfuzz.model.events import encode, replica_of, verb_of
 
 MOST_ATTEMPTS = 3_000
 MOST_SECONDS = 30.0  # for subjects that are slow, or that have to time out to fail

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from harness.conform.drive import Driven, Failure
-from harness.conform.fault import Fault, Kind, shown
-from harness.conform.wire import Observation
+from epochfuzz.harness.conform.drive import Driven, Failure
+from epochfuzz.harness.conform.fault import Fault, Kind, shown
+from epochfuzz.harness.conform.wire import Observation
 
 
 def changed(first: Driven, second: Driven) -> list[Failure]:

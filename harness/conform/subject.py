@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
-from harness.conform import wire
-from harness.conform.fault import Kind, SubjectFailed, SubjectUnable
-from harness.conform.process import START_PATIENCE, LineProcess
-from harness.conform.wire import Config, Malformed, Observation
-from model.events import VERBS
+from epochfuzz.harness.conform import wire
+from epochfuzz.harness.conform.fault import Kind, SubjectFailed, SubjectUnable
+from epochfuzz.harness.conform.process import START_PATIENCE, LineProcess
+from epochfuzz.harness.conform.wire import Config, Malformed, Observation
+from epochfuzz.model.events import VERBS
 
 PATIENCE = 5.0
 _SETTLING = 0.001

@@ -5,15 +5,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from harness.conform import rows
-from harness.conform.block import run_block
-from harness.conform.finding import finding
-from harness.conform.plan import Plan
-from model.protocols import parse_protocol
+from epochfuzz.harness.conform import rows
+from epochfuzz.harness.conform.block import run_block
+from epochfuzz.harness.conform.finding import finding
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.model.protocols import parse_protocol
 
 Batches = Iterator[pa.RecordBatch]
 
-# Their names, for harness.campaign.workers.
+# Their names, for campaign/workers.py.
 RUN_BLOCKS = f"{__name__}:run_blocks"
 SHRINK_FAILURES = f"{__name__}:shrink_failures"
 

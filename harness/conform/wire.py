@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, NotRequired, cast
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict  # pydantic wants this one up to Python 3.11
 
-from model.configuration import Configuration
-from model.events import VERBS
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import VERBS
 
 VERSION: Literal[1] = 1
 

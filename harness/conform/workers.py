@@ -12,10 +12,10 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing
 from types import FrameType
 
-from harness.conform.block import Block, BlockResult, Failed, run_block
-from harness.conform.finding import Finding, finding
-from harness.conform.plan import Plan
-from model.protocols import Protocol
+from epochfuzz.harness.conform.block import Block, BlockResult, Failed, run_block
+from epochfuzz.harness.conform.finding import Finding, finding
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.model.protocols import Protocol
 
 _PARTING_PATIENCE = 3.0  # a subject that does not end by itself takes one of them
 

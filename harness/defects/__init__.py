@@ -4,7 +4,7 @@ The model has no switch for any of them. planted.py makes a copy of the model in
 so the model stays readable and the defects stay honest: a rule that has been rewritten since refuses its defect.
 """
 
-from harness.defects import (
+from epochfuzz.harness.defects import (
     acknowledgement,
     epoch_cache,
     judging,
@@ -14,7 +14,7 @@ from harness.defects import (
     replication,
     truncation,
 )
-from harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import Defect
 
 PROTOCOL_DEFECTS: tuple[Defect, ...] = (
     *replication.DEFECTS,

@@ -1,6 +1,6 @@
 """Mistakes in acknowledgement: the producer is answered before its record is safe."""
 
-from harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import Defect
 
 DEFECTS = (
     Defect(

@@ -1,6 +1,6 @@
 """Mistakes in the leader epoch cache: what it notes, what it forgets, and what it answers."""
 
-from harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import Defect
 
 DEFECTS = (
     Defect(

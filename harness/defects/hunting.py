@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from harness.defects import planted
-from harness.defects.defect import Defect
-from harness.defects.proofs import judged, proofs
-from harness.engine import generate
-from model import properties
-from model.configuration import Configuration
+from epochfuzz.harness.defects import planted
+from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.defects.proofs import judged, proofs
+from epochfuzz.harness.search import generate
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
 
 DEFAULT_STRATEGY = "swarm"
 
@@ -23,7 +23,7 @@ def settings_for(defect: Defect) -> Configuration:
 def hunter(defect: Defect) -> Any:
     """A Hunter (harness/engine/hunt.py) of the planted copy, for a detectable defect of the protocol."""
     settings = settings_for(defect)
-    return planted.module("harness.engine.hunt").Hunter(planted.protocol(defect), settings, judged(defect, settings))
+    return planted.module("harness.search.hunt").Hunter(planted.protocol(defect), settings, judged(defect, settings))
 
 
 def first_not_seen(defect: Defect, settings: Configuration, seed: int, most: int) -> tuple[int, int] | None:

@@ -1,6 +1,6 @@
 """Mistakes in judging: a promise forgotten, or a loss not seen. Only a protocol known to be flawed can show them."""
 
-from harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import Defect
 
 DEFECTS = (
     Defect(

@@ -1,6 +1,6 @@
 """Mistakes of a replica that learns a decision: what it forgets, what it keeps, and what it takes for granted."""
 
-from harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import Defect
 
 DEFECTS = (
     Defect(

@@ -1,6 +1,6 @@
 """Mistakes in membership: who is in the ISR, who is elected, and who is told."""
 
-from harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import Defect
 
 DEFECTS = (
     Defect(

@@ -25,14 +25,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.defects import DEFECTS
-from harness.defects.defect import Defect
-from harness.engine.compilation import cache_directory
+import epochfuzz
+from epochfuzz.harness.defects import DEFECTS
+from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.search.compilation import cache_directory
 
 _PACKAGE = "planted"
-_ROOT = Path(__file__).parents[2]
-_COPIED = ("model/*.py", "strategies/*.py", "harness/engine/*.py", "harness/shrink.py", "harness/simplest.py")
-_IMPORT = re.compile(r"^( *)(from|import) (model|strategies|harness)\b", re.MULTILINE)
+_ROOT = Path(epochfuzz.__file__).parent
+_COPIED = ("model/*.py", "strategies/*.py", "harness/search/*.py")
+_IMPORT = re.compile(r"^( *(?:from|import) )epochfuzz\b", re.MULTILINE)
 
 # (module, text, what follows it): the defect as one more mechanism of a protocol and one more constant of a state; and
 # every rule is called, for it would take minutes to compile all defects wherever a rule is inlined.
@@ -55,7 +56,7 @@ def protocol(defect: Defect) -> Any:
 
 
 def module(name: str) -> Any:
-    """The module of the planted copy that is called `name` (`model.step`, `harness.engine.walk`) in the sound one."""
+    """The module of the planted copy that is called `name` (`model.step`, `harness.search.walk`) in the sound one."""
     _import_package()
     return importlib.import_module(f"{_PACKAGE}.{name}")
 
@@ -100,14 +101,8 @@ def _sources(defects: Iterable[Defect]) -> dict[str, str]:
         file = f"model/{name}.py"
         sources[file] = replaced(sources[file], text, text + addition.replace("{choices}", choices), file)
     sources["model/protocols.py"] = sources["model/protocols.py"].replace("choices, strict=True)", "choices)")
-    copied = {name: _IMPORT.sub(_renamed, source) for name, source in sources.items()}
+    copied = {name: _IMPORT.sub(rf"\1{_PACKAGE}", source) for name, source in sources.items()}
     return copied | {"__init__.py": "", "harness/__init__.py": ""}
-
-
-def _renamed(match: re.Match[str]) -> str:
-    indentation, word, package = match.groups()
-    renamed = f"{indentation}{word} {_PACKAGE}.{package}"
-    return renamed if word == "from" or not match.string[match.end() :].startswith("\n") else f"{renamed} as {package}"
 
 
 def plant(source: str, defects: Iterable[tuple[int, Defect]]) -> str:

@@ -1,7 +1,7 @@
 """Proofs: for each defect, by complete search, the smallest configuration that shows it, and a shortest schedule.
 
-proofs.yaml keeps them, to be read and reviewed. `python -m harness.defects.proofs NAME...` prints those of some defects
-anew, in seconds or minutes each, and of all if none is named.
+proofs.yaml keeps them, to be read and reviewed. `python -m epochfuzz.harness.defects.proofs NAME...` prints those of
+some defects anew, in seconds or minutes each, and of all if none is named.
 """
 
 import sys
@@ -13,13 +13,13 @@ from typing import Any
 
 import yaml
 
-from harness.defects import PROTOCOL_DEFECTS, planted
-from harness.defects.defect import Defect
-from harness.expectations import known_flaw
-from model import properties
-from model.configuration import Configuration
-from model.events import ELECT, EXPIRE, PRODUCE, parse_schedule, schedule_texts, verb_of
-from model.protocols import parse_protocol
+from epochfuzz.harness.defects import PROTOCOL_DEFECTS, planted
+from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import ELECT, EXPIRE, PRODUCE, parse_schedule, schedule_texts, verb_of
+from epochfuzz.model.protocols import parse_protocol
 
 _FILE = Path(__file__).with_name("proofs.yaml")
 _MEMORY = 3 << 30
@@ -86,11 +86,11 @@ def prove(defect: Defect) -> Proof | None:
         assert exploration.complete
     settings = Configuration(replicas=3)
     wanted = judged(defect, settings)
-    hunter = planted.module("harness.engine.hunt").Hunter(planted.protocol(defect), settings, wanted)
+    hunter = planted.module("harness.search.hunt").Hunter(planted.protocol(defect), settings, wanted)
     found = hunter.first("swarm", 0, _HUNTED)
     if found is None:
         return None
-    shrunk = planted.module("harness.shrink").shrink(found[1], planted.protocol(defect), settings, wanted)
+    shrunk = planted.module("harness.search.shrink").shrink(found[1], planted.protocol(defect), settings, wanted)
     return _proof(defect, settings, shrunk)
 
 
@@ -123,7 +123,7 @@ def _needed(settings: Configuration, schedule: bytes) -> Configuration:
 
 
 def _explore(defect: Defect, settings: Configuration, depth: int | None) -> Any:
-    explore = planted.module("harness.engine.explore").explore
+    explore = planted.module("harness.search.explore").explore
     return explore(planted.protocol(defect), settings, judged(defect, settings), depth=depth, memory=_MEMORY)
 
 

@@ -1,6 +1,6 @@
 """Mistakes in recovery: what a replica writes down, and what it wakes up with."""
 
-from harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import Defect
 
 DEFECTS = (
     Defect(

@@ -1,6 +1,6 @@
 """Mistakes in replication: what is sent, appended and fenced, and how far the high watermark goes."""
 
-from harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import Defect
 
 DEFECTS = (
     Defect(

@@ -1,6 +1,6 @@
 """Mistakes in truncation: when a follower cuts its log, and where."""
 
-from harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import Defect
 
 DEFECTS = (
     Defect(

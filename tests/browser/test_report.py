@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from harness.corpus import load_corpus
-from harness.judgement import judge
-from harness.report import from_cases, html
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.views.report import from_cases, html
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 CASES = [CORPUS / "documents" / "m1-loss.yaml", CORPUS / "history" / "kafka-6880-zombie-replica.yaml"]

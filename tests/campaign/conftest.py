@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.campaign import session
-from harness.campaign.campaign import Campaign
-from harness.campaign.parameters import Parameters
-from model.configuration import Configuration
-from model.protocols import parse_protocol
+from epochfuzz.harness.campaign import session
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.parameters import Parameters
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import parse_protocol
 
 
 class Quiet:

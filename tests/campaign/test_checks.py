@@ -3,10 +3,10 @@
 import pytest
 from pyspark.sql import functions as F
 
-from harness.campaign import checks, waves
-from harness.campaign.campaign import Campaign
-from harness.campaign.checks import Checked
-from harness.campaign.errors import NonDeterminismError
+from epochfuzz.harness.campaign import checks, waves
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.checks import Checked
+from epochfuzz.harness.campaign.errors import NonDeterminismError
 
 from .conftest import Quiet, parameters
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from harness import fuzz
-from harness.campaign import findings
+from epochfuzz.harness.campaign import findings
+from epochfuzz.harness.search import findings as fuzz
 
 from .conftest import parameters
 

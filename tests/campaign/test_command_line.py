@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign import session
+from epochfuzz.harness.campaign import session
 
 ROOT = Path(__file__).parents[2]
 

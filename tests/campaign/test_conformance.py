@@ -8,16 +8,16 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
-from harness.campaign.errors import CampaignError, sentence
-from harness.conform import rows
-from harness.conform.block import run_block
-from harness.conform.campaign import Campaign
-from harness.conform.plan import Plan
-from harness.conform.run import Outcome, run
-from harness.conform.workers import Processes
-from harness.corpus import load_corpus
-from model.configuration import Configuration
-from model.protocols import parse_protocol
+from epochfuzz.harness.campaign.errors import CampaignError, sentence
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.conform import rows
+from epochfuzz.harness.conform.block import run_block
+from epochfuzz.harness.conform.campaign import Campaign
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.harness.conform.run import Outcome, run
+from epochfuzz.harness.conform.workers import Processes
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import parse_protocol
 from tests.conform.running import ROOT, SUBJECT
 
 KIP_320 = parse_protocol("kip-320")
@@ -85,7 +85,7 @@ def test_a_finished_one_is_shown_again_without_running_anything(spark, finished,
     def refuse(*arguments):
         raise AssertionError("there was nothing left to run")
 
-    monkeypatch.setattr("harness.campaign.workers.Workers.map", refuse)
+    monkeypatch.setattr("epochfuzz.harness.campaign.workers.Workers.map", refuse)
     directory, done = finished
     shown = run(DEFECTIVE, Campaign(spark, directory, DEFECTIVE))
     assert found(shown) == found(done)

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from pyspark.errors import PythonException
 
-from harness.campaign import campaign as campaigns
-from harness.campaign import waves
-from harness.campaign.campaign import Campaign
-from harness.campaign.directory import Directory
-from harness.campaign.errors import CampaignError, sentence
+from epochfuzz.harness.campaign import campaign as campaigns
+from epochfuzz.harness.campaign import waves
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.directory import Directory
+from epochfuzz.harness.campaign.errors import CampaignError, sentence
 
 from .conftest import Quiet, block_rows, parameters
 

@@ -5,13 +5,13 @@ import sys
 import numpy as np
 import pytest
 
-from harness import fuzz
-from harness.campaign.campaign import Campaign
-from harness.campaign.errors import CampaignError
-from harness.campaign.machines import ReplicationMachines, load_machine, run_user_machine
-from harness.campaign.workers import files_of, zip_of_sources
-from model.configuration import Configuration
-from model.protocols import parse_protocol
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.errors import CampaignError
+from epochfuzz.harness.campaign.machines import ReplicationMachines, load_machine, run_user_machine
+from epochfuzz.harness.campaign.workers import files_of, zip_of_sources
+from epochfuzz.harness.search import findings as fuzz
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import parse_protocol
 
 from .conftest import Quiet, parameters
 

@@ -1,7 +1,7 @@
 """The sizes of waves follow the clock, and stop where a campaign does."""
 
-from harness.campaign import pace
-from harness.campaign.pace import Pace
+from epochfuzz.harness.campaign import pace
+from epochfuzz.harness.campaign.pace import Pace
 
 
 class Clock:

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from harness.campaign.campaign import Campaign
-from harness.campaign.parameters import Parameters
-from harness.engine.compilation import model_digest
-from model.configuration import Configuration
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.parameters import Parameters
+from epochfuzz.harness.search.compilation import model_digest
+from epochfuzz.model.configuration import Configuration
 
 from .conftest import parameters
 

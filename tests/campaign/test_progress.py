@@ -4,9 +4,9 @@ import io
 
 from rich.console import Console
 
-from harness.campaign.progress import Shown
-from harness.campaign.waves import Counts
-from harness.engine.walk import Tally
+from epochfuzz.harness.campaign.progress import Shown
+from epochfuzz.harness.campaign.waves import Counts
+from epochfuzz.harness.search.walk import Tally
 
 from .conftest import parameters
 

@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from harness import fuzz
-from harness.campaign import blocks, cases, findings
-from harness.campaign.campaign import Campaign
-from harness.campaign.workers import Workers
-from harness.case import load_case
-from harness.engine.walk import Tally
-from harness.judgement import judge
+from epochfuzz.harness.campaign import blocks, cases, findings
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.workers import Workers
+from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.search import findings as fuzz
+from epochfuzz.harness.search.walk import Tally
 
 from .conftest import Quiet, block_rows, parameters
 

@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.campaign import Campaign
 
 from .conftest import Quiet, parameters
 
@@ -38,7 +38,7 @@ def test_a_campaign_that_is_cut_in_two_stops_at_the_same_schedule(spark, stable,
     campaign = Campaign.start(spark, str(tmp_path / "c"), stable.parameters)
     first = iter(stable.parameters.rounds())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harness.campaign.parameters.Parameters.rounds", lambda self: islice(first, 2))
+        patch.setattr("epochfuzz.harness.campaign.parameters.Parameters.rounds", lambda self: islice(first, 2))
         campaign.walk(Quiet())
     assert campaign.tally().schedules < stable.tally.schedules
     Campaign.load(spark, campaign.directory.uri).walk(Quiet())

@@ -5,18 +5,18 @@ import sys
 
 from pyspark import cloudpickle
 
-from harness.campaign import bootstrap, workers
-from harness.engine.compilation import model_digest
+from epochfuzz.harness.campaign import bootstrap, workers
+from epochfuzz.harness.search.compilation import model_digest
 
 from .conftest import parameters
 
 WORKER = """
 import pickle, sys
 run = pickle.load(sys.stdin.buffer)
-assert "harness" not in sys.modules
+assert "epochfuzz" not in sys.modules
 assert list(run(iter([]))) == []
-import harness
-print(harness.__file__)
+import epochfuzz
+print(epochfuzz.__file__)
 """
 
 
@@ -39,7 +39,7 @@ def test_a_worker_that_shares_no_files_unpacks_the_sources(tmp_path):
         ).stdout.decode()
         for _ in range(2)
     ]
-    assert places == [f"{tmp_path}/epochfuzz/sources/{where[0]}/harness/__init__.py\n"] * 2
+    assert places == [f"{tmp_path}/epochfuzz/sources/{where[0]}/epochfuzz/__init__.py\n"] * 2
 
 
 def test_the_sources_are_the_same_zip_every_time():

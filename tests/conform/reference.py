@@ -4,12 +4,12 @@ import json
 import sys
 from typing import Any
 
-from model import state
-from model.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
-from model.events import parse_event
-from model.observation import observe
-from model.protocols import parse_protocol
-from model.step import step
+from epochfuzz.model import state
+from epochfuzz.model.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
+from epochfuzz.model.events import parse_event
+from epochfuzz.model.observation import observe
+from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.step import step
 
 
 class Reference:

@@ -8,12 +8,12 @@ from typing import Any
 
 from hypothesis import settings as hypothesis_settings
 
-from harness.conform.plan import Plan
-from harness.conform.run import Outcome, run
-from harness.conform.workers import Processes
-from model.configuration import Configuration
-from model.events import schedule_texts
-from model.protocols import parse_protocol
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.harness.conform.run import Outcome, run
+from epochfuzz.harness.conform.workers import Processes
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import schedule_texts
+from epochfuzz.model.protocols import parse_protocol
 
 ROOT = Path(__file__).parents[2]
 SUBJECT = (sys.executable, "-m", "tests.conform.subject")

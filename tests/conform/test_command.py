@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from harness.case import load_case
-from harness.conform import plan, run, shrink
-from harness.corpus import load_corpus
-from harness.judgement import judge
+from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.conform import plan, run, shrink
 from tests.conform.running import REFERENCE, ROOT, SUBJECT
 
 HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))

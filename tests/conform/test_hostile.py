@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from harness.conform.block import MOST_UNJUDGED
-from harness.conform.fault import Fault, Kind
-from harness.conform.judge import Judgement
-from harness.conform.process import KEPT_OUTPUT, CommandError
-from harness.conform.run import Outcome
-from harness.conform.subject import CommandSubject
-from harness.conform.wire import config_of
-from model.configuration import Configuration
+from epochfuzz.harness.conform.block import MOST_UNJUDGED
+from epochfuzz.harness.conform.fault import Fault, Kind
+from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.process import KEPT_OUTPUT, CommandError
+from epochfuzz.harness.conform.run import Outcome
+from epochfuzz.harness.conform.subject import CommandSubject
+from epochfuzz.harness.conform.wire import config_of
+from epochfuzz.model.configuration import Configuration
 from tests.conform.running import ROOT, conform, reproducer, zombies
 
 HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))

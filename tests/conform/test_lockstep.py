@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from harness.conform.drive import Driven, Setting, drive
-from harness.conform.fault import Kind
-from harness.conform.judge import Judgement
-from harness.conform.subject import CheckedSubject
-from harness.engine import generate
-from model.configuration import Configuration
-from model.events import parse_schedule, schedule_texts
-from model.protocols import parse_protocol
+from epochfuzz.harness.conform.drive import Driven, Setting, drive
+from epochfuzz.harness.conform.fault import Kind
+from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.subject import CheckedSubject
+from epochfuzz.harness.search import generate
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule, schedule_texts
+from epochfuzz.model.protocols import parse_protocol
 from tests.conform.reference import Reference
 
 REPLICATED = ["produce A", "fetch B", "receive B", "fetch B", "receive B"]

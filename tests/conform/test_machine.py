@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from harness.conform import CommandSubject, conformance_test
-from harness.conform.machine import NonConformance
-from model.configuration import ConfigurationError
-from model.protocols import ProtocolError
+from epochfuzz.harness.conform import CommandSubject, conformance_test
+from epochfuzz.harness.conform.machine import NonConformance
+from epochfuzz.model.configuration import ConfigurationError
+from epochfuzz.model.protocols import ProtocolError
 from tests.conform.reference import Reference
 from tests.conform.running import SUBJECT, failures
 
@@ -155,7 +155,7 @@ def test_a_wrong_argument_is_refused_at_once(arguments: dict[str, Any], error: t
 
 
 def test_the_package_gives_its_names_and_no_others() -> None:
-    import harness.conform as package
+    import epochfuzz.harness.conform as package
 
     assert all(getattr(package, name) for name in package.__all__)
     with pytest.raises(AttributeError, match="no attribute 'conformance'"):

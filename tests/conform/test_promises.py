@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.conform.drive import Driven, Setting, drive
-from harness.conform.judge import Judgement
-from harness.conform.subject import CheckedSubject
-from harness.engine import generate
-from harness.replay import replay
-from model.configuration import Configuration
-from model.events import parse_schedule
-from model.properties import PROPERTIES, permitted
-from model.protocols import GENERATIONS, parse_protocol
+from epochfuzz.harness.conform.drive import Driven, Setting, drive
+from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.subject import CheckedSubject
+from epochfuzz.harness.search import generate
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.properties import PROPERTIES, permitted
+from epochfuzz.model.protocols import GENERATIONS, parse_protocol
 from tests.conform.reference import Reference
 from tests.conform.test_lockstep import Changed
 

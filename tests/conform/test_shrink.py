@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import pytest
 
-from harness.conform import shrink as shrinking
-from harness.conform.drive import Failure
-from harness.conform.fault import Fault, Kind
-from harness.conform.shrink import shrink
-from model.configuration import Configuration
-from model.events import parse_schedule, schedule_texts
+from epochfuzz.harness.conform import shrink as shrinking
+from epochfuzz.harness.conform.drive import Failure
+from epochfuzz.harness.conform.fault import Fault, Kind
+from epochfuzz.harness.conform.shrink import shrink
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule, schedule_texts
 
 ALPHABET = Configuration().alphabet()
 FAULT = Fault(Kind.DIFFERENCE, "applied", True, False)

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from harness.conform import wire
-from harness.conform.wire import Malformed
-from model.configuration import Configuration
+from epochfuzz.harness.conform import wire
+from epochfuzz.harness.conform.wire import Malformed
+from epochfuzz.model.configuration import Configuration
 from tests.conform.running import ROOT
 
 EMPTY = {"up": True, "leo": 0, "hw": 0, "log": [], "epochs": [], "leader": "A", "leader_epoch": 0}

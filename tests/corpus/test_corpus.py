@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.case import Case, dump_case
-from harness.corpus import load_corpus
-from harness.judgement import judge, rewritten
+from epochfuzz.harness.cases.case import Case, dump_case
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.cases.judgement import judge, rewritten
 
 CASES = load_corpus([Path(__file__).parents[2] / "corpus"])
 each_case = pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in CASES])

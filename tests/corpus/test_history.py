@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from harness.case import Case
-from harness.corpus import load_corpus
-from harness.engine.explore import GIBIBYTE, explore
-from harness.engine.walk import Walker
-from harness.expectations import known_flaw
-from harness.replay import replay
-from harness.shrink import Reproducer, certify
-from model import goals, properties, state
-from model.observation import observe
-from model.protocols import GENERATIONS, Protocol, parse_protocol
-from model.step import step
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.harness.search.explore import GIBIBYTE, explore
+from epochfuzz.harness.search.shrink import Reproducer, certify
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model import goals, properties, state
+from epochfuzz.model.observation import observe
+from epochfuzz.model.protocols import GENERATIONS, Protocol, parse_protocol
+from epochfuzz.model.step import step
 
 HISTORY = {case.id: case for case in load_corpus([Path(__file__).parents[2] / "corpus" / "history"])}
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.case import CaseError, load_case
-from harness.judgement import judge
-from model.configuration import Configuration
+from epochfuzz.harness.cases.case import CaseError, load_case
+from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.model.configuration import Configuration
 from tests.documents.pages import blocks, named
 
 PAGE = named("reference/case-files.md")

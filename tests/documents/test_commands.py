@@ -34,8 +34,11 @@ class Reader:
         subject.write_text("#!/bin/sh\nexec python -m tests.conform.reference\n")
         subject.chmod(0o755)
         installed = parent / "installed"
-        installed.mkdir()
-        (installed / "model").symlink_to(self.directory / "model")
+        package = installed / "epochfuzz"
+        package.mkdir(parents=True)
+        for name in ("__init__.py", "strategies", "harness"):
+            (package / name).symlink_to(ROOT / "src" / "epochfuzz" / name)
+        (package / "model").symlink_to(self.directory / "model")
         self.environment = os.environ | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(installed),

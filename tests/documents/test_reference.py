@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness import reference
-from harness.explain import glossary
+from epochfuzz.harness.reference import pages as reference
+from epochfuzz.harness.reference.explain import glossary
 
 PAGES = reference.pages()
 

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.case import load_case
-from harness.replay import replay
-from model.protocols import parse_protocol
+from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model.protocols import parse_protocol
 
 pytest_plugins = ["pytester"]
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 M1_LOSS = ROOT / "corpus" / "documents" / "m1-loss.yaml"
 
 INSTALLED = any(entry.name == "epochfuzz" for entry in importlib.metadata.entry_points(group="pytest11"))
-WITH_PLUGIN = () if INSTALLED else ("-p", "harness.pytest_plugin")
+WITH_PLUGIN = () if INSTALLED else ("-p", "epochfuzz.harness.plugin.hooks")
 
 # The shortest loss under hw: isr-complete breaks after event 8, no-committed-loss and no-acked-loss after event 9.
 SHORTEST_LOSS = """\
@@ -297,7 +297,8 @@ def test_workers_may_rewrite_the_same_case(project: pytest.Pytester) -> None:
 
 
 def test_importing_the_plugin_loads_nothing_heavy() -> None:
-    code = f"import sys, harness.pytest_plugin; print(({HEAVY} | {{'numpy', 'yaml', 'model'}}) & set(sys.modules))"
+    heavy = f"{HEAVY} | {{'numpy', 'yaml', 'epochfuzz.model'}}"
+    code = f"import sys, epochfuzz.harness.plugin.hooks; print(({heavy}) & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"
 

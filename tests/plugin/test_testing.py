@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from harness import testing
-from harness.testing import NoSuchSchedule, minimal, run_schedule
-from model.configuration import ConfigurationError
-from model.events import EventError
-from model.protocols import ProtocolError
+from epochfuzz.harness import testing
+from epochfuzz.harness.testing import NoSuchSchedule, minimal, run_schedule
+from epochfuzz.model.configuration import ConfigurationError
+from epochfuzz.model.events import EventError
+from epochfuzz.model.protocols import ProtocolError
 
 SHORTEST_LOSS = [
     "produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B",

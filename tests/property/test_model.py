@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model import events, log
-from model.configuration import Configuration
-from model.observation import log_entries
-from model.protocols import Protocol
-from model.state import FIELDS, Partition, from_record, initial, to_record
-from model.step import step
-from strategies.configurations import configurations, protocols
-from strategies.schedules import lively_schedules
+from epochfuzz.model import events, log
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.observation import log_entries
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import FIELDS, Partition, from_record, initial, to_record
+from epochfuzz.model.step import step
+from epochfuzz.strategies.configurations import configurations, protocols
+from epochfuzz.strategies.schedules import lively_schedules
 
 ON_DISK = ("log_record", "log_epoch", "standing", "leo", "checkpointed", "flushed", "cache_size")
 

@@ -5,17 +5,17 @@ from hypothesis import find, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from model.configuration import Configuration
-from model.events import parse_schedule, verb_of
-from model.properties import PROPERTIES
-from model.protocols import GENERATIONS, MECHANISMS, Protocol, parse_protocol
-from model.state import initial
-from model.step import step
-from strategies import profiles, scouting
-from strategies.configurations import configurations, protocols
-from strategies.failures import CHECKS, PropertyBroken, failure_class
-from strategies.machine import LASTING, replication_machine
-from strategies.schedules import PROGRESS, lively_schedules, schedules, simplest_first
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule, verb_of
+from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.protocols import GENERATIONS, MECHANISMS, Protocol, parse_protocol
+from epochfuzz.model.state import initial
+from epochfuzz.model.step import step
+from epochfuzz.strategies import profiles, scouting
+from epochfuzz.strategies.configurations import configurations, protocols
+from epochfuzz.strategies.failures import CHECKS, PropertyBroken, failure_class
+from epochfuzz.strategies.machine import LASTING, replication_machine
+from epochfuzz.strategies.schedules import PROGRESS, lively_schedules, schedules, simplest_first
 
 HW = parse_protocol("hw")
 

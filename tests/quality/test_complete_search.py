@@ -2,12 +2,12 @@
 
 import pytest
 
-from harness.engine.explore import explore
-from harness.shrink import certify
-from model import properties
-from model.configuration import Configuration
-from model.events import parse_schedule, schedule_texts
-from model.protocols import parse_protocol
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.search.shrink import certify
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule, schedule_texts
+from epochfuzz.model.protocols import parse_protocol
 
 BOUNDS = {"records": 3, "epochs": 3}
 

@@ -5,15 +5,15 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from harness.replay import replay
-from harness.shrink import breaking_prefix
-from model.configuration import Configuration
-from model.events import parse_schedule, schedule_texts
-from model.properties import PROPERTIES
-from model.protocols import parse_protocol
-from strategies.failures import PropertyBroken
-from strategies.machine import ReplicationMachine, replication_machine
-from strategies.schedules import simplest_first
+from epochfuzz.harness.search.shrink import breaking_prefix
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule, schedule_texts
+from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.strategies.failures import PropertyBroken
+from epochfuzz.strategies.machine import ReplicationMachine, replication_machine
+from epochfuzz.strategies.schedules import simplest_first
 
 LOSS = [
     "produce A",

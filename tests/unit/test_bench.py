@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from harness.bench import detection, results
-from harness.bench.detection import Detection, Hunt
-from harness.bench.minimal import Reproduced
-from harness.bench.processes import ColdStart, SparkEfficiency
-from harness.bench.spread import Spread, percentile_95
-from harness.bench.throughput import SUBJECTS, Speed
-from harness.commands.bench import bench
-from harness.commands.outcome import BadInput
-from harness.defects import DEFECTS
+from epochfuzz.harness.bench import detection, results
+from epochfuzz.harness.bench.detection import Detection, Hunt
+from epochfuzz.harness.bench.minimal import Reproduced
+from epochfuzz.harness.bench.processes import ColdStart, SparkEfficiency
+from epochfuzz.harness.bench.spread import Spread, percentile_95
+from epochfuzz.harness.bench.throughput import SUBJECTS, Speed
+from epochfuzz.harness.commands.bench import bench
+from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.defects import DEFECTS
 
 EASY, HARD = DEFECTS[:2]
 

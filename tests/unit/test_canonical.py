@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.canonical import canonical
-from model import properties
-from model.configuration import Configuration
-from model.events import parse_schedule, schedule_texts
-from model.protocols import parse_protocol
+from epochfuzz.harness.search.canonical import canonical
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule, schedule_texts
+from epochfuzz.model.protocols import parse_protocol
 
 HW = parse_protocol("hw")
 LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B"]

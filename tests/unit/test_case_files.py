@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.case import Case, CaseError, CheckedState, Expectation, dump_case, load_case
-from harness.corpus import find_cases, load_corpus
-from model.configuration import ACKS, MAX_REPLICAS, MIN_REPLICAS, Configuration
-from model.events import REPLICA_NAMES, alphabet, parse_schedule
-from model.properties import PROPERTIES
+from epochfuzz.harness.cases.case import Case, CaseError, CheckedState, Expectation, dump_case, load_case
+from epochfuzz.harness.cases.corpus import find_cases, load_corpus
+from epochfuzz.model.configuration import ACKS, MAX_REPLICAS, MIN_REPLICAS, Configuration
+from epochfuzz.model.events import REPLICA_NAMES, alphabet, parse_schedule
+from epochfuzz.model.properties import PROPERTIES
 
 CASE = """\
 schema: 1

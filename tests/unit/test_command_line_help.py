@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from harness.cli import app
+from epochfuzz.harness.cli import app
 
 COMMAND = typer.main.get_command(app)
 

@@ -4,16 +4,16 @@ import ast
 
 import pytest
 
-from harness.defects import DEFECTS, PROTOCOL_DEFECTS, planted
-from harness.defects.defect import Defect
-from harness.defects.proofs import broken_by, judged, proofs, prove, undetectable
-from harness.engine.walk import Walker
-from harness.replay import replay
-from model import properties, state
-from model.configuration import Configuration
-from model.events import parse_schedule
-from model.protocols import parse_protocol
-from model.step import step
+from epochfuzz.harness.defects import DEFECTS, PROTOCOL_DEFECTS, planted
+from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.defects.proofs import broken_by, judged, proofs, prove, undetectable
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model import properties, state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.step import step
 
 DETECTABLE = [defect for defect in PROTOCOL_DEFECTS if defect.name in proofs()]
 QUICKLY_SEARCHED = [defect for defect in DETECTABLE if len(proofs()[defect.name].shortest) <= 3]
@@ -137,5 +137,5 @@ def test_a_schedule_that_shows_a_defect_shrinks_within_the_planted_copy():
     protocol = planted.protocol(defect)
     longer = parse_schedule(["fetch B", "receive B", "shrink B"]) + proof.shortest
     wanted = judged(defect, proof.settings)
-    shrunk = planted.module("harness.shrink").shrink(longer, protocol, Configuration(), wanted)
+    shrunk = planted.module("harness.search.shrink").shrink(longer, protocol, Configuration(), wanted)
     assert len(shrunk) == len(proof.shortest)

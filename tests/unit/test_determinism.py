@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from harness.engine.explore import explore
-from harness.replay import replay
-from model import properties, state
-from model.configuration import Configuration
-from model.events import parse_schedule
-from model.protocols import GENERATIONS
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model import properties, state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import GENERATIONS
 
 LOSS = parse_schedule(
     ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "elect B", "notify B", "notify B"]

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from harness.case import dump_case, load_case
-from harness.cli import app
-from harness.commands.drawing import MOST_EVENTS
-from harness.commands.outcome import BadInput
+from epochfuzz.harness.cases.case import dump_case, load_case
+from epochfuzz.harness.cli import app
+from epochfuzz.harness.commands.drawing import MOST_EVENTS
+from epochfuzz.harness.commands.outcome import BadInput
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 M1_LOSS = DOCUMENTS / "m1-loss.yaml"

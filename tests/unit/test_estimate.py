@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from harness import estimate
-from harness.engine.coverage import Coverage
-from harness.engine.walk import Tally, Walker
-from model.configuration import Configuration
-from model.protocols import parse_protocol
+from epochfuzz.harness.search import estimate
+from epochfuzz.harness.search.coverage import Coverage
+from epochfuzz.harness.search.walk import Tally, Walker
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import parse_protocol
 
 
 def met(**schedules):

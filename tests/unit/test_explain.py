@@ -10,19 +10,19 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from harness import goals as asked
-from harness.commands import explain as command
-from harness.commands.outcome import BadInput
-from harness.engine.explore import explore
-from harness.explain import KINDS, Entry, Example, UnknownName, by_generation, find, glossary
-from harness.narrative import narrate
-from harness.replay import Run
-from harness.testing import run_schedule
-from model import goals
-from model.configuration import Configuration
-from model.events import VERBS, event_text
-from model.properties import PROPERTIES
-from model.protocols import GENERATIONS, MECHANISMS, parse_protocol
+from epochfuzz.harness.commands import explain as command
+from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.reference.explain import KINDS, Entry, Example, UnknownName, by_generation, find, glossary
+from epochfuzz.harness.search import goals as asked
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.testing import run_schedule
+from epochfuzz.harness.witness.replay import Run
+from epochfuzz.harness.witness.scenes import narrate
+from epochfuzz.model import goals
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import VERBS, event_text
+from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.protocols import GENERATIONS, MECHANISMS, parse_protocol
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.figures import mermaid, panel, svg, tla
-from harness.narrative import narrate
-from harness.replay import Run, replay
-from harness.story import most_telling, tell
-from model.configuration import Configuration
-from model.events import alphabet, parse_schedule
-from model.protocols import GENERATIONS, parse_protocol
+from epochfuzz.harness.views import mermaid, panel, svg, tla
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.witness.scenes import narrate
+from epochfuzz.harness.witness.story import most_telling, tell
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import alphabet, parse_schedule
+from epochfuzz.model.protocols import GENERATIONS, parse_protocol
 
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
 DIVERGENCE = (

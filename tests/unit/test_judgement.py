@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from harness.case import Case, CheckedState, Expectation
-from harness.judgement import judge, rewritten
-from model.configuration import Configuration
-from model.events import parse_schedule
-from model.protocols import ProtocolError
+from epochfuzz.harness.cases.case import Case, CheckedState, Expectation
+from epochfuzz.harness.cases.judgement import judge, rewritten
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import ProtocolError
 
 # The shortest loss under hw: isr-complete breaks after event 8, no-committed-loss and no-acked-loss after event 9.
 SHORTEST_LOSS = Case(

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import refusal, sentences
-from harness.narrative import Missing, Role, Scene, narrate
-from harness.replay import Run, replay
-from harness.story import Parting, parting
-from model import events, properties
-from model.configuration import ACKS, Configuration
-from model.events import parse_event, parse_schedule
-from model.observation import observe
-from model.protocols import MECHANISMS, Protocol, parse_protocol
+from epochfuzz.harness.witness import refusal, sentences
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.witness.scenes import Missing, Role, Scene, narrate
+from epochfuzz.harness.witness.story import Parting, parting
+from epochfuzz.model import events, properties
+from epochfuzz.model.configuration import ACKS, Configuration
+from epochfuzz.model.events import parse_event, parse_schedule
+from epochfuzz.model.observation import observe
+from epochfuzz.model.protocols import MECHANISMS, Protocol, parse_protocol
 
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
 COPIED = "produce A, fetch B, receive B"

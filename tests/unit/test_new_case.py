@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from harness.case import load_case
-from harness.cli import app
-from harness.commands.outcome import BadInput
-from harness.judgement import judge
-from model.events import schedule_texts
-from model.protocols import GENERATIONS
+from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.cli import app
+from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.model.events import schedule_texts
+from epochfuzz.model.protocols import GENERATIONS
 
 SHORTEST_LOSS = "produce A\nfetch B\nreceive B\nfetch B\ncrash B\nrestart B\nelect B\nnotify B\nnotify B\n"
 

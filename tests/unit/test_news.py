@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from harness import fuzz, news
-from harness.case import Case, Expectation, dump_case, load_case
-from harness.corpus import load_corpus
-from harness.engine.walk import Walker
-from harness.news import Unseen
-from model.configuration import Configuration
-from model.events import parse_schedule
-from model.protocols import parse_protocol
+from epochfuzz.harness.cases import news
+from epochfuzz.harness.cases.case import Case, Expectation, dump_case, load_case
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.cases.news import Unseen
+from epochfuzz.harness.search import findings as fuzz
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import parse_protocol
 
 HW = parse_protocol("hw")
 LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B"]

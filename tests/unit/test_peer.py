@@ -2,13 +2,13 @@
 
 import pytest
 
-from harness.bench import peer
-from harness.engine.walk import Walker
-from harness.replay import replay
-from model.configuration import Configuration
-from model.events import VERBS, replica_of, verb_of
-from model.observation import observe
-from model.protocols import parse_protocol
+from epochfuzz.harness.bench import peer
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import VERBS, replica_of, verb_of
+from epochfuzz.model.observation import observe
+from epochfuzz.model.protocols import parse_protocol
 
 KIP_320 = parse_protocol("kip-320")
 

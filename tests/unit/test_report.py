@@ -5,11 +5,11 @@ from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
-from harness.case import Expectation, load_case
-from harness.estimate import Discovery, Estimate
-from harness.judgement import judge
-from harness.report import from_cases, html
-from harness.report.page import BROKEN, HELD, KNOWN, Cell, Coverage
+from epochfuzz.harness.cases.case import Expectation, load_case
+from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.search.estimate import Discovery, Estimate
+from epochfuzz.harness.views.report import from_cases, html
+from epochfuzz.harness.views.report.page import BROKEN, HELD, KNOWN, Cell, Coverage
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 M1_LOSS = load_case(DOCUMENTS / "m1-loss.yaml")

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from harness.commands import selftest as command
-from harness.defects import DEFECTS, hunting, planted
-from harness.selftest import catch, detectable
-from model.configuration import Configuration
+from epochfuzz.harness.commands import selftest as command
+from epochfuzz.harness.defects import DEFECTS, hunting, planted
+from epochfuzz.harness.defects.selftest import catch, detectable
+from epochfuzz.model.configuration import Configuration
 
 SEED = 3
 PLAIN = Configuration(replicas=3)
@@ -20,7 +20,7 @@ def test_random_schedules_catch_the_defect(defect):
 
 def hunter(protocol, settings, judged):
     parsed = planted.module("model.protocols").parse_protocol(protocol)
-    return planted.module("harness.engine.hunt").Hunter(parsed, settings, judged)
+    return planted.module("harness.search.hunt").Hunter(parsed, settings, judged)
 
 
 def test_the_protocol_without_a_defect_is_not_caught():
@@ -31,8 +31,8 @@ def test_the_first_schedule_that_a_hunt_finds_is_the_first_that_breaks_something
     settings = Configuration()
     subject = hunter("hw", settings, judged=1)
     number, schedule = subject.first("swarm", SEED, 10_000)
-    deck = planted.module("harness.engine.generate").deck_for(settings)
-    draw = planted.module("harness.engine.generate").schedule
+    deck = planted.module("harness.search.generate").deck_for(settings)
+    draw = planted.module("harness.search.generate").schedule
     broken = [hunting.broken("hw", settings, draw(SEED, i, deck)) & 1 for i in range(number + 1)]
     assert broken == [0] * number + [1]
     assert hunting.broken("hw", settings, schedule) & 1

@@ -2,12 +2,12 @@
 
 import pytest
 
-from harness import shrink
-from harness.engine.walk import Walker
-from model.configuration import Configuration
-from model.events import parse_schedule, schedule_texts
-from model.properties import NO_COMMITTED_LOSS, NO_DIVERGENCE, PROPERTIES
-from model.protocols import GENERATIONS
+from epochfuzz.harness.search import shrink
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule, schedule_texts
+from epochfuzz.model.properties import NO_COMMITTED_LOSS, NO_DIVERGENCE, PROPERTIES
+from epochfuzz.model.protocols import GENERATIONS
 
 HW = GENERATIONS["hw"]
 TWO = Configuration()

@@ -1,14 +1,14 @@
 """Situations: what they say, and which of them a walk has not reached."""
 
-from harness.campaign.coverage import in_words
-from harness.engine import situations
-from harness.engine.walk import Walker
-from harness.unreached import reachable
-from model import state
-from model.configuration import Configuration
-from model.events import parse_schedule
-from model.protocols import parse_protocol
-from model.step import step
+from epochfuzz.harness.campaign.coverage import in_words
+from epochfuzz.harness.search import situations
+from epochfuzz.harness.search.unreached import reachable
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.model import state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.step import step
 
 HW = parse_protocol("hw")
 

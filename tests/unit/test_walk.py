@@ -5,15 +5,15 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from harness import fuzz
-from harness.engine import situations
-from harness.engine.coverage import Coverage
-from harness.engine.walk import Tally, Walker
-from harness.replay import replay
-from model import goals, properties, state
-from model.configuration import Configuration
-from model.events import schedule_texts, verb_of
-from model.protocols import GENERATIONS, parse_protocol
+from epochfuzz.harness.search import findings as fuzz
+from epochfuzz.harness.search import situations
+from epochfuzz.harness.search.coverage import Coverage
+from epochfuzz.harness.search.walk import Tally, Walker
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model import goals, properties, state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import schedule_texts, verb_of
+from epochfuzz.model.protocols import GENERATIONS, parse_protocol
 
 PLAIN = Configuration()
 EVERY_FAULT = Configuration(

@@ -1,0 +1,1 @@
+"""Cases: schedules kept as files, what they expect of each protocol, and whether that is so."""

@@ -1,0 +1,312 @@
+"""A case: one schedule, why it matters, and what each protocol is expected to make of it.
+
+A case is kept as a YAML file that people read and write. `load_case` refuses whatever it does not understand, since a
+misspelt expectation would otherwise expect nothing; `dump_case` writes what `load_case` reads back as an equal case.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from epochfuzz.harness.cases.case_yaml import CaseError, Flow, Folded, Value, read, write
+from epochfuzz.model.configuration import Configuration, ConfigurationError
+from epochfuzz.model.events import REPLICA_NAMES, parse_event, replica_of, schedule_texts
+from epochfuzz.model.names import nearest
+from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.protocols import parse_protocol
+
+__all__ = ["Case", "CaseError", "CheckedState", "Expectation", "dump_case", "load_case", "log_texts"]
+
+SCHEMA = 1
+MAX_EVENTS = 10_000  # a replay keeps the state after every event
+
+_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_RECORD = re.compile(r"(m(?:0|[1-9][0-9]?))@(0|[1-9][0-9]?)")
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a schedule should do to one protocol.
+
+    Each property of `broken` is to break, the first of them after event `at`; others may break along with them, for a
+    broken promise seldom comes alone. An empty `broken` is stronger: nothing is to break. `permitted`, if given, is
+    all that is to break as the contract with clients permits.
+    """
+
+    broken: tuple[str, ...]
+    at: int | None = None
+    permitted: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class CheckedState:
+    """What is to be seen after event number `after` (0: at the start) under one protocol.
+
+    `observation` has the shape of `epochfuzz.model.observation.observe`; what it leaves out is not compared.
+    """
+
+    after: int
+    protocol: str
+    observation: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A schedule of event bytes with its settings, its story and its expectations by protocol text.
+
+    `provenance` is the tool's note of where the case comes from.
+    """
+
+    id: str
+    why: str
+    settings: Configuration
+    events: bytes
+    expect: dict[str, Expectation] = field(default_factory=dict)
+    states: tuple[CheckedState, ...] = ()
+    provenance: dict[str, Any] | None = None
+    path: Path | None = field(default=None, compare=False)
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """The fingerprints of replays that the case has on record, by protocol text."""
+        return dict((self.provenance or {}).get("fingerprint", {}))
+
+    @property
+    def protocols(self) -> list[str]:
+        """The protocols that the case says something about, in the order it names them."""
+        checked = [state.protocol for state in self.states]
+        return list(dict.fromkeys([*self.expect, *checked, *self.fingerprints]))
+
+
+def load_case(path: str | Path) -> Case:
+    """The case in a file. Raises CaseError, which names the file and the line at fault."""
+    parts = read(Path(path)).fields(("schema", "id", "why", "events"), ("config", "expect", "states", "provenance"))
+    if str(parts["schema"].scalar()) != str(SCHEMA):
+        raise parts["schema"].expected(f"{SCHEMA}, the only one this version reads")
+    settings = _settings(parts["config"]) if "config" in parts else Configuration()
+    events = _events(parts["events"], settings)
+    return Case(
+        id=parts["id"].parsed(_slug),
+        why=parts["why"].text(),
+        settings=settings,
+        events=events,
+        expect=_expectations(parts["expect"], events) if "expect" in parts else {},
+        states=_states(parts["states"], settings, events) if "states" in parts else (),
+        provenance=_read_known(parts["provenance"], _PROVENANCE) if "provenance" in parts else None,
+        path=Path(path),
+    )
+
+
+def dump_case(case: Case) -> str:
+    """The text of a case file. What `load_case` makes of it is an equal case, and has the same text."""
+    content: dict[str, Any] = {
+        "schema": SCHEMA,
+        "id": case.id,
+        "why": Folded(case.why),
+        "config": Flow({key: _number_or_word(value) for key, value in case.settings.changed().items()}),
+        "events": schedule_texts(case.events),
+    }
+    if case.expect:
+        content["expect"] = {protocol: _expectation_content(e) for protocol, e in case.expect.items()}
+    if case.states:
+        content["states"] = [_state_content(state) for state in case.states]
+    if case.provenance is not None:
+        content["provenance"] = Flow(case.provenance)
+    return write(content)
+
+
+def log_texts(log: list[list[Any]]) -> list[str]:
+    """A log of an observation as case files write it: `m0@0` for record m0 of epoch 0."""
+    return [f"{record}@{epoch}" for record, epoch in log]
+
+
+def _settings(value: Value) -> Configuration:
+    given = value.fields((), [setting.name for setting in fields(Configuration)])
+    chosen: dict[str, Any] = {key: setting.scalar() for key, setting in given.items()}
+    if "acks" in chosen:
+        chosen["acks"] = str(chosen["acks"])  # 0 and 1 are numbers to YAML
+    try:
+        return Configuration(**chosen)
+    except ConfigurationError as error:
+        raise given.get(error.key, value).error(str(error)) from None
+
+
+def _events(value: Value, settings: Configuration) -> bytes:
+    items = value.items("an event")
+    if not 0 < len(items) <= MAX_EVENTS:
+        raise value.error(f"events has {len(items)} events; a case has from 1 to {MAX_EVENTS}")
+    return bytes(_event(item, settings) for item in items)
+
+
+def _event(value: Value, settings: Configuration) -> int:
+    event = value.parsed(parse_event)
+    if replica_of(event) >= settings.replicas:
+        last = REPLICA_NAMES[settings.replicas - 1]
+        raise value.error(
+            f"{value.text()!r} is out of range: with {settings.replicas} replicas the last is {last}; "
+            "name one of them or raise config.replicas"
+        )
+    return event
+
+
+def _expectations(value: Value, events: bytes) -> dict[str, Expectation]:
+    return {key.parsed(_protocol): _expectation(item, events) for key, item in value.entries()}
+
+
+def _expectation(value: Value, events: bytes) -> Expectation:
+    parts = value.fields(("broken",), ("at", "permitted"))
+    broken = _properties(parts["broken"])
+    if "at" in parts and not broken:
+        raise parts["at"].error("at says when a property breaks, but broken names none; name one or remove at")
+    return Expectation(
+        broken=broken,
+        at=parts["at"].whole_number(1, len(events)) if "at" in parts else None,
+        permitted=_properties(parts["permitted"]) if "permitted" in parts else None,
+    )
+
+
+def _properties(value: Value) -> tuple[str, ...]:
+    return tuple(item.parsed(_property) for item in value.items("a property"))
+
+
+def _states(value: Value, settings: Configuration, events: bytes) -> tuple[CheckedState, ...]:
+    return tuple(_state(item, settings, events) for item in value.items("a state"))
+
+
+def _state(value: Value, settings: Configuration, events: bytes) -> CheckedState:
+    letters = REPLICA_NAMES[: settings.replicas]
+    parts = value.fields(("after", "protocol"), (*letters, "controller"))
+    observation: dict[str, Any] = {}
+    replicas = {key: _read_known(part, _REPLICA) for key, part in parts.items() if key in letters}
+    if replicas:
+        observation["replicas"] = replicas
+    if "controller" in parts:
+        observation["controller"] = _read_known(parts["controller"], _CONTROLLER)
+    if not observation:
+        raise value.error(f"this state says nothing of any replica; add {', '.join(letters)} or controller")
+    return CheckedState(parts["after"].whole_number(0, len(events)), parts["protocol"].parsed(_protocol), observation)
+
+
+def _read_known(value: Value, readers: dict[str, Callable[[Value], Any]]) -> dict[str, Any]:
+    return {key: readers[key](part) for key, part in value.fields((), tuple(readers)).items()}
+
+
+def _log(value: Value) -> list[list[Any]]:
+    return [item.parsed(_record) for item in value.items("a record")]
+
+
+def _epochs(value: Value) -> list[list[int]]:
+    return [_epoch_entry(item) for item in value.items("an entry of epochs")]
+
+
+def _epoch_entry(value: Value) -> list[int]:
+    numbers = [item.whole_number() for item in value.items("an epoch or start offset")]
+    if len(numbers) != 2:
+        raise value.expected("a pair, [epoch, start offset]")
+    return numbers
+
+
+def _replica_or_none(value: Value) -> str | None:
+    return None if value.scalar() is None else value.parsed(_replica)
+
+
+def _number_or_none(value: Value) -> int | None:
+    return None if value.scalar() is None else value.whole_number()
+
+
+def _isr(value: Value) -> list[str]:
+    return sorted(item.parsed(_replica) for item in value.items("an ISR member"))
+
+
+def _fingerprints(value: Value) -> dict[str, str]:
+    return {key.parsed(_protocol): item.parsed(_fingerprint) for key, item in value.entries()}
+
+
+# What the parts of a case hold, by key; the keys of a replica and of the controller are those of an observation.
+_REPLICA: dict[str, Callable[[Value], Any]] = {
+    "up": Value.flag,
+    "log": _log,
+    "leo": Value.whole_number,
+    "hw": Value.whole_number,
+    "epochs": _epochs,
+    "leader": _replica_or_none,
+    "leader_epoch": _number_or_none,
+}
+_CONTROLLER: dict[str, Callable[[Value], Any]] = {
+    "leader": _replica_or_none,
+    "epoch": Value.whole_number,
+    "isr": _isr,
+}
+_PROVENANCE: dict[str, Callable[[Value], Any]] = {
+    "seed": Value.whole_number,
+    "schedule": Value.whole_number,
+    "shrunk_from": Value.whole_number,
+    "certified_minimal": Value.flag,
+    "spares": lambda value: [item.parsed(_protocol) for item in value.items("a protocol")],
+    "protocol": lambda value: value.parsed(_protocol),
+    "property": lambda value: value.parsed(_property),
+    "fingerprint": _fingerprints,
+}
+
+
+def _slug(text: str) -> str:
+    if not _SLUG.fullmatch(text):
+        raise ValueError(f"id {text!r} is not a slug; use lower-case words joined by '-', such as m1-loss")
+    return text
+
+
+def _protocol(text: str) -> str:
+    name = parse_protocol(text).name
+    if name != text:
+        raise ValueError(f"protocol {text!r} has a plainer form; write {name!r}")
+    return name
+
+
+def _property(text: str) -> str:
+    if text not in PROPERTIES:
+        raise ValueError(f"unknown property {text!r}; {nearest(text, PROPERTIES)}")
+    return text
+
+
+def _replica(text: str) -> str:
+    if len(text) != 1 or text not in REPLICA_NAMES:
+        raise ValueError(f"unknown replica {text!r}; {nearest(text, REPLICA_NAMES)}")
+    return text
+
+
+def _record(text: str) -> list[Any]:
+    match = _RECORD.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no record; write it as record@epoch, such as m0@0")
+    return [match[1], int(match[2])]
+
+
+def _fingerprint(text: str) -> str:
+    if not _FINGERPRINT.fullmatch(text):
+        raise ValueError(f"fingerprint {text!r} is not 16 hexadecimal digits; copy it from the run's output")
+    return text
+
+
+def _expectation_content(expectation: Expectation) -> Flow:
+    content = Flow(broken=list(expectation.broken))
+    if expectation.at is not None:
+        content["at"] = expectation.at
+    if expectation.permitted is not None:
+        content["permitted"] = list(expectation.permitted)
+    return content
+
+
+def _state_content(state: CheckedState) -> Flow:
+    content = Flow(after=state.after, protocol=state.protocol)
+    for letter, replica in state.observation.get("replicas", {}).items():
+        content[letter] = {key: log_texts(value) if key == "log" else value for key, value in replica.items()}
+    if "controller" in state.observation:
+        content["controller"] = state.observation["controller"]
+    return content
+
+
+def _number_or_word(value: Any) -> Any:
+    return int(value) if isinstance(value, str) and value.isdigit() else value

@@ -1,0 +1,239 @@
+"""The YAML of case files: values that know their name and line on the way in, a pleasant layout on the way out.
+
+Anchors, aliases, tags and merge keys are refused rather than bounded: no case needs them, and without them a file
+holds no more than it shows.
+"""
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from epochfuzz.model.names import nearest
+
+MAX_BYTES = 1 << 20
+MAX_DEPTH = 8  # a case needs six
+PROSE_WIDTH = 92  # a line ends with the word that passes it
+
+_T = TypeVar("_T")
+
+_TAG = "tag:yaml.org,2002:"
+_WHOLES: dict[type[yaml.Node], str] = {yaml.SequenceNode: "a list", yaml.MappingNode: "a mapping"}
+_WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,19})")  # YAML 1.1 would also read 017 as 15 and 1:30 as 90
+
+
+class CaseError(Exception):
+    """A file that is no case. The text is one line: `FILE:LINE: what is wrong; what to do`."""
+
+    def __init__(self, file: Path, line: int | None, message: str) -> None:
+        place = str(file) if line is None else f"{file}:{line}"
+        super().__init__(f"{place}: {textwrap.shorten(message, 500, placeholder=' ...')}")
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value as it is written, with the name it goes by in messages and the line to blame."""
+
+    file: Path
+    name: str
+    node: yaml.Node
+
+    def error(self, message: str) -> CaseError:
+        """The error that blames this value; to be raised."""
+        return CaseError(self.file, _line(self.node.start_mark), message)
+
+    def expected(self, what: str) -> CaseError:
+        """The error that says what this value is, and what it was given as."""
+        got = "nothing" if self._is("null") else _WHOLES.get(type(self.node)) or repr(self.node.value)
+        return self.error(f"{self.name} is {what}; got {got}")
+
+    def entries(self) -> Iterator[tuple["Value", "Value"]]:
+        """The keys and values of a mapping whose keys are anybody's choice; no key comes twice."""
+        if not isinstance(self.node, yaml.MappingNode):
+            raise self.expected("a mapping, 'key: value'")
+        seen = set()
+        for key, value in self.node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise Value(self.file, f"a key of {self.name}", key).expected("a single word")
+            if key.value in seen:
+                raise Value(self.file, key.value, key).error(f"key {key.value!r} comes twice in {self.name}; keep one")
+            seen.add(key.value)
+            yield Value(self.file, key.value, key), Value(self.file, key.value, value)
+
+    def fields(self, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, "Value"]:
+        """The values of a mapping whose keys are fixed, by key."""
+        allowed = (*required, *optional)
+        found = {}
+        for key, value in self.entries():
+            if key.name not in allowed:
+                raise key.error(f"unknown key {key.name!r} in {self.name}; {nearest(key.name, allowed)}")
+            found[key.name] = value
+        for name in required:
+            if name not in found:
+                raise self.error(f"{self.name} has no {name!r}; add it")
+        return found
+
+    def items(self, name: str) -> list["Value"]:
+        """The items of a list, each to be called `name`."""
+        if not isinstance(self.node, yaml.SequenceNode):
+            raise self.expected("a list")
+        return [Value(self.file, name, item) for item in self.node.value]
+
+    def scalar(self) -> str | int | bool | None:
+        """A single value as YAML understands it; a number that is not a plain whole number stays text."""
+        if not isinstance(self.node, yaml.ScalarNode):
+            raise self.expected("a single value")
+        text = str(self.node.value)
+        if self._is("null"):
+            return None
+        if self._is("bool"):
+            return text.lower() in ("true", "yes", "on")
+        return int(text) if self._is("int") and _WHOLE_NUMBER.fullmatch(text) else text
+
+    def text(self) -> str:
+        """Printable text, its white space folded."""
+        if not self._is("str"):
+            raise self.expected("text (in quotes if it looks like a number, a date or yes and no)")
+        text = " ".join(self.node.value.split())
+        if not text.isprintable():
+            raise self.expected("printable text")
+        return text
+
+    def whole_number(self, low: int = 0, high: int | None = None) -> int:
+        """A whole number within bounds."""
+        number = self.scalar()
+        if (
+            isinstance(number, bool)
+            or not isinstance(number, int)
+            or number < low
+            or (high is not None and number > high)
+        ):
+            raise self.expected(f"a whole number from {low}" + ("" if high is None else f" to {high}"))
+        return number
+
+    def flag(self) -> bool:
+        """true or false."""
+        flag = self.scalar()
+        if not isinstance(flag, bool):
+            raise self.expected("true or false")
+        return flag
+
+    def parsed(self, parse: Callable[[str], _T]) -> _T:
+        """Text, as `parse` understands it; the ValueError by which it refuses is the error's message."""
+        try:
+            return parse(self.text())
+        except ValueError as error:
+            raise self.error(str(error)) from None
+
+    def _is(self, kind: str) -> bool:
+        return bool(self.node.tag == _TAG + kind)
+
+
+def read(file: Path) -> Value:
+    """The one document of a YAML file. Raises CaseError."""
+    text = _text_of(file)
+    try:
+        loader = _StrictLoader(text, file)
+        node = loader.get_single_node()
+    except yaml.MarkedYAMLError as error:
+        line = _line(error.problem_mark or error.context_mark)
+        problem = ", ".join(filter(None, (error.context, error.problem)))
+        raise CaseError(file, line, f"not YAML: {problem}; check indents and quotes") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise CaseError(file, line, f"not text: it has the control character {error.character!r}; remove it") from None
+    except (ValueError, OverflowError):  # PyYAML lets them out for escapes and versions that no number can hold
+        raise CaseError(
+            file, loader.line + 1, "not YAML: a number is out of range; check escapes such as \\U"
+        ) from None
+    if node is None:
+        raise CaseError(file, 1, "the file is empty; a case has at least schema, id, why and events")
+    return Value(file, "the case", node)
+
+
+def write(content: dict[str, Any]) -> str:
+    """YAML text, block style except where `Flow` and `Folded` say otherwise."""
+    return yaml.dump(
+        content, Dumper=_Layout, sort_keys=False, default_flow_style=False, width=MAX_BYTES, allow_unicode=True
+    )
+
+
+class Flow(dict[str, Any]):
+    """A mapping written on one line, with all that is in it."""
+
+
+class Folded(str):
+    """Prose, written as an indented paragraph."""
+
+
+class _StrictLoader(yaml.SafeLoader):
+    def __init__(self, text: str, file: Path) -> None:
+        super().__init__(text)
+        self.file = file
+        self.depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # the stubs leave it out
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            raise self.refusal(event, "anchors and aliases are not allowed; write the value out")
+        if event.tag is not None:
+            raise self.refusal(event, f"tags such as {event.tag!r} are not allowed; remove it")
+        if self.depth == MAX_DEPTH:
+            raise self.refusal(event, f"nested more than {MAX_DEPTH} deep; no part of a case is")
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        if node is not None and node.tag == _TAG + "merge":
+            raise self.refusal(event, "merge keys (<<) are not allowed; write the keys out")
+        return node
+
+    def refusal(self, event: yaml.Event, message: str) -> CaseError:
+        return CaseError(self.file, _line(event.start_mark), message)
+
+
+class _Layout(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, indentless=False)  # a list is indented below its key
+
+    def write_folded(self, text: str) -> None:
+        unlimited, self.best_width = self.best_width, PROSE_WIDTH
+        super().write_folded(text)
+        self.best_width = unlimited
+
+
+_Layout.add_representer(Flow, lambda dumper, data: dumper.represent_mapping(_TAG + "map", data, flow_style=True))
+_Layout.add_representer(Folded, lambda dumper, data: dumper.represent_scalar(_TAG + "str", data, style=">"))
+
+
+def _line(mark: Any) -> int | None:
+    return mark.line + 1 if mark else None
+
+
+def _text_of(file: Path) -> str:
+    data = _bytes_of(file)
+    if len(data) > MAX_BYTES:
+        raise CaseError(file, 1, "the file is over 1 MiB; a case has a few hundred events at most")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CaseError(file, line, "the file is not UTF-8 text; save it as UTF-8") from None
+
+
+def _bytes_of(file: Path) -> bytes:
+    try:
+        if file.is_dir():
+            raise CaseError(file, None, "this is a directory; name a case file")
+        if not file.is_file():  # a pipe would be waited for
+            raise CaseError(file, None, "there is no such file; check the path")
+        with file.open("rb") as stream:
+            return stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise CaseError(file, None, f"the file cannot be read ({error.strerror}); check path and permissions") from None

@@ -1,0 +1,148 @@
+"""Judgement: a case replayed, and held against what it expects."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from epochfuzz.harness.cases.case import Case, CheckedState, Expectation, log_texts
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.model.events import event_text
+from epochfuzz.model.observation import observe
+from epochfuzz.model.protocols import parse_protocol
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a case's schedule did to one protocol, and how that differs from what was expected, in sentences.
+
+    `at` is the event after which the expected properties were first broken; if none was expected or none broke, any.
+    `drift` is set where the replay does not have the fingerprint that the case recorded: the model has changed since,
+    or a run is no longer determined by its schedule. It is worse than a mismatch, which is about one protocol's rules.
+    """
+
+    run: Run
+    at: int | None
+    mismatches: tuple[str, ...]
+    drift: str | None
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """All that is not as expected, the drift last."""
+        return self.mismatches if self.drift is None else (*self.mismatches, self.drift)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A case and the verdict on each protocol, by protocol text."""
+
+    case: Case
+    verdicts: dict[str, Verdict]
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether every protocol did what the case expects of it, step for step where that was recorded."""
+        return not self.drifted and not any(verdict.mismatches for verdict in self.verdicts.values())
+
+    @property
+    def drifted(self) -> bool:
+        """Whether some replay went another way than the recorded one."""
+        return any(verdict.drift for verdict in self.verdicts.values())
+
+
+def judge(case: Case, protocols: Iterable[str] | None = None) -> Judgement:
+    """Replay a case under some protocols; under those it speaks of, if none are named. Raises ProtocolError."""
+    names = case.protocols if protocols is None else protocols
+    runs = [replay(case.events, parse_protocol(name), case.settings) for name in names]
+    return Judgement(case, {run.protocol.name: _verdict(case, run) for run in runs})
+
+
+def rewritten(case: Case) -> Case:
+    """The case with all that it expects, checks and has fingerprints of replaced by what replay gives."""
+    runs = {name: verdict.run for name, verdict in judge(case).verdicts.items()}
+    provenance = case.provenance
+    if case.fingerprints:
+        provenance = {**(provenance or {}), "fingerprint": {name: runs[name].fingerprint for name in case.fingerprints}}
+    return replace(
+        case,
+        expect={name: _expectation_met(runs[name], expected) for name, expected in case.expect.items()},
+        states=tuple(_state_met(runs[state.protocol], state) for state in case.states),
+        provenance=provenance,
+    )
+
+
+def differences(
+    expected: dict[str, Any], observed: dict[str, Any], where: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    """(keys, expected, observed) wherever an observation differs; what `expected` leaves out is not compared."""
+    for key, value in expected.items():
+        if isinstance(value, dict):
+            yield from differences(value, observed[key], (*where, key))
+        elif value != observed[key]:
+            yield (*where, key), value, observed[key]
+
+
+def _verdict(case: Case, run: Run) -> Verdict:
+    name = run.protocol.name
+    expected = case.expect.get(name)
+    mismatches = [*_broken_otherwise(run, expected)] if expected else []
+    for state in case.states:
+        if state.protocol == name:
+            mismatches += _seen_otherwise(run, state)
+    at = (_first_break(run, expected.broken) if expected else None) or run.at
+    return Verdict(run, at, tuple(mismatches), _drift(run, case.fingerprints.get(name)))
+
+
+def _broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
+    for name in expected.broken:
+        if name not in run.broken:
+            yield f"{name} was expected to break and {'is only permitted to' if name in run.permitted else 'held'}"
+    if not expected.broken:
+        for name in run.broken:
+            yield f"nothing was expected to break, but {name} broke {_moment(run, run.first_broken[name])}"
+    at = _first_break(run, expected.broken)
+    if expected.at is not None and at is not None and at != expected.at:
+        yield f"the first break was expected {_moment(run, expected.at)}, but came {_moment(run, at)}"
+    if expected.permitted is not None and set(expected.permitted) != set(run.permitted):
+        yield f"permitted to break was expected to be {_listed(expected.permitted)}, but is {_listed(run.permitted)}"
+
+
+def _first_break(run: Run, broken: tuple[str, ...]) -> int | None:
+    """`Run.at`, were the properties of `broken` the only ones."""
+    return replace(run, first_broken={name: at for name, at in run.first_broken.items() if name in broken}).at
+
+
+def _seen_otherwise(run: Run, state: CheckedState) -> Iterator[str]:
+    for (*_, who, name), expected, observed in differences(state.observation, _observation(run, state.after)):
+        want, have = (_listed(log_texts(value)) if name == "log" else value for value in (expected, observed))
+        yield f"{_moment(run, state.after)}, {name} of {who} was expected to be {want}, but is {have}"
+
+
+def _drift(run: Run, recorded: str | None) -> str | None:
+    if recorded in (None, run.fingerprint):
+        return None
+    return f"the run's fingerprint is {run.fingerprint}, but {recorded} was recorded"
+
+
+def _expectation_met(run: Run, expected: Expectation) -> Expectation:
+    says_permitted = expected.permitted is not None or run.permitted
+    return Expectation(tuple(run.broken), run.at, tuple(run.permitted) if says_permitted else None)
+
+
+def _state_met(run: Run, state: CheckedState) -> CheckedState:
+    return replace(state, observation=_same_keys(state.observation, _observation(run, state.after)))
+
+
+def _same_keys(part: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    return {k: _same_keys(value, whole[k]) if isinstance(value, dict) else whole[k] for k, value in part.items()}
+
+
+def _observation(run: Run, after: int) -> dict[str, Any]:
+    return observe(run.steps[after - 1].state if after else run.start)
+
+
+def _moment(run: Run, number: int) -> str:
+    return f"after event {number} ({event_text(run.steps[number - 1].event)})" if number else "at the start"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return f"[{', '.join(words)}]"

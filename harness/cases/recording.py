@@ -1,0 +1,58 @@
+"""A recording: a schedule put together one enabled event after the other, to become a case."""
+
+from epochfuzz.harness.cases.case import Case, Expectation
+from epochfuzz.harness.cases.judgement import rewritten
+from epochfuzz.harness.witness import refusal
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.witness.scenes import Scene, narrate
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import GENERATIONS, Protocol
+from epochfuzz.model.state import Partition
+from epochfuzz.model.step import step
+
+
+class Recording:
+    """A schedule in the making, under the protocol whose state is looked at."""
+
+    def __init__(self, protocol: Protocol, settings: Configuration) -> None:
+        self.protocol = protocol
+        self.settings = settings
+        self.events = bytearray()
+
+    @property
+    def run(self) -> Run:
+        """The schedule so far, replayed."""
+        return replay(self.events, self.protocol, self.settings)
+
+    @property
+    def state(self) -> Partition:
+        """Where the schedule has led."""
+        run = self.run
+        return run.steps[-1].state if run.steps else run.start
+
+    @property
+    def scene(self) -> Scene:
+        """The last step, or the start."""
+        return narrate(self.run)[-1]
+
+    def enabled(self) -> list[int]:
+        """The events that would change something now, in the order of the alphabet."""
+        state = self.state
+        return [event for event in self.settings.alphabet() if step(state.copy(), event)]
+
+    def why_not(self, event: int) -> str:
+        """Why an event is not enabled; empty where it is."""
+        return refusal.why_not(self.state, event)
+
+    def case(self, slug: str, why: str) -> Case:
+        """The case, with what every generation makes of it expected. Without a `why`, it tells the story."""
+        protocols = dict.fromkeys([*GENERATIONS, self.protocol.name])
+        return rewritten(
+            Case(
+                id=slug,
+                why=why or " ".join(f"({scene.number}) {scene.sentence}" for scene in narrate(self.run)[1:]),
+                settings=self.settings,
+                events=bytes(self.events),
+                expect={name: Expectation(()) for name in protocols},
+            )
+        )

@@ -1,0 +1,48 @@
+"""Selftest: a fuzzer that finds nothing proves nothing until it has shown that it can find.
+
+Each defect that can be detected is hunted with random schedules. A defect of the protocol is caught by the first
+schedule that breaks a property which the protocol holds without it; a defect of the judging by the first schedule on
+which the sound judging reports what the defective one does not see.
+"""
+
+from dataclasses import dataclass
+
+from epochfuzz.harness.defects import DEFECTS, hunting
+from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.defects.proofs import broken_by, undetectable
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+
+MOST_SCHEDULES = 1_000_000
+_JUDGED = Configuration(replicas=3)
+
+
+@dataclass(frozen=True)
+class Catch:
+    """By which property a defect was caught, and by how many schedules; None where it was not caught by that many."""
+
+    defect: Defect
+    settings: Configuration
+    property: str | None
+    schedules: int
+
+
+def detectable() -> list[Defect]:
+    """The defects that random schedules can catch: all but those for which complete search shows that none can."""
+    return [defect for defect in DEFECTS if defect.name not in undetectable()]
+
+
+def catch(defect: Defect, seed: int, most: int = MOST_SCHEDULES) -> Catch:
+    """Run schedules of a seed until the defect is caught, `most` of them at the most."""
+    if defect.in_judging:
+        not_seen = hunting.first_not_seen(defect, _JUDGED, seed, most)
+        if not_seen is None:
+            return Catch(defect, _JUDGED, None, most)
+        number, unseen = not_seen
+        return Catch(defect, _JUDGED, properties.names(unseen)[0], number + 1)
+    settings = hunting.settings_for(defect)
+    found = hunting.hunter(defect).first(hunting.DEFAULT_STRATEGY, seed, most)
+    if found is None:
+        return Catch(defect, settings, None, most)
+    number, schedule = found
+    return Catch(defect, settings, broken_by(defect, settings, schedule)[0], number + 1)

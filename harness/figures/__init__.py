@@ -1,1 +1,0 @@
-"""Figures: what is written on a drawing of a schedule, and the drawings that are files."""

@@ -1,0 +1,136 @@
+"""Case files as pytest knows them: an item for each protocol, which fails with a drawing and not with a traceback."""
+
+import io
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.cases.case import Case, CaseError, dump_case, load_case
+from epochfuzz.harness.cases.judgement import Verdict, judge, rewritten
+from epochfuzz.harness.plugin import hooks as pytest_plugin
+from epochfuzz.harness.search.expectations import known_flaw
+
+_TIMELINE_WIDTH = 100
+
+
+class NotAsExpected(Exception):
+    """A replay that is not as its case expects; the message says how."""
+
+
+class CaseFile(pytest.File):
+    """A case file."""
+
+    def collect(self) -> Iterator["CaseItem"]:
+        """One item for each protocol that the case speaks of, or that was asked for."""
+        try:
+            case = load_case(self.path)
+        except CaseError as error:
+            raise self.CollectError(str(error)) from None
+        protocols = pytest_plugin.protocols(self.config) or case.protocols
+        if not protocols:
+            raise self.CollectError(
+                f"{self.path}: the case expects nothing of any protocol, which would test nothing; add one under expect"
+            )
+        for protocol in protocols:
+            yield CaseItem.from_parent(self, name=f"{case.id}[{protocol}]", case=case, protocol=protocol)
+
+
+class CaseItem(pytest.Item):
+    """A case, to be replayed under one protocol and held against what is expected of it."""
+
+    def __init__(self, *, case: Case, protocol: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.case = case
+        self.protocol = protocol
+
+    def runtest(self) -> None:
+        """Replay. Raises NotAsExpected."""
+        if self.config.getoption("epochfuzz_rewrite"):
+            self.case = _rewrite(self.case)
+        verdict = judge(self.case, [self.protocol]).verdicts[self.protocol]
+        seed = (self.case.provenance or {}).get("seed")
+        if seed is not None:
+            self.user_properties.append(("seed", seed))
+        reproduce = self._command_line()
+        self.user_properties += [("fingerprint", verdict.run.fingerprint), ("reproduce", reproduce)]
+        complaints = _complaints(self.case, verdict)
+        if complaints:
+            heading = f"{self.case.id} under {self.protocol} is not as expected:"
+            raise NotAsExpected("\n".join([heading, *complaints, reproduce, "", _timeline(self.case, verdict)]))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What is not as expected and the timeline up to there; a traceback for errors of our own only."""
+        if isinstance(excinfo.value, NotAsExpected):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """The file, and the name of the item."""
+        return self.path, None, self.name
+
+    def _command_line(self) -> str:
+        """What replays the same outside pytest, in the rootdir."""
+        path = os.path.relpath(self.path, self.config.rootpath)
+        return shlex.join(["epochfuzz", "replay", path, "--protocol", self.protocol, "--trace"])
+
+
+def _rewrite(case: Case) -> Case:
+    """Write what replay gives into the file of the case. Raises NotAsExpected where that cannot be done.
+
+    Several workers may write one file at a time. All write the same, and the file is replaced whole, so that none
+    reads half of it.
+    """
+    met = rewritten(case)
+    if met != case:
+        assert case.path is not None  # it was loaded from there
+        written = case.path.with_name(f".{case.path.name}.{os.getpid()}")
+        try:
+            written.write_text(dump_case(met), encoding="utf-8")
+            written.replace(case.path)
+        except OSError as error:
+            raise NotAsExpected(f"{case.path}: cannot be rewritten: {error.strerror}") from None
+    return met
+
+
+def _complaints(case: Case, verdict: Verdict) -> list[str]:
+    """What is not as expected. A protocol that the case says nothing of must hold what its generation promises."""
+    run = verdict.run
+    if run.protocol.name in case.protocols:
+        return list(verdict.complaints)
+    return [
+        f"the case says nothing of {run.protocol.name}, which must hold {name}, but it broke after event {at}"
+        for name, at in run.first_broken.items()
+        if name in run.broken and known_flaw(run.protocol, case.settings, name) is None
+    ]
+
+
+def _timeline(case: Case, verdict: Verdict) -> str:
+    """The run, drawn up to where it is no longer as expected."""
+    from rich.console import Console
+
+    from epochfuzz.harness.views.terminal import timeline
+
+    drawing = io.StringIO()
+    console = Console(file=drawing, width=_TIMELINE_WIDTH, color_system=None)
+    console.print(timeline(replace(verdict.run, steps=verdict.run.steps[: _parts_after(case, verdict)])))
+    return drawing.getvalue()
+
+
+def _parts_after(case: Case, verdict: Verdict) -> int:
+    """The first event after which the run is not as expected; the last one where something never happened."""
+    run, name = verdict.run, verdict.run.protocol.name
+    moments: list[int | None] = []
+    for state in case.states:
+        if judge(replace(case, expect={}, states=(state,)), [name]).verdicts[name].mismatches:
+            moments.append(state.after)
+    expected = case.expect.get(name)
+    if name not in case.protocols or (expected is not None and not expected.broken):
+        moments.append(verdict.at)
+    elif expected is not None and set(expected.broken) <= set(run.broken) and expected.at not in (None, verdict.at):
+        moments += [expected.at, verdict.at]
+    return min((moment for moment in moments if moment is not None), default=len(run.steps))

@@ -1,0 +1,109 @@
+"""The pytest plugin: case files are collected as tests, one for each case and protocol.
+
+pytest loads it in every project of an environment in which epochfuzz is installed, so it costs nothing until there is
+a case: what replays cases is in pytest_cases.py, and imported when the first one is collected.
+"""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.plugin.cases import CaseFile
+
+HYPOTHESIS_PROFILES = ("dev", "ci", "nightly")
+
+_KEYS_OF_A_CASE = {"schema", "id", "events"}
+_BEGINNING = 1 << 16  # characters, in which a case has all its keys; other people's YAML may be of any size
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`epochfuzz_corpus`, and the options that say what to do with its cases."""
+    parser.addini(
+        "epochfuzz_corpus",
+        "directories below the rootdir whose *.yaml files are epochfuzz cases; they are collected along with testpaths",
+        type="args",
+        default=[],
+    )
+    group = parser.getgroup("epochfuzz", "replaying epochfuzz cases")
+    group.addoption(
+        "--epochfuzz-protocol",
+        action="append",
+        default=[],
+        metavar="PROTOCOL",
+        help="replay cases under this protocol instead of those that they name; may be repeated",
+    )
+    group.addoption(
+        "--epochfuzz-rewrite",
+        action="store_true",
+        help="write what replay gives into the case files, as what they expect",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Register epochfuzz's Hypothesis profiles where `--hypothesis-profile` asks for one of them.
+
+    Conftest files are loaded after that, so that a project's own profile of the same name wins.
+    """
+    if getattr(early_config.known_args_namespace, "hypothesis_profile", None) in HYPOTHESIS_PROFILES:
+        from epochfuzz.strategies import profiles
+
+        profiles.register()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse what cannot be used, and have the corpus collected where pytest is called without paths."""
+    protocols(config)
+    corpus = _corpus(config)
+    for directory in corpus:
+        if not directory.is_dir():
+            raise pytest.UsageError(f"epochfuzz_corpus: there is no directory {directory}; name one that exists")
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        collected = [config.invocation_params.dir / argument for argument in config.args]
+        config.args += [str(path) for path in corpus if not any(path.is_relative_to(other) for other in collected)]
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile | None":
+    """Every *.yaml file in the corpus is a case, right or wrong; elsewhere, one that looks like a case.
+
+    Where a corpus is named, the files elsewhere are left to others unless they are arguments of the command.
+    """
+    if file_path.suffix != ".yaml":
+        return None
+    corpus = _corpus(parent.config)
+    if not any(file_path.is_relative_to(directory) for directory in corpus):
+        left_to_others = corpus and not parent.session.isinitpath(file_path)
+        if left_to_others or not _looks_like_a_case(file_path):
+            return None
+    from epochfuzz.harness.plugin.cases import CaseFile
+
+    return CaseFile.from_parent(parent, path=file_path)
+
+
+def protocols(config: pytest.Config) -> list[str]:
+    """The protocols asked for on the command line, each once. Raises UsageError."""
+    texts = config.getoption("epochfuzz_protocol")
+    if not texts:
+        return []
+    from epochfuzz.model.protocols import ProtocolError, parse_protocol
+
+    try:
+        return list({parse_protocol(text).name: None for text in texts})
+    except ProtocolError as error:
+        raise pytest.UsageError(f"--epochfuzz-protocol: {error}") from None
+
+
+def _corpus(config: pytest.Config) -> list[Path]:
+    return [config.rootpath / directory for directory in config.getini("epochfuzz_corpus")]
+
+
+def _looks_like_a_case(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            beginning = file.read(_BEGINNING)
+    except OSError:
+        return False
+    return set(re.findall(r"^(\w+):", beginning, re.MULTILINE)) >= _KEYS_OF_A_CASE

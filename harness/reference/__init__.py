@@ -1,0 +1,1 @@
+"""What each name means, for `epochfuzz explain` and the pages of docs/reference/."""

@@ -1,0 +1,117 @@
+"""Explain: what each name of the protocol means, why it exists, and a schedule that shows it.
+
+The prose and the schedules are in glossary/, a file for each kind of name. Who has what is not written there: it comes
+from the tables of the model, as does what a schedule breaks.
+"""
+
+import difflib
+import functools
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from epochfuzz.harness.search import goals
+from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import GENERATIONS, MECHANISMS, Protocol
+
+# The kinds of names, and the word for several, which is also the name of their file in glossary/.
+KINDS = {
+    "property": "properties",
+    "mechanism": "mechanisms",
+    "generation": "generations",
+    "event": "events",
+    "goal": "goals",
+}
+
+_MOST_SUGGESTIONS = 3
+
+
+class UnknownName(ValueError):
+    """A name that the glossary does not have; the message says which ones are near."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A schedule of event texts that shows what an entry is about.
+
+    If it `breaks` a property, it is a shortest schedule that does so under the protocol `under` and that breaks nothing
+    under `beside`. From any other example no event can be left out.
+    """
+
+    under: str
+    events: tuple[str, ...]
+    settings: Configuration
+    beside: str | None = None
+    breaks: str | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What there is to say of a name. A choice of a mechanism, such as `fencing=epoch`, is of the kind mechanism."""
+
+    name: str
+    kind: str
+    means: str
+    why: str
+    example: Example
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of what it means."""
+        return self.means.split(". ")[0] + "."
+
+
+@functools.cache
+def glossary() -> dict[str, Entry]:
+    """Every entry by its name, kind after kind, in the order of the model's own tables."""
+    entries: dict[str, Entry] = {}
+    for kind, several in KINDS.items():
+        text = (files("epochfuzz.harness.reference") / "glossary" / f"{several}.yaml").read_text(encoding="utf-8")
+        entries |= {name: _entry(name, kind, **parts) for name, parts in yaml.safe_load(text).items()}
+    return entries
+
+
+def find(name: str) -> Entry:
+    """The entry of a name. Raises UnknownName."""
+    entries = glossary()
+    if name in entries:
+        return entries[name]
+    within = sorted((known for known in entries if name in known), key=len)
+    near = within or difflib.get_close_matches(name, entries)
+    if not near:
+        raise UnknownName(f"unknown name {name!r}; `epochfuzz explain` lists all there are")
+    raise UnknownName(f"unknown name {name!r}; did you mean {' or '.join(map(repr, near[:_MOST_SUGGESTIONS]))}?")
+
+
+def by_generation(entry: Entry) -> dict[str, str]:
+    """What a name stands for in each generation; of a generation, the mechanisms it is made of."""
+    return {
+        name: _in_generation(entry, generation)
+        for name, generation in GENERATIONS.items()
+        if entry.kind != "generation" or name == entry.name
+    }
+
+
+def _in_generation(entry: Entry, generation: Protocol) -> str:
+    if entry.kind == "property":
+        flaw = known_flaw(generation, Configuration(), entry.name)
+        return f"may break: {flaw}" if flaw else "must hold"
+    if entry.kind == "mechanism":
+        return generation.choice(entry.name.partition("=")[0])
+    if entry.kind == "generation":
+        return ", ".join(f"{mechanism}={generation.choice(mechanism)}" for mechanism in MECHANISMS)
+    if entry.kind == "goal":
+        asked_for = goals.asked_for(generation, entry.example.settings)
+        return "asked for" if entry.name in asked_for else "counted, not asked for"
+    return "has it"
+
+
+def _entry(name: str, kind: str, means: str, why: str, example: dict[str, Any]) -> Entry:
+    return Entry(name, kind, means, why, _example(**example))
+
+
+def _example(under: str, events: list[str], config: dict[str, Any] | None = None, **rest: str) -> Example:
+    return Example(under, tuple(events), Configuration(**(config or {})), **rest)

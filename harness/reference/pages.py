@@ -1,0 +1,134 @@
+"""Reference: the glossary and the tables of the model as pages of docs/reference/.
+
+`python -m epochfuzz.harness.reference.pages`, in a checkout, writes them anew.
+"""
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from epochfuzz.harness.reference import markdown
+from epochfuzz.harness.reference.explain import Entry, by_generation, glossary
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import GENERATIONS, MECHANISMS
+
+DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
+
+_NOTICE = (
+    "<!-- Written by `python -m epochfuzz.harness.reference.pages` from harness/reference/glossary/ and the model:"
+    " change it there. -->"
+)
+_WIDTH = 120
+
+
+def pages() -> dict[str, str]:
+    """The text of each page, by the name of its file."""
+    return {
+        "events.md": _page(
+            "Events",
+            "After this page you can write and read any schedule. An event is a verb and a replica, such as `fetch B`;"
+            " replicas are A to E. An event whose precondition does not hold does nothing, so that any list of events"
+            " is a schedule, and so is what is left when some are taken out. `epochfuzz explain EVENT` draws the"
+            " examples.",
+            _sections("event"),
+        ),
+        "mechanisms.md": _page(
+            "Mechanisms and generations",
+            "After this page you can put together any protocol that epochfuzz knows. A protocol is a choice for each"
+            " of five mechanisms. A generation is the choice that some versions of Kafka made, and its name is a"
+            " protocol, such as `kip-320`; with mechanisms replaced, it reads `kip-320:fencing=none` or"
+            " `kip-320:fencing=none,truncation=leader_epoch`. `epochfuzz explain NAME` draws the examples.",
+            [*_choices(), *_sections("generation"), *_sections("mechanism")],
+        ),
+        "properties.md": _page(
+            "Properties",
+            "After this page you can tell what a finding says was broken, and whether it is news. A property is judged"
+            " after every event, `convergence` at the end of a schedule. They stand in the order of severity.",
+            [*_verdicts(), *_sections("property")],
+        ),
+        "goals.md": _page(
+            "Goals",
+            "After this page you can tell what a run has shown, and why one ended with exit code 4. A run in which no"
+            " log was ever truncated has nothing to say about truncation: so a run counts the schedules that met each"
+            " goal, and fails where one that is asked for was met by none. What is asked for depends on the protocol"
+            " and the configuration.",
+            [*_asked_for(), *_sections("goal")],
+        ),
+    }
+
+
+def _page(title: str, opening: str, parts: Iterable[str]) -> str:
+    return "\n\n".join([_NOTICE, f"# {title}", _wrapped(opening), *parts]) + "\n"
+
+
+def _of_kind(kind: str) -> list[Entry]:
+    return [entry for entry in glossary().values() if entry.kind == kind]
+
+
+def _sections(kind: str) -> Iterator[str]:
+    for entry in _of_kind(kind):
+        yield f"## {entry.name}"
+        yield _wrapped(entry.means)
+        yield _wrapped(entry.why)
+        yield _wrapped(_example(entry))
+
+
+def _example(entry: Entry) -> str:
+    example = entry.example
+    events = ", ".join(f"`{event}`" for event in example.events)
+    if example.breaks is None:
+        what = f"Example, under `{example.under}`{_configured(example.settings)}"
+    else:
+        kept = f", and nothing under `{example.beside}`" if example.beside else ""
+        length = f"A shortest schedule, of {len(example.events)} events, that breaks"
+        what = f"{length} `{example.breaks}` under `{example.under}`{_configured(example.settings)}{kept}"
+    return f"{what}: {events}."
+
+
+def _configured(settings: Configuration) -> str:
+    changed = {key: value for key, value in settings.changed().items() if value != getattr(Configuration(), key)}
+    words = [key if value is True else f"{key}={value}" for key, value in changed.items()]
+    return f" with {', '.join(f'`{word}`' for word in words)}" if words else ""
+
+
+def _choices() -> Iterator[str]:
+    rows = [[name, *(generation.choice(each) for each in MECHANISMS)] for name, generation in GENERATIONS.items()]
+    yield markdown.table(["generation", *MECHANISMS], rows)
+
+
+def _verdicts() -> Iterator[str]:
+    def cell(said: str) -> str:
+        return said.partition(":")[0]
+
+    rows = [[entry.name, *map(cell, by_generation(entry).values())] for entry in _of_kind("property")]
+    yield markdown.table(["property", *GENERATIONS], rows)
+    reasons = {
+        generation: said.partition(": ")[2]
+        for entry in _of_kind("property")
+        for generation, said in by_generation(entry).items()
+        if ": " in said
+    }
+    told = "\n".join(f"* `{generation}`: {reason}." for generation, reason in reasons.items())
+    yield f"*May break* is known, and no news:\n\n{told}"
+    yield _wrapped(
+        "A protocol that is put together from single mechanisms must hold them all. With `unclean_leader_election` or"
+        " `power_loss` more may break in any generation: see the same table in harness/expectations.py."
+    )
+
+
+def _asked_for() -> Iterator[str]:
+    rows = [
+        [entry.name, _configured(entry.example.settings).removeprefix(" with "), *by_generation(entry).values()]
+        for entry in _of_kind("goal")
+    ]
+    yield markdown.table(["goal", "configuration", *GENERATIONS], rows)
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (DIRECTORY / name).write_text(text, encoding="utf-8")
+        print(DIRECTORY / name)

@@ -1,0 +1,72 @@
+"""Distinguish: a shortest schedule that breaks one protocol and spares another.
+
+The documents explain a KIP by such a schedule: it loses a record before the change and loses none after it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from epochfuzz.harness.search import shrink
+from epochfuzz.harness.search.explore import DEFAULT_MEMORY, Progress, explore
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import Protocol
+
+_DEPTHS = (8, 12, 16, 24, 40)  # a search of small depth has small keys, and costs next to nothing beside the next
+_WALKED = 200_000  # schedules to walk where memory ended the search
+
+
+@dataclass(frozen=True)
+class Distinction:
+    """A schedule that breaks the one and spares the other; None where none was found.
+
+    `searched`: no schedule shorter than this does. `complete`: no schedule at all does, within the bounds.
+    """
+
+    schedule: bytes | None
+    searched: int
+    complete: bool
+
+    @property
+    def certified_minimal(self) -> bool:
+        """Whether complete search found nothing shorter."""
+        return self.schedule is not None and len(self.schedule) <= self.searched
+
+
+def distinguish(
+    breaks: Protocol,
+    holds: Protocol,
+    settings: Configuration,
+    wanted: int,
+    seed: int,
+    memory: int = DEFAULT_MEMORY,
+    report: Callable[[Progress], None] = lambda progress: None,
+) -> Distinction:
+    """The shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
+
+    Where memory ends the search, random schedules are walked and shrunk instead, and the length is not proven.
+    """
+    searched = 0
+    for depth in _DEPTHS:
+        result = explore(breaks, settings.bounded_by(depth), wanted, depth, memory, report, spared=[holds])
+        if result.shortest is not None:
+            return Distinction(result.shortest, len(result.shortest), False)
+        searched = result.depth + 1
+        if result.memory_exhausted:
+            break
+        if result.complete and settings.bounded_by(depth) == settings:
+            return Distinction(None, searched, True)
+    return Distinction(_walked(breaks, holds, settings, wanted, seed), searched, False)
+
+
+def _walked(breaks: Protocol, holds: Protocol, settings: Configuration, wanted: int, seed: int) -> bytes | None:
+    walker = Walker([breaks], settings, seed)
+    tally = walker.walk(0, _WALKED)
+    shrunk = []
+    for bit in range(len(properties.PROPERTIES)):
+        for failure in tally.candidates(0, bit) if wanted >> bit & 1 else []:
+            schedule = walker.schedule(failure.schedule)
+            if shrink.breaking_prefix(schedule, breaks, settings, wanted, [holds]) is not None:
+                shrunk.append(shrink.shrink(schedule, breaks, settings, wanted, [holds]))
+    return min(shrunk, key=lambda schedule: (len(schedule), schedule), default=None)

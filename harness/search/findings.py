@@ -1,0 +1,197 @@
+"""Fuzz: walk random schedules in this process, and turn what they break into minimal reproducers."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from typing import Any
+from typing import Protocol as Interface
+
+from epochfuzz.harness.search import expectations, shrink
+from epochfuzz.harness.search.canonical import canonical
+from epochfuzz.harness.search.walk import Failure, Tally, Walker
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import schedule_texts
+from epochfuzz.model.protocols import Protocol
+
+BLOCK = 1_000
+_CANDIDATES = 3  # failures worth shrinking where nothing proves the first reproducer minimal
+MOST_CANDIDATES = 4  # and where there is time to look for variants
+CERTIFICATE_MEMORY = 1 << 30
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A property that a protocol broke and may not, how many schedules did it, and the shortest of some kinds."""
+
+    protocol: Protocol
+    property: str
+    seen: int
+    failures: tuple[Failure, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A property that a protocol breaks, with the shortest reproducer known, in canonical form (canonical.py).
+
+    `variants` are reproducers as short as that one which do not come to the same. `seen` counts the schedules that
+    broke the property, `schedule` is the number of the one that was shrunk, from `shrunk_from` events. `known_flaw`
+    says why it is not news, None where it is.
+    """
+
+    protocol: Protocol
+    property: str
+    reproducer: shrink.Reproducer
+    variants: tuple[bytes, ...]
+    seen: int
+    schedule: int
+    shrunk_from: int
+    known_flaw: str | None
+
+    def plain(self) -> dict[str, Any]:
+        """This as plain data, as both the JSON document and the tables of a campaign have it."""
+        return {
+            "protocol": self.protocol.name,
+            "property": self.property,
+            "events": schedule_texts(self.reproducer.schedule),
+            "length": len(self.reproducer.schedule),
+            "variants": [schedule_texts(variant) for variant in self.variants],
+            "certified_minimal": self.reproducer.certified_minimal,
+            "seen": self.seen,
+            "schedule": self.schedule,
+            "shrunk_from": self.shrunk_from,
+        }
+
+
+@dataclass(frozen=True)
+class Walked:
+    """The outcome of a walk: its tally, and how long it ran, compilation not counted."""
+
+    tally: Tally
+    seconds: float
+
+
+class Engine(Interface):
+    """What draws schedules, runs them, and can tell again which one failed: the walk, or a state machine."""
+
+    protocols: tuple[Protocol, ...]
+    settings: Configuration
+    seed: int
+
+    def walk(self, first: int, count: int) -> Tally:
+        """Run schedules `first` to `first + count - 1`."""
+
+    def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
+        """The schedule of a failure."""
+
+
+def walk(
+    walker: Walker,
+    schedules: int | None,
+    seconds: float | None,
+    jobs: int,
+    report: Callable[[Tally, float], None] = lambda tally, elapsed: None,
+) -> Walked:
+    """Walk a number of schedules, or for some seconds, on `jobs` threads. Threads change nothing in the tally."""
+    walker.walk(0, 1)  # compile before the clock starts
+    tally = Tally.empty(len(walker.protocols))
+    started = time.monotonic()
+    with ThreadPoolExecutor(jobs) as pool:
+        blocks = _blocks(schedules, seconds, started)
+        running: set[Future[Tally]] = set()
+        for first, count in blocks:
+            running.add(pool.submit(walker.walk, first, count))
+            if len(running) >= 2 * jobs:
+                running = _collect(running, tally)
+                report(tally, time.monotonic() - started)
+        while running:
+            running = _collect(running, tally)
+            report(tally, time.monotonic() - started)
+    return Walked(tally, time.monotonic() - started)
+
+
+def _blocks(schedules: int | None, seconds: float | None, started: float) -> Iterator[tuple[int, int]]:
+    first = 0
+    while (schedules is None or first < schedules) and (seconds is None or time.monotonic() - started < seconds):
+        count = BLOCK if schedules is None else min(BLOCK, schedules - first)
+        yield first, count
+        first += count
+
+
+def _collect(running: set[Future[Tally]], tally: Tally) -> set[Future[Tally]]:
+    done, still_running = wait(running, return_when=FIRST_COMPLETED)
+    for future in done:
+        tally.add(future.result())
+    return still_running
+
+
+def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tally) -> list[Breach]:
+    """What each protocol broke and may not, in the order of protocols and then of properties."""
+    allowed = properties.permitted(settings)
+    return [
+        Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:MOST_CANDIDATES]))
+        for index, protocol in enumerate(protocols)
+        for bit, name in enumerate(properties.PROPERTIES)
+        if name not in allowed and (failures := tally.candidates(index, bit))
+    ]
+
+
+def findings(
+    walker: Walker,
+    tally: Tally,
+    report: Callable[[str], None] = lambda doing: None,
+    memory: int = CERTIFICATE_MEMORY,
+    candidates: int = 1,
+) -> list[Finding]:
+    """A minimal reproducer for each breach; see `finding`. `memory` (bytes) bounds the search that certifies one."""
+    found = []
+    for breach in breaches(walker.protocols, walker.settings, tally):
+        report(f"shrinking {breach.property} under {breach.protocol.name}")
+        found.append(finding(walker, breach, memory, candidates))
+    return found
+
+
+def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, candidates: int = 1) -> Finding:
+    """The minimal reproducer of a breach, or the shortest that can be had, and certified as far as `memory` allows.
+
+    So many failures, the shortest of each kind, are shrunk for others as short. Where no certificate is to be had, a
+    few more are: they may shrink further.
+    """
+    protocol, settings, failures = breach.protocol, walker.settings, breach.failures
+    wanted = 1 << properties.PROPERTIES.index(breach.property)
+
+    def failing(failure: Failure) -> bytes:
+        return walker.failing(failure, protocol, breach.property)
+
+    def shrunk(failure: Failure) -> tuple[bytes, Failure]:
+        return shrink.shrink(failing(failure), protocol, settings, wanted), failure
+
+    reproducer = shrink.within_reach(failing(failures[0]), protocol, settings, wanted, memory)
+    tried = [] if reproducer and candidates == 1 else [shrunk(failure) for failure in failures[:candidates]]
+    best = min(tried, key=_length, default=(b"", failures[0]))
+    if reproducer is None:
+        reproducer = shrink.certify(best[0], protocol, settings, wanted, memory)
+    if not reproducer.certified_minimal:
+        tried += [shrunk(failure) for failure in failures[candidates:_CANDIDATES]]
+        best = min(tried, key=_length)
+        if len(best[0]) < len(reproducer.schedule):
+            proven = len(best[0]) <= reproducer.searched
+            reproducer = shrink.Reproducer(best[0], proven, reproducer.searched)
+    as_short = [schedule for schedule, _ in tried if len(schedule) == len(reproducer.schedule)]
+    schedules = [reproducer.schedule, *as_short]
+    first, *others = dict.fromkeys(canonical(each, protocol, settings, wanted) for each in schedules)
+    return Finding(
+        protocol=protocol,
+        property=breach.property,
+        reproducer=replace(reproducer, schedule=first),
+        variants=tuple(sorted(others)),
+        seen=breach.seen,
+        schedule=best[1].schedule,
+        shrunk_from=best[1].length,
+        known_flaw=expectations.known_flaw(protocol, settings, breach.property),
+    )
+
+
+def _length(tried: tuple[bytes, Failure]) -> int:
+    return len(tried[0])

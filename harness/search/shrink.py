@@ -1,0 +1,178 @@
+"""Shrink: from a failure of any length to a reproducer of few events, and the certificate that none is shorter.
+
+Complete search looks at every schedule that is shorter than the failure, nearest first. What it finds is minimal, and
+the same whatever it was looked for from. Where it runs out of memory, Hypothesis shrinks the failure (simplest.py), and
+fewer levels are left to search.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from epochfuzz.harness.search import explore
+from epochfuzz.harness.search.simplest import simplest
+from epochfuzz.model import properties, state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import Partition
+from epochfuzz.model.step import step
+
+_MOST_ATTEMPTS = 10_000
+_QUICK = 8  # the part of the memory with which to begin
+_SMALL_BOUNDS = ((1, 1), (1, 2), (2, 2), (1, 3), (2, 3))  # records and epoch changes
+
+
+class DoesNotBreak(ValueError):
+    """The schedule to be shrunk does not break the property."""
+
+
+@dataclass(frozen=True)
+class Reproducer:
+    """A schedule that breaks a property, every event of it enabled.
+
+    `certified_minimal`: complete search found nothing shorter for that protocol, property and configuration.
+    Otherwise `searched` is the length below which nothing shorter exists, for memory ended the search there.
+    """
+
+    schedule: bytes
+    certified_minimal: bool
+    searched: int
+
+
+def breaking_prefix(
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, spared: Sequence[Protocol] = ()
+) -> bytes | None:
+    """The enabled events of a schedule up to where a wanted property first broke; None where none did.
+
+    None also where one of the protocols to be `spared` broke any property by then. They must converge from there;
+    where they do not, a later event at which they do, and the wanted property is still broken, will do.
+    """
+    p = state.initial(protocol, settings)
+    others = [state.initial(other, settings) for other in spared]
+    applied = bytearray()
+    for event in schedule:
+        enabled = step(p, event)
+        for other in others:
+            enabled |= step(other, event)
+        if enabled:
+            applied.append(event)
+            if any(properties.broken_now(other) for other in others):
+                return None
+            if properties.broken_now(p) & wanted and _converge(others):
+                return bytes(applied)
+    if wanted & properties.CONVERGENCE and properties.non_convergence(p) and _converge(others):
+        return bytes(applied)
+    return None
+
+
+def _converge(others: Sequence[Partition]) -> bool:
+    return not any(properties.non_convergence(other.copy()) for other in others)
+
+
+def reproduce(
+    schedule: bytes,
+    protocol: Protocol,
+    settings: Configuration,
+    wanted: int,
+    memory: int = explore.DEFAULT_MEMORY,
+    report: Callable[[explore.Progress], None] = lambda progress: None,
+) -> Reproducer:
+    """A reproducer from a schedule that breaks a wanted property. Raises DoesNotBreak."""
+    found = within_reach(schedule, protocol, settings, wanted, memory, report)
+    if found is not None:
+        return found
+    return certify(shrink(schedule, protocol, settings, wanted), protocol, settings, wanted, memory, report)
+
+
+def within_reach(
+    schedule: bytes,
+    protocol: Protocol,
+    settings: Configuration,
+    wanted: int,
+    memory: int = explore.DEFAULT_MEMORY,
+    report: Callable[[explore.Progress], None] = lambda progress: None,
+) -> Reproducer | None:
+    """The minimal reproducer, where complete search has it within an eighth of the memory. Raises DoesNotBreak."""
+    failing = trim(schedule, protocol, settings, wanted)
+    result = _search(len(failing), protocol, settings, wanted, memory // _QUICK, report)
+    return None if result.memory_exhausted else _minimal(failing, result)
+
+
+def shrink(
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, spared: Sequence[Protocol] = ()
+) -> bytes:
+    """A schedule as short as Hypothesis can make it that still breaks a wanted property. Raises DoesNotBreak."""
+    failing = trim(schedule, protocol, settings, wanted, spared)
+
+    def fails(events: bytes) -> bool:
+        return breaking_prefix(events, protocol, settings, wanted, spared) is not None
+
+    shrunk = simplest(failing, list(settings.alphabet()), fails, _MOST_ATTEMPTS)
+    return breaking_prefix(shrunk, protocol, settings, wanted, spared) or failing
+
+
+def trim(
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, spared: Sequence[Protocol] = ()
+) -> bytes:
+    """A schedule without runs of events that it breaks a wanted property without. Raises DoesNotBreak.
+
+    Runs of half of it are tried first, single events last. Hypothesis deletes events too, but takes a millisecond for
+    each attempt; what it is better at is events in place of others, and deletions that go together.
+    """
+
+    def breaking(events: bytes) -> bytes | None:
+        return breaking_prefix(events, protocol, settings, wanted, spared)
+
+    failing = breaking(schedule)
+    if failing is None:
+        raise DoesNotBreak
+    size = len(failing)
+    while size > 1:
+        size = (size + 1) // 2
+        start = len(failing) - size
+        while start >= 0:
+            failing = breaking(failing[:start] + failing[start + size :]) or failing
+            start = min(start, len(failing)) - size
+    return failing
+
+
+def certify(
+    schedule: bytes,
+    protocol: Protocol,
+    settings: Configuration,
+    wanted: int,
+    memory: int = explore.DEFAULT_MEMORY,
+    report: Callable[[explore.Progress], None] = lambda progress: None,
+) -> Reproducer:
+    """Search every shorter schedule; one that breaks a wanted property takes the place of the one given.
+
+    Most of what is short is short of records and elections too. Where an eighth of the memory (bytes) is not enough, a
+    shorter schedule is looked for within small bounds first, for then all of the memory reaches further.
+    """
+    result = _search(len(schedule), protocol, settings, wanted, memory // _QUICK, report)
+    if result.memory_exhausted:
+        for records, epochs in _SMALL_BOUNDS:
+            small = replace(settings, records=min(records, settings.records), epochs=min(epochs, settings.epochs))
+            found = _search(len(schedule), protocol, small, wanted, memory // _QUICK, report).shortest
+            schedule = schedule if found is None else found
+        result = _search(len(schedule), protocol, settings, wanted, memory, report)
+    return _minimal(schedule, result)
+
+
+def _minimal(schedule: bytes, result: explore.Exploration) -> Reproducer:
+    """What a search for anything shorter than a schedule says of it."""
+    if result.shortest is not None:
+        return Reproducer(result.shortest, True, len(result.shortest))
+    return Reproducer(schedule, not result.memory_exhausted, result.depth + 1)
+
+
+def _search(
+    length: int,
+    protocol: Protocol,
+    settings: Configuration,
+    wanted: int,
+    memory: int,
+    report: Callable[[explore.Progress], None],
+) -> explore.Exploration:
+    """Search for a schedule that is shorter than `length`."""
+    depth = length - 1
+    return explore.explore(protocol, settings.bounded_by(depth), wanted, depth=depth, memory=memory, report=report)

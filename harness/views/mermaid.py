@@ -1,0 +1,86 @@
+"""The sequence diagram: a story in Mermaid's text form, for Markdown that renders it.
+
+Replicas and the controller are the participants. Where two protocols part, the diagram goes on in an `alt` block, a
+branch for each. What a step did is a note, in the words of every other drawing.
+"""
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from epochfuzz.harness.views import captions
+from epochfuzz.harness.witness.scenes import Scene, as_sentence
+from epochfuzz.harness.witness.story import Moment, Story
+
+_CONTROLLER = "Controller"
+_FROM_CONTROLLER = ("notify", "catch_up", "elect", "expire")
+_FROM_LEADER = ("receive", "drop")
+_ISR = ("shrink", "expand")
+_LINE = 44  # characters of a note
+
+
+def sequence_diagram(story: Story) -> str:
+    """The text of a diagram."""
+    names = [replica.name for replica in story.opening.replicas]
+    participants = [f"participant {name} as Replica {name}" for name in names]
+    lines = ["sequenceDiagram", *_indented([f"participant {_CONTROLLER}", *participants])]
+    lines += _indented(_over(names, f"{run.protocol.name} {captions.verdict(run)}") for run in story.runs)
+    lines += _indented([_over(names, story.opening.sentence)])
+    common = next((i for i, moment in enumerate(story.moments) if moment.told_apart), len(story.moments))
+    lines += _indented(_steps(story.moments[:common], 0, story.opening))
+    if common < len(story.moments):
+        before = story.moments[common - 1].scenes[0] if common else story.opening
+        for branch, run in enumerate(story.runs):
+            lines += _indented([f"{'else' if branch else 'alt'} under {_plain(run.protocol.name)}"])
+            lines += _indented(_indented(_steps(story.moments[common:], branch, before)))
+        lines += _indented(["end"])
+    return "\n".join(lines) + "\n"
+
+
+def _steps(moments: Sequence[Moment], branch: int, before: Scene) -> Iterator[str]:
+    for moment in moments:
+        scene = moment.scenes[branch] if moment.told_apart else moment.scenes[0]
+        yield from _step(scene, before)
+        before = scene
+
+
+def _step(scene: Scene, before: Scene) -> Iterator[str]:
+    """An arrow where something passes between two parties, then what it did."""
+    verb, name = scene.event.split()
+    title = f"{scene.number} {scene.event}"
+    replica = next(each for each in before.replicas if each.name == name)
+    sentences = as_sentence([". ".join(scene.clauses)])
+    told = f"{title}: {sentences}"
+    if not scene.applied:
+        yield _over([name], told)
+        return
+    if verb == "fetch":
+        yield f"{name}->>{replica.leader}: {title}"
+        yield _over(sorted([name, str(replica.leader)]), sentences)
+    elif verb in _FROM_LEADER:
+        yield f"{replica.leader or _CONTROLLER}{'--x' if verb == 'drop' else '-->>'}{name}: {_plain(replica.in_flight)}"
+        yield _over([name], told)
+    elif verb in _FROM_CONTROLLER:
+        yield f"{_CONTROLLER}->>{name}: {title}"
+        yield _over([name], sentences)
+    elif verb in _ISR:
+        yield f"{scene.controller.leader}->>{_CONTROLLER}: {title}"
+        yield _over([name], sentences)
+    else:
+        yield _over([name], told)
+    if scene.newly_broken:
+        yield _over([each.name for each in scene.replicas], f"BROKEN: {', '.join(scene.newly_broken)}")
+
+
+def _over(names: Sequence[str], text: str) -> str:
+    """A note over one participant, or from the first to the last of several."""
+    over = names[0] if len(names) == 1 else f"{names[0]},{names[-1]}"
+    return f"note over {over}: {_plain(text)}"
+
+
+def _plain(text: str) -> str:
+    """Text in lines, without what would end a statement."""
+    return "<br/>".join(textwrap.wrap(text.replace(";", ","), _LINE, break_long_words=False))
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"    {line}" for line in lines]

@@ -1,0 +1,176 @@
+"""A panel: one scene in SVG. Each replica's log is a row of boxes, one below the other, with offsets aligned.
+
+Shape carries everything and colour only underlines it. A box below the high watermark is solid, one above it that
+clients were promised is double-edged and round, any other is a dashed outline; what was cut is crossed out, and what
+should be there is an octagon with an exclamation mark. Colours are in figures.css.
+"""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+
+from epochfuzz.harness.views import captions
+from epochfuzz.harness.witness.scenes import Cell, Missing, ReplicaScene, Role, Scene
+
+CELL = 48  # pixels from one offset to the next
+_BOX = 40
+_HEIGHT = 30
+_LEFT = 138  # for names and roles
+_RIGHT = 34  # for half a mark
+_TOP = 40  # for the controller's view and the offsets
+_ROW = 86
+_BOX_TOP = 24
+
+
+def width(columns: int) -> int:
+    """The width of a panel with room for so many records."""
+    return max(_LEFT + columns * CELL + _RIGHT, 330)
+
+
+def height(replicas: int) -> int:
+    """The height of a panel."""
+    return _TOP + replicas * _ROW
+
+
+def panel(scene: Scene, columns: int) -> ET.Element:
+    """The drawing of a scene as a group, to be placed in an <svg>; `width(columns)` by `height(replicas)` pixels."""
+    group = ET.Element("g", {"class": "panel"})
+    _controller(group, scene)
+    for offset in range(columns):
+        text(group, _x(offset) + _BOX / 2, _TOP - 4, str(offset), "faint middle small")
+    for index, replica in enumerate(scene.replicas):
+        row = ET.SubElement(group, "g", {"transform": f"translate(0 {_TOP + index * _ROW})"})
+        if index:
+            _line(row, 0, 0, width(columns), 0, "rule")
+        _name(row, replica)
+        _log(row, replica, scene.newly_committed)
+        _marks(row, replica)
+    return group
+
+
+def text(parent: ET.Element, x: float, y: float, content: str, classes: str = "") -> ET.Element:
+    """A line of text; y is its baseline."""
+    element = ET.SubElement(parent, "text", {"x": f"{x:g}", "y": f"{y:g}"} | ({"class": classes} if classes else {}))
+    element.text = content
+    return element
+
+
+def _controller(group: ET.Element, scene: Scene) -> None:
+    at_epoch, decided = captions.decision(scene.controller)
+    line = text(group, 0, 14, f"{at_epoch}: {decided}")
+    if scene.committed:
+        _part(line, ", committed")
+    for record in scene.committed:
+        if record in scene.lost:
+            _part(line, f" !{record}", "lost")
+        else:
+            _part(line, f" {record}", "bold" if record in scene.newly_committed else "")
+
+
+def _part(line: ET.Element, content: str, classes: str = "") -> None:
+    ET.SubElement(line, "tspan", {"class": classes} if classes else {}).text = content
+
+
+def _name(row: ET.Element, replica: ReplicaScene) -> None:
+    """The replica's letter in a badge whose outline tells the role, what it does, and what is on its way to it."""
+    if replica.role in (Role.LEADER, Role.ZOMBIE):
+        _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
+    else:
+        gone = " gone" if replica.role is Role.DOWN else ""
+        ET.SubElement(row, "circle", {"cx": "13", "cy": "39", "r": "12", "class": f"follower{gone}"})
+    text(row, 13, 43.5, replica.name, "middle bold" + (" onsolid" if replica.role is Role.LEADER else ""))
+    if replica.role is Role.DOWN:
+        _line(row, 4, 48, 22, 30, "cross")
+    does, epoch = captions.role_parts(replica)
+    text(row, 32, 36 if epoch else 43, does)
+    text(row, 32, 49, epoch, "bold" if replica.role is Role.ZOMBIE else "faint")
+    below = 67
+    if replica.in_flight:
+        ET.SubElement(row, "path", {"d": "M0 63 l7 -5 v3 h7 v4 h-7 v3 z", "class": "arrow"})
+        text(row, 18, below, replica.in_flight)
+        below += 12
+    text(row, 0, below, ", ".join(captions.on_disk(replica)), "faint small")
+
+
+def _log(row: ET.Element, replica: ReplicaScene, newly_committed: Sequence[str]) -> None:
+    for cell in replica.log:
+        _cell(row, cell, "below" if cell.below_high_watermark else "promised" if cell.promised else "plain")
+        if cell.appended:
+            _badge(row, _x(cell.offset), _BOX_TOP, "+", "appended")
+        if cell.below_high_watermark and cell.record in newly_committed:
+            _badge(row, _x(cell.offset) + _BOX, _BOX_TOP, "\u2713", "committed")
+    for cell in replica.cut:
+        x, y = _x(cell.offset), _BOX_TOP
+        _line(row, x, y, x + _BOX, y + _HEIGHT, "cross")
+        _line(row, x, y + _HEIGHT, x + _BOX, y, "cross")
+        _cell(row, cell, "cut")
+    for missing in replica.missing:
+        _missing(row, missing, taken=missing.offset < replica.previous_leo or missing.offset < replica.leo)
+    if not (replica.log or replica.cut or replica.missing):
+        text(row, _x(0), _BOX_TOP + 19, "empty log", "faint")
+
+
+def _cell(row: ET.Element, cell: Cell, classes: str) -> None:
+    x = _x(cell.offset)
+    rounded = 9 if classes == "promised" else 2
+    _box(row, x, _BOX_TOP, _BOX, _HEIGHT, rounded, f"box {classes}")
+    if classes == "promised":
+        _box(row, x + 3, _BOX_TOP + 3, _BOX - 6, _HEIGHT - 6, rounded - 3, "box promised inner")
+    on = " onsolid" if classes == "below" else " oncross" if classes == "cut" else ""
+    text(row, x + _BOX / 2, _BOX_TOP + 20, cell.record, f"middle record{on}")
+    text(row, x + _BOX / 2, _BOX_TOP + _HEIGHT + 12, f"e{cell.epoch}", "middle faint small")
+
+
+def _missing(row: ET.Element, missing: Missing, *, taken: bool) -> None:
+    """An octagon in the record's place; a small one in the corner where something else is drawn there."""
+    x, y, wide, high = _x(missing.offset), float(_BOX_TOP), float(_BOX), float(_HEIGHT)
+    if taken:
+        x, y, wide, high = x - 9, y - 11, 28.0, 17.0
+    corner = high / 3.4
+    across, down = wide - 2 * corner, high - 2 * corner
+    outline = (
+        f"M{x + corner:g} {y:g} h{across:g} l{corner:g} {corner:g} v{down:g} l{-corner:g} {corner:g} "
+        f"h{-across:g} l{-corner:g} {-corner:g} v{-down:g} z"
+    )
+    ET.SubElement(row, "path", {"d": outline, "class": "missing"})
+    text(
+        row, x + wide / 2, y + high / 2 + 4.5, f"!{missing.record}", "middle onsolid" + (" small" if taken else " bold")
+    )
+
+
+def _marks(row: ET.Element, replica: ReplicaScene) -> None:
+    """The high watermark, a flag from above; the log end offset, a wedge from below."""
+    bottom = _BOX_TOP + _HEIGHT
+    x = _between(replica.high_watermark)
+    _line(row, x, 17, x, bottom + 3, "watermark")
+    moved = captions.moved("HW", replica.previous_high_watermark, replica.high_watermark, "\u2192")
+    changed = replica.previous_high_watermark != replica.high_watermark
+    text(row, x, 14, moved, "middle watermarktext" + (" bold" if changed else ""))
+    x = _between(replica.leo)
+    ET.SubElement(row, "path", {"d": f"M{x:g} {bottom + 3:g} l5 9 h-10 z", "class": "end"})
+    moved = captions.moved("LEO", replica.previous_leo, replica.leo, "\u2192")
+    changed = replica.previous_leo != replica.leo
+    text(row, x, bottom + 23, moved, "middle" + (" bold" if changed else ""))
+
+
+def _badge(row: ET.Element, x: float, y: float, sign: str, classes: str) -> None:
+    ET.SubElement(row, "circle", {"cx": f"{x:g}", "cy": f"{y:g}", "r": "7", "class": f"badge {classes}"})
+    text(row, x, y + 4, sign, "middle bold onsolid")
+
+
+def _box(row: ET.Element, x: float, y: float, wide: float, high: float, rounded: float, classes: str) -> None:
+    size = {"x": f"{x:g}", "y": f"{y:g}", "width": f"{wide:g}", "height": f"{high:g}", "rx": f"{rounded:g}"}
+    ET.SubElement(row, "rect", {**size, "class": classes})
+
+
+def _line(row: ET.Element, x1: float, y1: float, x2: float, y2: float, classes: str) -> None:
+    ends = {"x1": f"{x1:g}", "y1": f"{y1:g}", "x2": f"{x2:g}", "y2": f"{y2:g}"}
+    ET.SubElement(row, "line", {**ends, "class": classes})
+
+
+def _x(offset: int) -> float:
+    return _LEFT + 4 + offset * CELL
+
+
+def _between(offset: int) -> float:
+    """The middle of the gap before the box of an offset."""
+    return _x(offset) - (CELL - _BOX) / 2

@@ -1,0 +1,60 @@
+"""Progress of what takes longer than two seconds: a live line on a terminal, nothing elsewhere."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from epochfuzz.harness.search.explore import Progress as Searched
+from epochfuzz.harness.search.walk import Tally
+
+
+class Shown:
+    """A live line that says what is being done and how far it is."""
+
+    def __init__(self, progress: Progress, task: TaskID, schedules: int | None, seconds: float | None) -> None:
+        self._progress = progress
+        self._task = task
+        self._schedules = schedules
+        self._seconds = seconds
+
+    def doing(self, what: str) -> None:
+        """Name what is being done."""
+        self._progress.update(self._task, description=what)
+
+    def walked(self, tally: Tally, elapsed: float) -> None:
+        """Schedules were walked."""
+        broken = int((tally.seen > 0).sum())
+        done = elapsed / self._seconds if self._seconds else tally.schedules / (self._schedules or 1)
+        rate = int(tally.events.sum()) / max(elapsed, 1e-9) / 1e6
+        self._progress.update(
+            self._task,
+            completed=min(done, 1.0),
+            description=f"{tally.schedules:,} schedules · {rate:.1f} million events/s · {broken} broken",
+        )
+
+    def searched(self, progress: Searched) -> None:
+        """States were visited."""
+        self.doing(f"depth {progress.depth} · {progress.states:,} states · {progress.waiting:,} waiting")
+
+
+@contextmanager
+def show_walk(out: Console, schedules: int | None, seconds: float | None) -> Iterator[Shown]:
+    """Show progress towards a number of schedules or seconds."""
+    with _live(out, BarColumn()) as progress:
+        yield Shown(progress, progress.add_task("compiling", total=1.0), schedules, seconds)
+
+
+@contextmanager
+def show_search(out: Console) -> Iterator[Shown]:
+    """Show progress of a search, which cannot know how much is left."""
+    with _live(out) as progress:
+        yield Shown(progress, progress.add_task("compiling", total=None), None, None)
+
+
+def _live(out: Console, *columns: BarColumn) -> Progress:
+    return Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), *columns, TimeElapsedColumn(),
+        console=out, transient=True, disable=not out.is_terminal,
+    )  # fmt: skip

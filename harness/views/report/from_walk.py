@@ -1,0 +1,119 @@
+"""The report of a walk, in one process or on Spark: what it met, and a reproducer for everything it broke."""
+
+from collections.abc import Mapping, Sequence
+
+from epochfuzz.harness.cases.case import dump_case
+from epochfuzz.harness.cases.found_case import case_for
+from epochfuzz.harness.reference import explain
+from epochfuzz.harness.search import estimate, goals
+from epochfuzz.harness.search.findings import Engine, Finding, Walked
+from epochfuzz.harness.views import summary
+from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Coverage, Exhibit, Page, Row
+from epochfuzz.harness.witness.scenes import as_sentence
+from epochfuzz.harness.witness.story import tell
+from epochfuzz.model import goals as model_goals
+from epochfuzz.model import properties
+from epochfuzz.model.protocols import Protocol
+
+
+def page(
+    walker: Engine,
+    walked: Walked,
+    findings: Sequence[Finding],
+    reproduce: str,
+    unreached: Mapping[str, Sequence[str]] | None = None,
+) -> Page:
+    """The report of a walk and what came of it; `reproduce` is the command that walks the same schedules again.
+
+    `unreached` gives, by protocol text, the situations within reach that were not met, where somebody has looked.
+    """
+    settings = walker.settings
+    together = summary.by_reproducer(findings)
+    shown = {(each.protocol, each.property): _id(same[0]) for same in together for each in same}
+    new = sum(finding.known_flaw is None for finding in findings)
+    found = f"{len(findings)} {'property' if len(findings) == 1 else 'properties'} broken, {new or 'none'} of them news"
+    return Page(
+        title=" · ".join(protocol.name for protocol in walker.protocols),
+        summary=f"{summary.pace(walked)}; {found}",
+        facts=(
+            ("seed", str(walker.seed)),
+            ("schedules", f"{walked.tally.schedules:,}"),
+            *settings.words().items(),
+        ),
+        protocols=tuple(protocol.name for protocol in walker.protocols),
+        properties=tuple(_property(name, walker, findings, shown) for name in properties.PROPERTIES),
+        exhibits=tuple(sorted((_exhibit(same, walker) for same in together), key=lambda each: each.kind != BROKEN)),
+        commands=(reproduce,),
+        goals=tuple(_goals(walker, walked)),
+        coverage=_coverage(walker, walked, unreached or {}),
+    )
+
+
+def _coverage(walker: Engine, walked: Walked, unreached: Mapping[str, Sequence[str]]) -> Coverage | None:
+    """None where the engine does not note situations, as state machines do not."""
+    tally = walked.tally
+    if not any(len(met.situations) for met in tally.met):
+        return None
+    return Coverage(
+        met={each.name: len(met.situations) for each, met in zip(walker.protocols, tally.met, strict=True)},
+        unreached=unreached,
+        curve=estimate.discovery_curve(tally),
+        estimate=estimate.something_new(tally),
+    )
+
+
+def _property(name: str, walker: Engine, findings: Sequence[Finding], shown: Mapping[tuple[Protocol, str], str]) -> Row:
+    found = {finding.protocol: finding for finding in findings if finding.property == name}
+    if name in properties.permitted(walker.settings):
+        cells = [Cell(ASIDE, "not promised")] * len(walker.protocols)
+    else:
+        cells = [_property_cell(found.get(each), shown.get((each, name))) for each in walker.protocols]
+    return Row(name, explain.glossary()[name].summary, tuple(cells))
+
+
+def _property_cell(finding: Finding | None, exhibit: str | None) -> Cell:
+    if finding is None:
+        return Cell(HELD, "not broken")
+    proof = "minimal" if finding.reproducer.certified_minimal else "not proven minimal"
+    text = f"{len(finding.reproducer.schedule)} events, {proof}, seen {finding.seen:,} times"
+    return Cell(BROKEN if finding.known_flaw is None else KNOWN, text, exhibit)
+
+
+def _goals(walker: Engine, walked: Walked) -> list[Row]:
+    asked = {protocol: goals.asked_for(protocol, walker.settings) for protocol in walker.protocols}
+    counts = summary.goals_json(walker.protocols, walked.tally.goals)
+    rows = []
+    for name in model_goals.NAMES:
+        cells = [_goal(counts[protocol.name][name], name in asked[protocol]) for protocol in walker.protocols]
+        if any(cell.kind != ASIDE for cell in cells):
+            rows.append(Row(name, explain.glossary()[name].summary, tuple(cells)))
+    return rows
+
+
+def _goal(count: int, asked: bool) -> Cell:
+    if count:
+        return Cell(HELD, f"{count:,}")
+    return Cell(BROKEN, "never") if asked else Cell(ASIDE, "-")
+
+
+def _exhibit(same: Sequence[Finding], walker: Engine) -> Exhibit:
+    """The exhibit of the findings that have one reproducer."""
+    first = same[0]
+    case = case_for(first, walker.protocols, walker.settings, walker.seed, "A walk")
+    run, spared = summary.told(first, walker.protocols, walker.settings)
+    names = " and ".join(finding.property for finding in same)
+    flaws = dict.fromkeys(finding.known_flaw for finding in same if finding.known_flaw)
+    return Exhibit(
+        id=_id(first),
+        title=f"{first.protocol.name} breaks {names} in {len(run.steps)} events",
+        kind=BROKEN if any(finding.known_flaw is None for finding in same) else KNOWN,
+        notes=(as_sentence([summary.proof(first)]), *(f"Known: {flaw}." for flaw in flaws)),
+        story=tell(run, spared),
+        command=f"epochfuzz replay {case.id}.yaml --trace",
+        case=dump_case(case),
+        file=f"{case.id}.yaml",
+    )
+
+
+def _id(finding: Finding) -> str:
+    return f"{finding.protocol.name}-{finding.property}".replace(":", "-").replace("=", "-").replace(",", "-")

@@ -1,0 +1,105 @@
+"""SARIF: findings in the format that code scanning services and editors read (OASIS SARIF 2.1.0).
+
+A rule is a property. A result is a finding; its place is a case file, carried inside as an artifact, and its code flow
+leads through the events of that file line by line. What is known of a generation is a suppressed note.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from epochfuzz.harness.cases.case import Case, dump_case
+from epochfuzz.harness.cases.found_case import case_for
+from epochfuzz.harness.reference import explain
+from epochfuzz.harness.search.findings import Engine, Finding
+from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.witness.scenes import Scene, narrate
+from epochfuzz.model.events import schedule_texts
+from epochfuzz.model.properties import PROPERTIES
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def log(walker: Engine, findings: Sequence[Finding], reproduce: str) -> dict[str, Any]:
+    """A SARIF log with one run; `reproduce` is the command that walks the same schedules again."""
+    cases = [case_for(each, walker.protocols, walker.settings, walker.seed, "A walk") for each in findings]
+    run = {
+        "tool": {
+            "driver": {
+                "name": "epochfuzz",
+                "version": epochfuzz_version(),
+                "rules": [_rule(name) for name in PROPERTIES],
+            }
+        },
+        "invocations": [{"executionSuccessful": True, "commandLine": reproduce}],
+        "columnKind": "unicodeCodePoints",
+        "artifacts": [_artifact(case) for case in cases],
+        "results": [_result(finding, case, i) for i, (finding, case) in enumerate(zip(findings, cases, strict=True))],
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(name: str) -> dict[str, Any]:
+    entry = explain.glossary()[name]
+    return {
+        "id": name,
+        "shortDescription": {"text": entry.summary},
+        "fullDescription": {"text": entry.means},
+        "help": {"text": entry.why},
+        "defaultConfiguration": {"level": "error"},
+    }
+
+
+def _artifact(case: Case) -> dict[str, Any]:
+    return {
+        "location": {"uri": _uri(case)},
+        "mimeType": "application/yaml",
+        "roles": ["attachment"],
+        "contents": {"text": dump_case(case)},
+    }
+
+
+def _result(finding: Finding, case: Case, index: int) -> dict[str, Any]:
+    """The result of a finding, whose case is artifact number `index`."""
+    run = replay(case.events, finding.protocol, case.settings)
+    scenes = narrate(run)[1:]
+    first_line = dump_case(case).splitlines().index("events:") + 2  # lines count from 1
+    reproducer = finding.reproducer
+    text = f"{finding.protocol.name} breaks {finding.property} in {len(scenes)} events. {scenes[-1].sentence}"
+    result = {
+        "ruleId": finding.property,
+        "ruleIndex": PROPERTIES.index(finding.property),
+        "level": "note" if finding.known_flaw else "error",
+        "message": {"text": text},
+        "locations": [_location(case, index, first_line + len(scenes) - 1)],
+        "codeFlows": [{"threadFlows": [{"locations": [_step(s, case, index, first_line) for s in scenes]}]}],
+        "partialFingerprints": {"schedule/v1": run.fingerprint},
+        "properties": {
+            "protocol": finding.protocol.name,
+            "events": schedule_texts(reproducer.schedule),
+            "certifiedMinimal": reproducer.certified_minimal,
+            "seen": finding.seen,
+            "schedule": finding.schedule,
+        },
+    }
+    if finding.known_flaw:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.known_flaw}]
+    return result
+
+
+def _step(scene: Scene, case: Case, index: int, first_line: int) -> dict[str, Any]:
+    message = {"message": {"text": f"{scene.event}: {scene.sentence}"}}
+    return {
+        "location": _location(case, index, first_line + scene.number - 1) | message,
+        "executionOrder": scene.number,
+        "importance": "essential" if scene.newly_broken else "important",
+    }
+
+
+def _location(case: Case, index: int, line: int) -> dict[str, Any]:
+    place = {"artifactLocation": {"uri": _uri(case), "index": index}, "region": {"startLine": line}}
+    return {"physicalLocation": place}
+
+
+def _uri(case: Case) -> str:
+    return f"{case.id}.yaml"

@@ -1,0 +1,216 @@
+"""What a run found, for people: property by protocol, the goals it met, and each reproducer as a timeline."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from epochfuzz.harness.search import goals
+from epochfuzz.harness.search.findings import Engine, Finding, Walked
+from epochfuzz.harness.views.terminal import side_by_side, timeline
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.model import goals as model_goals
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import MECHANISMS, Protocol
+
+
+def finding_json(finding: Finding, settings: Configuration) -> dict[str, Any]:
+    """The JSON form of a finding."""
+    run = replay(finding.reproducer.schedule, finding.protocol, settings)
+    return finding.plain() | {"fingerprint": run.fingerprint, "known_flaw": finding.known_flaw}
+
+
+def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict[str, int]]:
+    """For each protocol the number of schedules that met each goal; `met` has axes protocol and goal."""
+    return {
+        protocol.name: dict(zip(model_goals.NAMES, (int(count) for count in row), strict=True))
+        for protocol, row in zip(protocols, met, strict=True)
+    }
+
+
+def walk_json(walker: Engine, walked: Walked, findings: Sequence[Finding]) -> dict[str, Any]:
+    """The JSON form of a walk and what came of it."""
+    tally = walked.tally
+    events = int(tally.events.sum())
+    return {
+        "seed": walker.seed,
+        "configuration": walker.settings.changed(),
+        "protocols": [protocol.name for protocol in walker.protocols],
+        "schedules": tally.schedules,
+        "events": events,
+        "seconds": round(walked.seconds, 3),
+        "events_per_second": round(events / walked.seconds),
+        "goals": goals_json(walker.protocols, tally.goals),
+        "unmet_goals": unmet_goals(walker.protocols, walker.settings, tally.goals),
+        "findings": [finding_json(finding, walker.settings) for finding in findings],
+    }
+
+
+def pace(walked: Walked) -> str:
+    """One line: how much was walked, and how fast."""
+    events = int(walked.tally.events.sum())
+    return (
+        f"{walked.tally.schedules:,} schedules, {events:,} events applied and checked in {walked.seconds:.1f} s"
+        f" ({rate(events / walked.seconds)})"
+    )
+
+
+def rate(events_per_second: float) -> str:
+    """A rate as people read it: in millions, where there are as many."""
+    if events_per_second < 100_000:
+        return f"{events_per_second:,.0f}/s"
+    return f"{events_per_second / 1e6:.1f} million/s"
+
+
+def witnesses(findings: Sequence[Finding]) -> list[Finding]:
+    """For each protocol the finding with the shortest reproducer, the most severe of equals."""
+    shortest: dict[Protocol, Finding] = {}
+    for finding in findings:
+        best = shortest.setdefault(finding.protocol, finding)
+        if len(finding.reproducer.schedule) < len(best.reproducer.schedule):
+            shortest[finding.protocol] = finding
+    return list(shortest.values())
+
+
+def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> Table:
+    """Mechanism switched back by property: the length of the shortest reproducer, * where it is proven minimal."""
+    found = {(finding.protocol, finding.property): finding.reproducer for finding in findings}
+    names = [name for name in properties.PROPERTIES if any(name == broken for _, broken in found)]
+    table = Table(title="What each mechanism guards: events to break it, * minimal")
+    table.add_column(f"{base.name}, but", no_wrap=True)
+    for name in names:
+        table.add_column(name.replace("-", "-\n"))
+    for variant in variants:
+        cells = [found.get((variant, name)) for name in names]
+        switched = variant.name.removeprefix(base.name).lstrip(":,").replace("=", " =\n")
+        table.add_row(switched, *(f"{len(r.schedule)}{'*' * r.certified_minimal}" if r else "-" for r in cells))
+    return table
+
+
+def harmless_variants(variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
+    """The variants that broke nothing, by name."""
+    broken = {finding.protocol for finding in findings}
+    return [variant.name for variant in variants if variant not in broken]
+
+
+def idle_mechanisms(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
+    """The mechanisms none of whose earlier choices broke anything."""
+    broken = {finding.protocol for finding in findings}
+    guarding = {
+        mechanism: any(
+            variant in broken for variant in variants if getattr(variant, mechanism) != getattr(base, mechanism)
+        )
+        for mechanism in MECHANISMS
+        if getattr(base, mechanism) > 0
+    }
+    return [mechanism for mechanism, guards in guarding.items() if not guards]
+
+
+def unmet_goals(protocols: Sequence[Protocol], settings: Configuration, met: np.ndarray) -> list[str]:
+    """`goal (protocol)` for each goal that applies and that no schedule met."""
+    counts = goals_json(protocols, met)
+    return [
+        f"{goal} ({protocol.name})"
+        for protocol in protocols
+        for goal in goals.asked_for(protocol, settings)
+        if counts[protocol.name][goal] == 0
+    ]
+
+
+def verdict_table(protocols: Sequence[Protocol], settings: Configuration, findings: Sequence[Finding]) -> Table:
+    """Property by protocol: holds, or broken with the length of the reproducer."""
+    found = {(finding.protocol, finding.property): finding for finding in findings}
+    table = Table("property", *(protocol.name for protocol in protocols), title="Properties by protocol")
+    for name in properties.PROPERTIES:
+        if name in properties.permitted(settings):
+            cells = [Text("not promised", "dim")] * len(protocols)
+        else:
+            cells = [_verdict(found.get((protocol, name))) for protocol in protocols]
+        table.add_row(name, *cells)
+    return table
+
+
+def _verdict(finding: Finding | None) -> Text:
+    if finding is None:
+        return Text("not broken")
+    length = len(finding.reproducer.schedule)
+    proof = "minimal" if finding.reproducer.certified_minimal else "not proven minimal"
+    if finding.known_flaw:
+        return Text.assemble(("broken", "bold"), f" in {length} events, {proof} (known)")
+    return Text.assemble(("BROKEN", "bold reverse"), f" in {length} events, {proof}")
+
+
+def goals_table(protocols: Sequence[Protocol], settings: Configuration, met: np.ndarray) -> Table:
+    """Goal by protocol: how many schedules met it; what is asked for and unmet stands out."""
+    table = Table("goal", *(protocol.name for protocol in protocols), title="Goals: schedules that showed")
+    asked = [set(goals.asked_for(protocol, settings)) for protocol in protocols]
+    for bit, name in enumerate(model_goals.NAMES):
+        if any(name in wanted for wanted in asked) or met[:, bit].any():
+            table.add_row(name, *(_goal(int(met[i, bit]), name in wanted) for i, wanted in enumerate(asked)))
+    return table
+
+
+def _goal(count: int, asked: bool) -> Text:
+    if asked and count == 0:
+        return Text("NEVER", "bold reverse")
+    return Text(f"{count:,}" if count else "-")
+
+
+def reproducer(
+    finding: Finding, others: Sequence[Protocol], settings: Configuration, also: Sequence[str] = ()
+) -> RenderableType:
+    """A finding's timeline; beside it, where one of the other protocols loses nothing on the same events, that one's.
+
+    `also` names further properties for which this is the reproducer.
+    """
+    run, spared = told(finding, others, settings)
+    names = " and ".join((finding.property, *also))
+    title = Text.assemble(
+        "\n", (f"{finding.protocol.name} breaks {names}", "bold"), f" in {len(run.steps)} events\n", proof(finding)
+    )
+    return Group(title, side_by_side(run, spared) if spared else timeline(run))
+
+
+def told(finding: Finding, others: Sequence[Protocol], settings: Configuration) -> tuple[Run, Run | None]:
+    """The run of a reproducer, and that of the first of the other protocols that keeps the property on it, if any."""
+    schedule = finding.reproducer.schedule
+    for protocol in others:
+        other = replay(schedule, protocol, settings)
+        if protocol != finding.protocol and finding.property not in other.first_broken:
+            return replay(schedule, finding.protocol, settings), other
+    return replay(schedule, finding.protocol, settings), None
+
+
+def proof(finding: Finding) -> str:
+    """How short a reproducer is known to be, and what it was made from."""
+    reproducer = finding.reproducer
+    if reproducer.certified_minimal:
+        proven = "certified minimal: complete search found nothing shorter"
+    else:
+        proven = (
+            f"not proven minimal: memory ended the search, nothing shorter than {reproducer.searched} events exists"
+        )
+    return f"{proven}; shrunk from {finding.shrunk_from} events of schedule {finding.schedule}"
+
+
+def print_reproducers(
+    out: Console, findings: Sequence[Finding], protocols: Sequence[Protocol], settings: Configuration
+) -> None:
+    """Print every distinct reproducer once, whatever the number of properties it breaks.
+
+    The first finding comes last: that is where a terminal is left.
+    """
+    for same in reversed(by_reproducer(findings)):
+        out.print(reproducer(same[0], protocols, settings, [finding.property for finding in same[1:]]))
+
+
+def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """The findings that have one reproducer in common, together."""
+    together: dict[tuple[Protocol, bytes], list[Finding]] = {}
+    for finding in findings:
+        together.setdefault((finding.protocol, finding.reproducer.schedule), []).append(finding)
+    return list(together.values())

@@ -1,0 +1,127 @@
+"""The SVG of a story: a step below the other, two protocols side by side from where they differ.
+
+The file stands alone: its style sheet is inside, and follows the reader's choice of light or dark.
+"""
+
+import textwrap
+import xml.etree.ElementTree as ET
+from importlib.resources import files
+
+from epochfuzz.harness.views import captions, panel
+from epochfuzz.harness.witness.scenes import Scene
+from epochfuzz.harness.witness.story import Moment, Story
+
+_MARGIN = 20
+_EVENTS = 132  # the column with the number and the event of each step
+_GAP = 28
+_LEADING = 16
+_CHARACTER = 6.0  # the width of most, with something to spare
+
+
+def drawing(story: Story, title: str) -> str:
+    """The text of an SVG file."""
+    return _Sheet(story).drawn(title)
+
+
+def style() -> str:
+    """The style sheet of every figure."""
+    return (files("epochfuzz.harness.views") / "figures.css").read_text(encoding="utf-8")
+
+
+def figure(scene: Scene, columns: int) -> str:
+    """One scene as an <svg> element without a style sheet, for a page that has one; it may grow and shrink a little."""
+    wide, high = panel.width(columns), panel.height(len(scene.replicas))
+    root = _root(wide, high, scene.sentence)
+    root.set("style", f"min-width:{0.85 * wide:.0f}px;max-width:{1.4 * wide:.0f}px")
+    root.append(panel.panel(scene, columns))
+    return ET.tostring(root, encoding="unicode")
+
+
+def _root(wide: float, high: float, label: str) -> ET.Element:
+    box = {"viewBox": f"0 0 {wide:g} {high:g}", "width": f"{wide:g}", "height": f"{high:g}"}
+    return ET.Element("svg", {**box, "class": "figure", "role": "img", "aria-label": label})
+
+
+class _Sheet:
+    """A sheet that is written from top to bottom; `y` is how far."""
+
+    def __init__(self, story: Story) -> None:
+        self.story = story
+        self.columns = story.longest_log
+        self.pane = panel.width(self.columns)
+        self.width = 2 * _MARGIN + _EVENTS + len(story.runs) * self.pane + (len(story.runs) - 1) * _GAP
+        self.body = ET.Element("g")
+        self.y = float(_MARGIN)
+
+    def drawn(self, title: str) -> str:
+        self.y += 14
+        panel.text(self.body, _MARGIN, self.y, title, "title")
+        self.y += 8
+        self._heading()
+        for moment in self.story.moments:
+            self._moment(moment)
+        self._legend()
+        root = _root(self.width, self.y + _MARGIN, title)
+        root.set("xmlns", "http://www.w3.org/2000/svg")
+        ET.SubElement(root, "style").text = style()
+        ET.SubElement(root, "rect", {"class": "ground", "width": "100%", "height": "100%"})
+        root.append(self.body)
+        return ET.tostring(root, encoding="unicode") + "\n"
+
+    def _heading(self) -> None:
+        for run in self.story.runs:
+            self._write(f"{run.protocol.name} {captions.verdict(run)}", "lost" if run.broken else "bold")
+        if self.story.parting:
+            self._write(f"They part at step {self.story.parting.number}, {self.story.parting.event}.", "banner")
+            for name, why in self.story.parting.under:
+                self._write(f"Under {name}: {why}")
+        elif len(self.story.runs) > 1:
+            self._write(captions.no_parting(self.story.runs))
+        self._write(f"Start: {self.story.opening.sentence}", "faint")
+
+    def _moment(self, moment: Moment) -> None:
+        start = self.y
+        band = ET.SubElement(self.body, "rect", {"class": "band"}) if moment.parts else None
+        self.y += _LEADING
+        ends = {"x1": str(_MARGIN), "x2": f"{self.width - _MARGIN}", "y1": f"{start + 6:g}", "y2": f"{start + 6:g}"}
+        ET.SubElement(self.body, "line", {**ends, "class": "rule"})
+        top = self.y + _LEADING
+        panel.text(self.body, _MARGIN, top, f"{moment.number}  {moment.event}", "event")
+        if moment.parts:
+            panel.text(self.body, _MARGIN, top + 20, f"\u25c6 {captions.PARTING}", "banner")
+        ends_at = [self._scene(scene, i, moment.told_apart, self.y) for i, scene in enumerate(moment.scenes)]
+        self.y = max(ends_at)
+        if band is not None:
+            size = {"x": "0", "y": f"{start + 6:g}", "width": f"{self.width:g}", "height": f"{self.y - start:g}"}
+            band.attrib.update(size)
+
+    def _scene(self, scene: Scene, index: int, told_apart: bool, y: float) -> float:
+        x = _MARGIN + _EVENTS + index * (self.pane + _GAP)
+        if told_apart:
+            y += _LEADING
+            panel.text(self.body, x, y, self.story.runs[index].protocol.name, "event")
+            y += 4
+        if scene.applied:
+            drawn = panel.panel(scene, self.columns)
+            drawn.set("transform", f"translate({x:g} {y:g})")
+            self.body.append(drawn)
+            y += panel.height(len(scene.replicas))
+        room = self.pane if told_apart else self.width - _MARGIN - x
+        y = self._wrapped(x, y, room, scene.sentence, "" if scene.applied else "faint")
+        if scene.newly_broken:
+            y = self._wrapped(x, y, room, f"\u2716 BROKEN: {', '.join(scene.newly_broken)}", "lost")
+        return y + 4
+
+    def _legend(self) -> None:
+        self.y += 10
+        for line in captions.LEGEND:
+            self._write(line, "faint")
+
+    def _write(self, content: str, classes: str = "") -> None:
+        self.y = self._wrapped(_MARGIN, self.y, self.width - 2 * _MARGIN, content, classes)
+
+    def _wrapped(self, x: float, y: float, room: float, content: str, classes: str) -> float:
+        for line in textwrap.wrap(content, int(room / _CHARACTER)):
+            y += _LEADING
+            panel.text(self.body, x, y, line, classes)
+        return y

@@ -1,0 +1,234 @@
+"""The timeline: a run drawn for the terminal; each step shows every log, the controller's view, and a sentence.
+
+Shape carries everything and colour only underlines it: `[m0]` is below the replica's high watermark, `{m1}` is not
+although clients were promised it, `(m2)` is neither. The drawing itself is ASCII, so that it survives pipes, mail and
+old consoles.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from epochfuzz.harness.views import captions
+from epochfuzz.harness.witness.replay import Run
+from epochfuzz.harness.witness.scenes import Cell, ReplicaScene, Scene
+from epochfuzz.harness.witness.story import Moment, Story, tell
+
+# Styles that read on light and dark grounds alike: no white, no yellow, nothing bright, no ground of our own.
+BELOW_HIGH_WATERMARK = "reverse"
+PROMISED = "bold magenta"
+APPENDED = "bold green"
+CUT = "bold red"
+LOST = "bold red reverse"
+BROKEN = "bold red"
+CHANGED = "bold"
+NAME = "bold"
+ASIDE = "dim"
+
+# What fits into 100 columns.
+MOST_SIDE_BY_SIDE = 2
+MOST_BESIDE_THE_CONTROLLER = 3
+CONTROLLER_WIDTH = len("no leader, ISR A,B")
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A rule with a title at its left. On a console that knows only ASCII, rich's own would not be."""
+
+    title: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        title = Text(f" {self.title}" if self.title else "", NAME)
+        title.truncate(max(0, options.max_width - 2))
+        yield Rule(title, align="left", style=ASIDE, characters="-" if options.ascii_only else "\u2500")
+
+
+def timeline(run: Run) -> RenderableType:
+    """One run, a step at a time."""
+    return draw(tell(run))
+
+
+def side_by_side(run_a: Run, run_b: Run) -> RenderableType:
+    """Two runs of one schedule. A step that looks the same under both is drawn once, any other under each."""
+    return draw(tell(run_a, run_b))
+
+
+def draw(story: Story) -> RenderableType:
+    """A story, a step at a time."""
+    table = _table(story)
+    for moment in story.moments:
+        if moment.parts:
+            table.add_row(*(Rule(title, style=NAME, characters="=") for title in ("", "", captions.PARTING)))
+        _add_step(table, moment, story.runs)
+    parting = [_parting(story)] if len(story.runs) > 1 else []
+    return Group(*map(_verdict, story.runs), *parting, _opening(story.opening), table, _Line(), _legend())
+
+
+def scene(scene: Scene) -> RenderableType:
+    """One step by itself."""
+    return _drawing(scene)
+
+
+def _table(story: Story) -> Table:
+    """A table with the number and the event of each step, and what they are followed by."""
+    table = Table.grid(expand=True)
+    table.add_column(width=len(str(len(story.moments))) + 1)
+    table.add_column(width=max((len(moment.event) for moment in story.moments), default=0) + 2)
+    table.add_column(ratio=1)
+    return table
+
+
+def _add_step(table: Table, moment: Moment, runs: tuple[Run, ...]) -> None:
+    rule, body = _step(moment, runs)
+    applied = any(scene.applied for scene in moment.scenes)
+    table.add_row(_Line(), _Line(), rule)
+    table.add_row(Text(str(moment.number), ASIDE), Text(moment.event, NAME if applied else ASIDE), body)
+
+
+def _step(moment: Moment, runs: tuple[Run, ...]) -> tuple[RenderableType, RenderableType]:
+    """The rule above a step, and its drawing under each protocol."""
+    if not moment.told_apart:
+        return _Line(), _drawing(moment.scenes[0])
+    names = [_Line(run.protocol.name) for run in runs]
+    if runs[0].settings.replicas <= MOST_SIDE_BY_SIDE:
+        return _beside(*names), _beside(*(_drawing(scene, halved=True) for scene in moment.scenes))
+    a, b = map(_drawing, moment.scenes)
+    return names[0], Group(a, names[1], b)
+
+
+def _beside(left: RenderableType, right: RenderableType) -> Table:
+    table = Table(box=box.MINIMAL, show_header=False, show_edge=False, pad_edge=False, expand=True)
+    table.add_column(ratio=1)
+    table.add_column(ratio=1)
+    table.add_row(left, right)
+    return table
+
+
+def _verdict(run: Run) -> Text:
+    broken, permitted = captions.breaks(run), captions.permitted(run)
+    verdicts = [Text(broken, BROKEN)] if broken else []
+    verdicts += [Text(permitted)] if permitted else []
+    return Text.assemble((run.protocol.name, NAME), " ", Text("; ").join(verdicts) or captions.verdict(run))
+
+
+def _parting(story: Story) -> RenderableType:
+    parts_at = story.parting
+    if parts_at is None:
+        return Text(captions.no_parting(story.runs))
+    reasons = (Padding(Text.assemble("Under ", (name, NAME), f": {why}"), (0, 0, 0, 2)) for name, why in parts_at.under)
+    return Group(Text(f"They part at step {parts_at.number}, {parts_at.event}."), *reasons)
+
+
+def _opening(scene: Scene) -> Text:
+    return Text(f"Start: {scene.sentence}", ASIDE)
+
+
+def _drawing(scene: Scene, *, halved: bool = False) -> RenderableType:
+    """What one step left behind, and its sentence."""
+    if not scene.applied:
+        return Text(scene.sentence, ASIDE)
+    row = Table.grid(padding=(0, 1, 0, 0), expand=True)
+    for _ in scene.replicas:
+        row.add_column(ratio=1)
+    columns = [_lines(_replica(replica)) for replica in scene.replicas]
+    below = [Text(scene.sentence), *_broken(scene)]
+    if halved or len(scene.replicas) > MOST_BESIDE_THE_CONTROLLER:
+        at_epoch, *decided = _controller(scene)
+        below.insert(0, Text.assemble(at_epoch, ": ", Text(", ").join(decided)))
+    else:
+        row.add_column(width=CONTROLLER_WIDTH)
+        columns.append(_lines(_controller(scene)))
+    row.add_row(*columns)
+    return Group(row, *below)
+
+
+def _lines(lines: Iterable[Text]) -> Text:
+    return Text("\n").join(lines)
+
+
+def _replica(replica: ReplicaScene) -> Iterator[Text]:
+    yield Text.assemble((replica.name, NAME), " ", captions.role(replica))
+    yield Text(" ").join(_log(replica)) or Text("(empty)", ASIDE)
+    yield Text(" ").join(_figures(replica))
+    if on_disk := captions.on_disk(replica):
+        yield Text(" ".join(on_disk))
+    if replica.in_flight:
+        yield Text(f"<- {replica.in_flight}")
+
+
+def _log(replica: ReplicaScene) -> Iterator[Text]:
+    """The log a box at a time, the epoch before its first record; then what was cut, and what should be there."""
+    epoch = None
+    for cell in replica.log:
+        label = "" if cell.epoch == epoch else f"e{cell.epoch}"
+        yield Text.assemble((label, ASIDE), ("+" if cell.appended else "", APPENDED), (_boxed(cell), _style(cell)))
+        yield from (Text(f"!{place.record}", LOST) for place in replica.missing if place.offset == cell.offset)
+        epoch = cell.epoch
+    yield from (Text(f"-{_boxed(cell)}", CUT) for cell in replica.cut)
+    yield from (Text(f"!{place.record}", LOST) for place in replica.missing if place.offset >= replica.leo)
+
+
+def _boxed(cell: Cell) -> str:
+    if cell.below_high_watermark:
+        return f"[{cell.record}]"
+    return f"{{{cell.record}}}" if cell.promised else f"({cell.record})"
+
+
+def _style(cell: Cell) -> str:
+    if cell.below_high_watermark:
+        return BELOW_HIGH_WATERMARK
+    return PROMISED if cell.promised else ""
+
+
+def _figures(replica: ReplicaScene) -> Iterator[Text]:
+    yield _figure("LEO", replica.previous_leo, replica.leo)
+    yield _figure("HW", replica.previous_high_watermark, replica.high_watermark)
+
+
+def _figure(name: str, previous: int, current: int) -> Text:
+    return Text(captions.moved(name, previous, current), "" if previous == current else CHANGED)
+
+
+def _controller(scene: Scene) -> Iterator[Text]:
+    yield from map(Text, captions.decision(scene.controller))
+    if scene.committed:
+        yield Text(" ").join([Text("committed"), *(_committed(scene, record) for record in scene.committed)])
+
+
+def _committed(scene: Scene, record: str) -> Text:
+    if record in scene.lost:
+        return Text(f"!{record}", LOST)
+    return Text(record, CHANGED if record in scene.newly_committed else "")
+
+
+def _broken(scene: Scene) -> Iterator[Text]:
+    if scene.newly_broken:
+        yield Text.assemble((f"BROKEN: {', '.join(scene.newly_broken)}", LOST))
+
+
+def _legend() -> RenderableType:
+    """What the shapes mean, in the styles they are drawn in."""
+    return Group(
+        Text.assemble(
+            ("[m0]", BELOW_HIGH_WATERMARK),
+            " below the HW here   ",
+            ("{m0}", PROMISED),
+            " above it, but committed or acknowledged   (m0) above it, and neither",
+        ),
+        Text.assemble(
+            ("+", APPENDED),
+            " appended  ",
+            ("-", CUT),
+            " cut  ",
+            ("!m0", LOST),
+            " committed or acknowledged, but not here  ",
+            ("e1", ASIDE),
+            " epoch 1  <- answer in flight",
+        ),
+    )

@@ -1,0 +1,122 @@
+r"""The TLA+ trace: what a schedule did, as a module that defines one sequence of states for each protocol.
+
+A state is a record; what belongs to a replica is a function of the replica, as in the public TLA+ specifications of
+Kafka's replication. The module is a constant one: TLC evaluates its assumptions, which restate the verdicts in TLA+,
+without a specification, and a specification can follow the sequence as a behaviour of its own.
+"""
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from epochfuzz.harness.views import captions
+from epochfuzz.harness.witness.replay import Run
+from epochfuzz.harness.witness.scenes import Scene, narrate
+from epochfuzz.model.observation import observe
+
+_WIDTH = 100
+_NO_EPOCH = -1
+_RESERVED = {"Replicas", "Lost", "Loses", "WellFormed"}
+
+_OPERATORS = r"""
+\* The records that consumers could read once, and that the true leader lacks: the one that the controller
+\* has decided on, where it is up and has learned of that decision.
+Lost(state) ==
+    LET leader == state.controller.leader IN
+    IF \E r \in Replicas : r = leader /\ state.up[r] /\ state.leaderEpoch[r] = state.controller.epoch
+    THEN {m \in state.committed : \A i \in DOMAIN state.log[leader] : state.log[leader][i].record # m}
+    ELSE {}
+
+Loses(behaviour) == \E n \in DOMAIN behaviour : Lost(behaviour[n]) # {}
+
+WellFormed(behaviour) ==
+    \A n \in DOMAIN behaviour : \A r \in Replicas : behaviour[n].leo[r] = Len(behaviour[n].log[r])"""
+
+
+def trace_module(title: str, why: str, runs: Sequence[Run]) -> str:
+    """The text of a module, to be saved as `module_name(title)`.tla. State n + 1 of a behaviour follows event n."""
+    heading = f" MODULE {module_name(title)} "
+    lines = [heading.center(_WIDTH, "-"), *_comment(why), "EXTENDS Integers, Sequences", ""]
+    replicas = ", ".join(f'"{replica.name}"' for replica in narrate(runs[0])[0].replicas)
+    lines += [f"Replicas == {{{replicas}}}", *_OPERATORS.splitlines()]
+    for run in runs:
+        lines += ["", *_behaviour(run)]
+    return "\n".join([*lines, "", "=" * _WIDTH, ""])
+
+
+def module_name(title: str) -> str:
+    """The identifier for a title: `m1_loss` for `m1-loss`."""
+    name = re.sub(r"[^A-Za-z0-9]+", "_", title).strip("_")
+    return f"{name}_" if name in _RESERVED or name[:3] in ("WF_", "SF_") else name
+
+
+def _behaviour(run: Run) -> Iterator[str]:
+    name = module_name(run.protocol.name)
+    yield from _comment(f"{run.protocol.name} {captions.verdict(run)}.")
+    yield f"{name} == <<"
+    states = [run.start, *(step.state for step in run.steps)]
+    scenes = narrate(run)
+    for scene, state in zip(scenes, states, strict=True):
+        yield from _comment(f"{scene.number} {scene.event}: {scene.sentence}", "    ")
+        yield from _state(scene, observe(state))
+        if scene is not scenes[-1]:
+            yield "    ,"
+    yield ">>"
+    yield f"ASSUME WellFormed({name})"
+    yield f"ASSUME {'' if 'no-committed-loss' in run.first_broken else '~'}Loses({name})"
+
+
+def _state(scene: Scene, observation: dict[str, Any]) -> Iterator[str]:
+    replicas = observation["replicas"]
+    controller = observation["controller"]
+    fields = {
+        "event": scene.event,
+        "enabled": scene.applied,
+        "up": {r: seen["up"] for r, seen in replicas.items()},
+        "log": {r: [{"record": m, "epoch": epoch} for m, epoch in seen["log"]] for r, seen in replicas.items()},
+        "leo": {r: seen["leo"] for r, seen in replicas.items()},
+        "hw": {r: seen["hw"] for r, seen in replicas.items()},
+        "epochs": {
+            r: [{"epoch": epoch, "startOffset": start} for epoch, start in seen["epochs"]]
+            for r, seen in replicas.items()
+        },
+        "leader": {r: _or_none(seen["leader"]) for r, seen in replicas.items()},
+        "leaderEpoch": {
+            r: _NO_EPOCH if seen["leader_epoch"] is None else seen["leader_epoch"] for r, seen in replicas.items()
+        },
+        "inFlight": {replica.name: replica.in_flight for replica in scene.replicas},
+        "controller": {
+            "leader": _or_none(controller["leader"]),
+            "epoch": controller["epoch"],
+            "isr": frozenset(controller["isr"]),
+        },
+        "committed": frozenset(scene.committed),
+        "broken": frozenset(scene.newly_broken),
+    }
+    last = len(fields) - 1
+    for i, (key, value) in enumerate(fields.items()):
+        yield f"    {' ' if i else '['}{key} |-> {_value(value)}{']' if i == last else ','}"
+
+
+def _or_none(name: str | None) -> str:
+    return "none" if name is None else name
+
+
+def _value(value: Any) -> str:
+    """A value in TLA+: a record for a dict, a sequence for a list, a set for a frozenset."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, dict):
+        return f"[{', '.join(f'{key} |-> {_value(item)}' for key, item in value.items())}]"
+    if isinstance(value, list):
+        return f"<<{', '.join(map(_value, value))}>>"
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(map(_value, sorted(value)))}}}"
+    return str(value)
+
+
+def _comment(text: str, indent: str = "") -> list[str]:
+    return [f"{indent}\\* {line}" for line in textwrap.wrap(text, _WIDTH - len(indent) - 3)]

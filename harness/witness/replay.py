@@ -1,0 +1,87 @@
+"""Replay: one schedule under one protocol, step by step, with a verdict and a fingerprint.
+
+Replay runs the model interpreted, needs no compilation, and is what every other engine's findings are checked with.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from epochfuzz.model import properties, state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import event_text
+from epochfuzz.model.observation import observe
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.step import step
+
+
+@dataclass(frozen=True)
+class Step:
+    """One event of a run: its number from 1, whether it was enabled, the state after it, and what it newly broke."""
+
+    number: int
+    event: int
+    applied: bool
+    state: state.Partition
+    newly_broken: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A schedule as it went under one protocol.
+
+    `first_broken` gives, for each property that broke, the number of the event after which it first did; for
+    `convergence`, which is judged once the schedule is over, that is the last event.
+    """
+
+    protocol: Protocol
+    settings: Configuration
+    start: state.Partition
+    steps: tuple[Step, ...]
+    first_broken: dict[str, int]
+    fingerprint: str
+
+    @property
+    def broken(self) -> list[str]:
+        """The properties that broke and should not, the most severe first."""
+        allowed = properties.permitted(self.settings)
+        return [name for name in properties.PROPERTIES if name in self.first_broken and name not in allowed]
+
+    @property
+    def permitted(self) -> list[str]:
+        """The properties that broke as the contract with clients permits."""
+        allowed = properties.permitted(self.settings)
+        return [name for name in properties.PROPERTIES if name in self.first_broken and name in allowed]
+
+    @property
+    def at(self) -> int | None:
+        """The number of the event after which a property was first broken, None where none was.
+
+        `isr-complete` is loss waiting to happen: it counts only where nothing else broke.
+        """
+        broken = self.broken
+        lasting = [name for name in broken if name != "isr-complete"] or broken
+        return min((self.first_broken[name] for name in lasting), default=None)
+
+
+def _note(digest: "hashlib.blake2b", *seen: object) -> None:
+    digest.update(json.dumps(seen, sort_keys=True, separators=(",", ":")).encode())
+
+
+def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration) -> Run:
+    """Run a schedule of event bytes under a protocol. A property is reported where it first broke."""
+    p = state.initial(protocol, settings)
+    start = p.copy()
+    steps: list[Step] = []
+    first_broken: dict[str, int] = {}
+    trace = hashlib.blake2b(digest_size=8)
+    for number, event in enumerate(schedule, start=1):
+        applied = step(p, event)
+        newly_broken = tuple(name for name in properties.names(properties.broken_now(p)) if name not in first_broken)
+        first_broken |= dict.fromkeys(newly_broken, number)
+        _note(trace, event_text(event), applied, observe(p), newly_broken)
+        steps.append(Step(number, event, applied, p.copy(), newly_broken))
+    if properties.non_convergence(p):
+        first_broken["convergence"] = len(steps)
+    return Run(protocol, settings, start, tuple(steps), first_broken, trace.hexdigest())

@@ -1,0 +1,220 @@
+"""What there is to see and to say of a run, as plain data: one scene for each step.
+
+Every drawing of a schedule is made from scenes, so that they all show the same things. What is written on it comes
+from figures/captions.py; how a thing looks is the drawing's own business.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from epochfuzz.harness.witness import refusal, sentences
+from epochfuzz.harness.witness.replay import Run, Step
+from epochfuzz.model import controller, log, replication
+from epochfuzz.model.events import REPLICA_NAMES, event_text
+from epochfuzz.model.observation import log_entries, members, replica_name
+from epochfuzz.model.state import NONE, TRUNCATING, State
+
+START = "start"  # stands for an event in the scene before the first one
+
+
+class Role(Enum):
+    """What a replica takes itself for; a zombie leads although the controller has decided otherwise since."""
+
+    LEADER = "leader"
+    ZOMBIE = "zombie leader"
+    FOLLOWER = "follower"
+    TRUNCATING = "truncating"
+    LEADERLESS = "no leader known"
+    DOWN = "down"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A record in a log. `exposed` and `acked` are what clients were promised of it, on this replica or another."""
+
+    offset: int
+    record: str
+    epoch: int
+    below_high_watermark: bool
+    exposed: bool
+    acked: bool
+    appended: bool  # in this step
+
+    @property
+    def promised(self) -> bool:
+        """Whether any client saw the record or was told that it is safe."""
+        return self.exposed or self.acked
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A promised record that does not stand where it belongs, on a replica that would be asked for it."""
+
+    offset: int
+    record: str
+
+
+@dataclass(frozen=True)
+class ReplicaScene:
+    """One replica after a step. `cut` holds what the step cut from its log, as it stood before.
+
+    `missing` holds, on the true leader, every promised record that it lacks; elsewhere, those in whose place, below
+    the replica's own high watermark, there is another record. `flushed` and `checkpointed` are None where power loss
+    and asynchronous checkpoints are off, which makes them irrelevant.
+    """
+
+    name: str
+    role: Role
+    leader: str | None
+    epoch: int | None
+    leo: int
+    previous_leo: int
+    high_watermark: int
+    previous_high_watermark: int
+    flushed: int | None
+    checkpointed: int | None
+    log: tuple[Cell, ...]
+    cut: tuple[Cell, ...]
+    missing: tuple[Missing, ...]
+    in_flight: str
+
+
+@dataclass(frozen=True)
+class ControllerScene:
+    """The controller's current decision."""
+
+    leader: str | None
+    epoch: int
+    isr: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One step of a run as a person wants to see it. Scene 0 is the start, so that scene n follows event n."""
+
+    number: int
+    event: str
+    applied: bool
+    replicas: tuple[ReplicaScene, ...]
+    controller: ControllerScene
+    committed: tuple[str, ...]  # every record consumers could read at some time
+    lost: tuple[str, ...]  # the promised records that the true leader lacks
+    newly_committed: tuple[str, ...]
+    newly_broken: tuple[str, ...]
+    clauses: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What the step did, in one sentence."""
+        return as_sentence(self.clauses)
+
+
+def narrate(run: Run) -> tuple[Scene, ...]:
+    """The scenes of a run, the start first."""
+    opening = Step(0, 0, True, run.start, ())
+    readable_on = _readable(run.start)
+    scenes = [_scene(run.start, opening, START, _opening_clauses(run.start))]
+    before = run.start
+    for step in run.steps:
+        readable_on = {**_readable(step.state), **readable_on}
+        if step.applied:
+            change = sentences.Change(before, step.event, step.state, readable_on, step.newly_broken)
+            clauses = sentences.clauses(change)
+        else:
+            clauses = (f"not enabled: {refusal.why_not(before, step.event)}",)
+        scenes.append(_scene(before, step, event_text(step.event), clauses))
+        before = step.state
+    return tuple(scenes)
+
+
+def as_sentence(clauses: Iterable[str]) -> str:
+    """Clauses joined, with a capital letter and a full stop."""
+    text = "; ".join(clauses)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _opening_clauses(p: State) -> tuple[str, ...]:
+    leader = replica_name(controller.leader(p))
+    isr = ",".join(members(controller.isr(p)))
+    return (f"all replicas are up, have empty logs and know that {leader} leads epoch 0, ISR {isr}",)
+
+
+def _readable(p: State) -> dict[int, str]:
+    """The records consumers can read now, each with a replica that serves it."""
+    leaders = [r for r in range(p.replicas) if replication.presumes_leadership(p, r)]
+    return {log.at(p.log_record[r], offset): REPLICA_NAMES[r] for r in leaders for offset in range(p.high_watermark[r])}
+
+
+def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> Scene:
+    p: State = step.state
+    return Scene(
+        number=step.number,
+        event=event,
+        applied=step.applied,
+        replicas=tuple(_replica(before, p, r) for r in range(p.replicas)),
+        controller=ControllerScene(
+            replica_name(controller.leader(p)), p.controller_epoch, tuple(members(controller.isr(p)))
+        ),
+        committed=_record_names(p.exposed),
+        lost=_record_names(sentences.missing(p)),
+        newly_committed=_record_names(p.exposed & ~before.exposed),
+        newly_broken=step.newly_broken,
+        clauses=clauses,
+    )
+
+
+def _replica(before: State, p: State, r: int) -> ReplicaScene:
+    return ReplicaScene(
+        name=REPLICA_NAMES[r],
+        role=_role(p, r),
+        leader=replica_name(p.known_leader[r]),
+        epoch=p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
+        leo=p.leo[r],
+        previous_leo=before.leo[r],
+        high_watermark=p.high_watermark[r],
+        previous_high_watermark=before.high_watermark[r],
+        flushed=p.flushed[r] if p.power_loss else None,
+        checkpointed=p.checkpointed[r] if p.asynchronous_checkpoint else None,
+        log=tuple(_cell(p, r, offset, appended=offset >= before.leo[r]) for offset in range(p.leo[r])),
+        cut=tuple(_cell(before, r, offset, appended=False) for offset in range(p.leo[r], before.leo[r])),
+        missing=_missing(p, r),
+        in_flight=sentences.in_flight(p, r),
+    )
+
+
+def _role(p: State, r: int) -> Role:
+    if not p.up[r]:
+        return Role.DOWN
+    if sentences.is_zombie(p, r):
+        return Role.ZOMBIE
+    if replication.presumes_leadership(p, r):
+        return Role.LEADER
+    if p.known_leader[r] == NONE:
+        return Role.LEADERLESS
+    return Role.TRUNCATING if p.phase[r] == TRUNCATING else Role.FOLLOWER
+
+
+def _cell(p: State, r: int, offset: int, *, appended: bool) -> Cell:
+    record, epoch = log_entries(p, r)[offset]
+    return Cell(
+        offset=offset,
+        record=f"m{record}",
+        epoch=epoch,
+        below_high_watermark=offset < p.high_watermark[r],
+        exposed=bool(p.exposed >> record & 1),
+        acked=bool(p.acked >> record & 1),
+        appended=appended,
+    )
+
+
+def _missing(p: State, r: int) -> tuple[Missing, ...]:
+    absent = sentences.promised(p) & ~p.standing[r]
+    places = sorted((sentences.offset_of(p, record), record) for record in sentences.records_in(absent))
+    if controller.true_leader(p) != r:
+        places = [place for place in places if place[0] < p.high_watermark[r]]
+    return tuple(Missing(offset, f"m{record}") for offset, record in places)
+
+
+def _record_names(record_set: int) -> tuple[str, ...]:
+    return tuple(f"m{record}" for record in sentences.records_in(record_set))

@@ -1,0 +1,455 @@
+"""What a step did, in the words of a Kafka engineer: clauses derived from the states before and after it.
+
+A step is told in two parts: what the event itself was about, by verb, and then its consequences, which read the same
+whatever caused them: a high watermark moved, a record was committed, a record is lost.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from epochfuzz.model import controller, epoch_cache, events, log, replication, truncation
+from epochfuzz.model.configuration import ACKS_LEADER
+from epochfuzz.model.events import REPLICA_NAMES
+from epochfuzz.model.high_watermark import replication_position
+from epochfuzz.model.observation import members
+from epochfuzz.model.protocols import TRUNCATE_BY_LEADER_EPOCH
+from epochfuzz.model.state import EPOCH_END, NONE, NOTHING, OUT_OF_RANGE, TRUNCATING, State
+
+
+@dataclass(frozen=True)
+class Change:
+    """An enabled event on replica `r`, between two states.
+
+    `readable_on` names, for each record that was ever exposed, the replica on which it was readable first.
+    """
+
+    before: State
+    event: int
+    after: State
+    readable_on: Mapping[int, str]
+    newly_broken: tuple[str, ...]
+
+    @property
+    def r(self) -> int:
+        """The replica of the event."""
+        return events.replica_of(self.event)
+
+    @property
+    def name(self) -> str:
+        """The letter of the replica of the event."""
+        return REPLICA_NAMES[self.r]
+
+
+def clauses(change: Change) -> tuple[str, ...]:
+    """What an enabled event did: each clause stands alone, and together they make a sentence."""
+    return (
+        *_VERBS[events.verb_of(change.event)](change),
+        *_high_watermarks(change),
+        *_promises(change),
+        *_zombies(change),
+        *_losses(change),
+        *_breaches(change),
+    )
+
+
+def promised(p: State) -> int:
+    """The set of records a client was promised: consumers could read them, or their producer was answered."""
+    return int(p.exposed | p.acked)
+
+
+def missing(p: State) -> int:
+    """The set of promised records that the true leader does not have where they belong."""
+    leader = controller.true_leader(p)
+    return 0 if leader == NONE else promised(p) & ~p.standing[leader]
+
+
+def records_in(record_set: int) -> list[int]:
+    """The record ids of a record set, in order."""
+    return [record for record in range(record_set.bit_length()) if record_set >> record & 1]
+
+
+def offset_of(p: State, record: int) -> int:
+    """The offset at which a record was appended first, and where it belongs."""
+    return log.at(p.record_offset, record)
+
+
+def in_flight(p: State, r: int) -> str:
+    """What is in flight to r, as in `m1, HW 1`; empty for nothing."""
+    if p.flight[r] == NOTHING:
+        return ""
+    offset = p.flight_offset[r]
+    if p.flight[r] == OUT_OF_RANGE:
+        return f"out of range, LEO {offset}"
+    if p.flight[r] == EPOCH_END:
+        return "epoch end undefined" if offset == NONE else f"epoch {_epoch_answered(p, r)} ends at {offset}"
+    return f"{_fetched(p, r)}, HW {offset}"
+
+
+# What each event was about.
+
+
+def _produce(c: Change) -> Iterator[str]:
+    epoch = c.before.known_epoch[c.r]
+    yield f"{_appends(c)} in epoch {epoch}{_outdated(c.before, epoch)}"
+
+
+def _fetch(c: Change) -> Iterator[str]:
+    p, r = c.before, c.r
+    leader = REPLICA_NAMES[p.known_leader[r]]
+    if c.after.flight[r] == OUT_OF_RANGE:
+        yield f"{c.name} fetches from offset {p.leo[r]}, beyond {leader}'s LEO {c.after.flight_offset[r]}: out of range"
+    elif c.after.flight[r] != EPOCH_END:
+        yield from _fetch_records(c, leader)
+    elif c.after.flight_offset[r] == NONE:
+        yield f"{c.name} asks where {_own_last_epoch(p, r)} ends; {leader} cannot tell: undefined"
+    else:
+        yield f"{c.name} asks where {_own_last_epoch(p, r)} ends; {leader} answers: {in_flight(c.after, r)}"
+
+
+def _fetch_records(c: Change, leader: str) -> Iterator[str]:
+    p, r = c.before, c.r
+    answer = f"with {_fetched(c.after, r)} and HW {c.after.flight_offset[r]}"
+    if replication_position(p, p.known_leader[r], r) < p.leo[r]:
+        yield f"{c.name}'s fetch from offset {p.leo[r]} tells {leader} that {c.name} has everything below it"
+        yield f"{leader} answers {answer}"
+    else:
+        yield f"{leader} answers {c.name}'s fetch from offset {p.leo[r]} {answer}"
+
+
+def _receive(c: Change) -> Iterator[str]:
+    p, r = c.before, c.r
+    if p.flight[r] == EPOCH_END:
+        yield from _receive_epoch_end(c)
+    elif p.flight[r] == OUT_OF_RANGE:
+        yield _cuts(c, f"{REPLICA_NAMES[p.known_leader[r]]}'s log ended at offset {p.flight_offset[r]}")
+    elif p.flight_count[r]:
+        yield _appends(c)
+    elif p.flight_offset[r] == p.high_watermark[r]:
+        yield f"the answer brings {c.name} nothing new"
+    else:
+        yield f"{c.name} has nothing to append"
+
+
+def _receive_epoch_end(c: Change) -> Iterator[str]:
+    reason = _reason_by_epoch(c)
+    if c.after.leo[c.r] < c.before.leo[c.r]:
+        yield _cuts(c, reason)
+    else:
+        yield f"{c.name}, with LEO {c.after.leo[c.r]}, cuts nothing: {reason}"
+    if c.after.phase[c.r] == TRUNCATING:
+        yield f"{c.name} will ask again, now for {_own_last_epoch(c.after, c.r)}"
+
+
+def _reason_by_epoch(c: Change) -> str:
+    """Why an epoch answer makes c.r cut where it does; see truncation.py for the rules."""
+    p, r = c.before, c.r
+    leader = REPLICA_NAMES[p.known_leader[r]]
+    epoch, end = p.flight_epoch[r], p.flight_offset[r]
+    if end == NONE:
+        return f"{leader} could not tell, and {c.name}'s high watermark was {p.high_watermark[r]}"
+    by_leader = f"epoch {_epoch_answered(p, r)} ends at offset {end} on {leader}"
+    if p.truncation == TRUNCATE_BY_LEADER_EPOCH:
+        return by_leader
+    own_epoch, own_end = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
+    if own_epoch == NONE:
+        return f"{by_leader}, and {c.name} has no epoch up to {epoch}"
+    if own_epoch != epoch:
+        return f"{leader} has epoch {epoch}, {c.name} has only {own_epoch} near it, which ends at offset {own_end}"
+    return by_leader if end <= own_end else f"{by_leader}, and at {own_end} on {c.name}"
+
+
+def _drop(c: Change) -> Iterator[str]:
+    yield f"the answer to {c.name} is lost on the way: {in_flight(c.before, c.r)}"
+
+
+def _crash(c: Change) -> Iterator[str]:
+    yield f"{c.name}'s process dies; {_disk(c)}"
+    yield from _discarded_answer(c)
+
+
+def _power_loss(c: Change) -> Iterator[str]:
+    yield f"power fails at {c.name}; {_disk(c)}"
+    if c.after.leo[c.r] < c.before.leo[c.r]:
+        yield _cuts(c, "not flushed", verb="loses")
+    yield from _discarded_answer(c)
+
+
+def _restart(c: Change) -> Iterator[str]:
+    yield f"{c.name} is up again, and knows no leader yet; {_disk(c)}"
+
+
+def _notify(c: Change) -> Iterator[str]:
+    p, r = c.before, c.r
+    epoch, leader = c.after.known_epoch[r], c.after.known_leader[r]
+    outdated = _outdated(p, epoch)
+    missed = f"{c.name} skips to epoch {epoch}: it" if epoch > p.known_epoch[r] + 1 else c.name
+    stepping_down = " and steps down" if replication.presumes_leadership(p, r) else ""
+    if leader == r:
+        becomes = "learns that it leads on, in" if replication.presumes_leadership(p, r) else "becomes leader of"
+        yield f"{missed} {becomes} epoch {epoch}{outdated}"
+    elif leader == NONE:
+        yield f"{missed} learns that epoch {epoch} has no leader{stepping_down}{outdated}"
+    else:
+        yield f"{missed} learns that {REPLICA_NAMES[leader]} leads epoch {epoch}{stepping_down}{outdated}"
+        yield from _start_to_follow(c)
+    yield from _discarded_answer(c)
+
+
+def _start_to_follow(c: Change) -> Iterator[str]:
+    p, r = c.before, c.r
+    epoch, leader = c.after.known_epoch[r], c.after.known_leader[r]
+    high_watermark = p.high_watermark[r]
+    if c.after.leo[r] < p.leo[r]:
+        yield _cuts(c, f"its high watermark was {high_watermark}")
+    elif c.after.phase[r] == TRUNCATING:
+        beyond = _ids(p.log_record[r], high_watermark, p.leo[r])
+        kept = f"keeps {_records(beyond)}, beyond its high watermark {high_watermark}, and " if beyond else ""
+        yield f"{c.name} {kept}will ask {REPLICA_NAMES[leader]} where {_own_last_epoch(p, r)} ends before it fetches"
+    elif p.leo[r] == 0:
+        yield f"{c.name} has nothing to cut: its log is empty"
+    elif truncation.is_due(p, leader != p.known_leader[r], epoch > p.known_epoch[r] + 1):
+        yield f"{c.name} cuts nothing: its high watermark and its LEO are both {high_watermark}"
+    else:
+        yield f"{c.name} does not truncate, for it followed {REPLICA_NAMES[leader]} before"
+
+
+def _elect(c: Change) -> Iterator[str]:
+    p = c.after
+    unclean = "" if controller.isr(c.before) >> c.r & 1 else " by an unclean election"
+    yield f"the controller makes {c.name} leader of epoch {p.controller_epoch}{unclean}, ISR {_isr(p)}"
+
+
+def _expire(c: Change) -> Iterator[str]:
+    p = c.after
+    leader = controller.leader(p)
+    led_by = "has no leader" if leader == NONE else f"keeps leader {REPLICA_NAMES[leader]}"
+    yield f"{c.name}'s session with the controller expires: epoch {p.controller_epoch} {led_by}, ISR {_isr(p)}"
+
+
+def _shrink(c: Change) -> Iterator[str]:
+    p = c.before
+    leader = controller.true_leader(p)
+    offset = p.remote_leo[leader, c.r]
+    seen = f"has not heard from {c.name}" if offset == NONE else f"has seen {c.name} at offset {offset}"
+    yield (
+        f"{REPLICA_NAMES[leader]} drops {c.name} from the ISR, which is now {_isr(c.after)}: "
+        f"it {seen}, and its own LEO is {p.leo[leader]}"
+    )
+
+
+def _expand(c: Change) -> Iterator[str]:
+    p = c.before
+    leader = controller.true_leader(p)
+    yield (
+        f"{REPLICA_NAMES[leader]} takes {c.name} into the ISR, which is now {_isr(c.after)}: "
+        f"it has seen {c.name} at offset {p.remote_leo[leader, c.r]}, and its own HW is {p.high_watermark[leader]}"
+    )
+
+
+def _flush(c: Change) -> Iterator[str]:
+    yield f"{c.name} flushes its log up to offset {c.after.flushed[c.r]}"
+
+
+def _checkpoint(c: Change) -> Iterator[str]:
+    yield f"{c.name} checkpoints its high watermark {c.after.checkpointed[c.r]}"
+
+
+_VERBS: dict[int, Callable[[Change], Iterator[str]]] = {
+    events.PRODUCE: _produce,
+    events.FETCH: _fetch,
+    events.RECEIVE: _receive,
+    events.DROP: _drop,
+    events.CRASH: _crash,
+    events.POWER_LOSS: _power_loss,
+    events.RESTART: _restart,
+    events.NOTIFY: _notify,
+    events.CATCH_UP: _notify,
+    events.ELECT: _elect,
+    events.EXPIRE: _expire,
+    events.SHRINK: _shrink,
+    events.EXPAND: _expand,
+    events.FLUSH: _flush,
+    events.CHECKPOINT: _checkpoint,
+}
+
+
+# What followed from it.
+
+
+def _high_watermarks(c: Change) -> Iterator[str]:
+    for r in range(c.after.replicas):
+        old, new = c.before.high_watermark[r], c.after.high_watermark[r]
+        if new > old:
+            yield f"{REPLICA_NAMES[r]}'s HW rises to {new}"
+        elif new < old:
+            yield f"{REPLICA_NAMES[r]}'s HW falls from {old} to {new}"
+
+
+def _promises(c: Change) -> Iterator[str]:
+    committed = c.after.exposed & ~c.before.exposed
+    answered = c.after.acked & ~c.before.acked
+    for record_set, what in (
+        (committed & answered, "committed and acknowledged"),
+        (committed & ~answered, "committed"),
+        (answered & ~committed, "acknowledged"),
+    ):
+        if record_set:
+            yield f"{_records(records_in(record_set))} {_is(record_set)} {what}"
+
+
+def _zombies(c: Change) -> Iterator[str]:
+    for r in range(c.after.replicas):
+        if replication.presumes_leadership(c.before, r) and is_zombie(c.after, r) and not is_zombie(c.before, r):
+            yield f"{REPLICA_NAMES[r]} does not know that and still leads epoch {c.after.known_epoch[r]}, a zombie"
+
+
+def is_zombie(p: State, r: int) -> bool:
+    """Whether r presumes leadership although the controller has decided otherwise since."""
+    return replication.presumes_leadership(p, r) and p.known_epoch[r] < p.controller_epoch and controller.leader(p) != r
+
+
+def _losses(c: Change) -> Iterator[str]:
+    leader = controller.true_leader(c.after)
+    for record in records_in(missing(c.after) & ~missing(c.before)):
+        offset = offset_of(c.after, record)
+        instead = log.at(c.after.log_record[leader], offset)
+        has = f"has m{instead} there" if offset < c.after.leo[leader] else "does not have it"
+        yield f"m{record} is lost: it was {_promise_of(c, record)}, and leader {REPLICA_NAMES[leader]} {has}"
+
+
+def _promise_of(c: Change, record: int) -> str:
+    offset = offset_of(c.after, record)
+    if record in c.readable_on:
+        return f"readable on {c.readable_on[record]} at offset {offset}"
+    permitted = ", which acks=1 does not protect" if c.after.acks == ACKS_LEADER else ""
+    return f"acknowledged at offset {offset}{permitted}"
+
+
+def _breaches(c: Change) -> Iterator[str]:
+    """What the properties that this step broke say of the replicas; the losses are told already."""
+    p = c.after
+    for property_name, tell in _TELL_BREACH.items():
+        if property_name in c.newly_broken:
+            yield next(tell(p))
+
+
+def _diverging(p: State) -> Iterator[str]:
+    for a, b, offset in _places(p):
+        if offset < min(p.high_watermark[a], p.high_watermark[b]) and _differ(p, a, b, offset):
+            yield f"{_disagree(p, a, b, offset)}, below the HW of both"
+
+
+def _mismatching(p: State) -> Iterator[str]:
+    for a, b, offset in _places(p):
+        epoch = log.at(p.log_epoch[a], offset)
+        if offset < min(p.leo[a], p.leo[b]) and epoch == log.at(p.log_epoch[b], offset) and _differ(p, a, b, offset):
+            yield f"{_disagree(p, a, b, offset)}, both of epoch {epoch}"
+
+
+def _high_watermark_beyond_log(p: State) -> Iterator[str]:
+    for r in range(p.replicas):
+        if p.high_watermark[r] > p.leo[r]:
+            yield f"{REPLICA_NAMES[r]}'s HW {p.high_watermark[r]} is beyond its LEO {p.leo[r]}"
+
+
+def _isr_incomplete(p: State) -> Iterator[str]:
+    for leader, r, offset in _places(p):
+        if not replication.presumes_leadership(p, leader) or not controller.isr(p) >> r & 1:
+            continue
+        if offset < p.high_watermark[leader] and (offset >= p.leo[r] or _differ(p, leader, r, offset)):
+            record = log.at(p.log_record[leader], offset)
+            yield f"{REPLICA_NAMES[r]} is in the ISR without m{record}, which is below {REPLICA_NAMES[leader]}'s HW"
+
+
+_TELL_BREACH: dict[str, Callable[[State], Iterator[str]]] = {
+    "no-divergence": _diverging,
+    "log-matching": _mismatching,
+    "hw-within-log": _high_watermark_beyond_log,
+    "isr-complete": _isr_incomplete,
+}
+
+
+def _places(p: State) -> Iterator[tuple[int, int, int]]:
+    """(replica, another replica, offset in the log of the first), in order."""
+    for a in range(p.replicas):
+        for b in range(p.replicas):
+            if a != b:
+                yield from ((a, b, offset) for offset in range(p.leo[a]))
+
+
+def _differ(p: State, a: int, b: int, offset: int) -> bool:
+    return log.at(p.log_record[a], offset) != log.at(p.log_record[b], offset)
+
+
+def _disagree(p: State, a: int, b: int, offset: int) -> str:
+    held = (f"{REPLICA_NAMES[r]} has m{log.at(p.log_record[r], offset)}" for r in (a, b))
+    return f"at offset {offset} {' and '.join(held)}"
+
+
+# Parts of clauses.
+
+
+def _appends(c: Change) -> str:
+    start, end = c.before.leo[c.r], c.after.leo[c.r]
+    at = f"at offset {start}" if end == start + 1 else f"at offsets {start} to {end - 1}"
+    return f"{c.name} appends {_records(_ids(c.after.log_record[c.r], start, end))} {at}"
+
+
+def _cuts(c: Change, reason: str, verb: str = "cuts") -> str:
+    cut = _ids(c.before.log_record[c.r], c.after.leo[c.r], c.before.leo[c.r])
+    return f"{c.name} {verb} {_records(cut)}: {reason}{_although(c, cut)}"
+
+
+def _although(c: Change, cut: list[int]) -> str:
+    for record in cut:
+        if record in c.readable_on:
+            return f", although m{record} was committed on {c.readable_on[record]}"
+    return ""
+
+
+def _disk(c: Change) -> str:
+    p, r = c.after, c.r
+    kept = _records(_ids(p.log_record[r], 0, p.leo[r])) if p.leo[r] else "an empty log"
+    return f"its disk has {kept} with HW {p.high_watermark[r]}"
+
+
+def _fetched(p: State, r: int) -> str:
+    """The records in the Fetch answer in flight to r."""
+    count = p.flight_count[r]
+    return _records(_ids(p.flight_record[r], 0, count)) if count else "no records"
+
+
+def _discarded_answer(c: Change) -> Iterator[str]:
+    if c.before.flight[c.r] != NOTHING:
+        yield f"the answer in flight to {c.name} is discarded: {in_flight(c.before, c.r)}"
+
+
+def _outdated(p: State, epoch: int) -> str:
+    return f", although the controller is at epoch {p.controller_epoch}" if epoch < p.controller_epoch else ""
+
+
+def _own_last_epoch(p: State, r: int) -> str:
+    epoch = epoch_cache.latest_epoch(p, r)
+    return "an unknown epoch" if epoch == NONE else f"epoch {epoch}"
+
+
+def _epoch_answered(p: State, r: int) -> int:
+    """The epoch that an epoch answer is about: since KIP-279 it says so, before it is the one asked for."""
+    return int(p.flight_epoch[r] if p.flight_epoch[r] != NONE else epoch_cache.latest_epoch(p, r))
+
+
+def _ids(word: int, start: int, end: int) -> list[int]:
+    return [log.at(word, offset) for offset in range(start, end)]
+
+
+def _records(records: Iterable[int]) -> str:
+    *others, last = (f"m{record}" for record in records)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _is(record_set: int) -> str:
+    return "is" if record_set & (record_set - 1) == 0 else "are"
+
+
+def _isr(p: State) -> str:
+    return ",".join(members(controller.isr(p)))

@@ -1,0 +1,108 @@
+"""A story: one or two runs of a schedule told together, step by step, and the step at which two of them part.
+
+Every drawing that shows a whole schedule is made from a story: the terminal's, the SVG, the report's and the sequence
+diagram. What each step looked like is a scene (narrative.py).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from epochfuzz.harness.witness.replay import Run, Step
+from epochfuzz.harness.witness.scenes import Scene, as_sentence, narrate
+from epochfuzz.model.observation import observe
+
+
+@dataclass(frozen=True)
+class Parting:
+    """The first step after which two runs of one schedule look different from outside, and why."""
+
+    number: int
+    event: str
+    under: tuple[tuple[str, str], tuple[str, str]]  # protocol, and what the step did under it alone
+
+    @property
+    def sentence(self) -> str:
+        """Where they part and why."""
+        return f"Step {self.number}, {self.event}: " + " ".join(f"Under {name}: {why}" for name, why in self.under)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One step of a story: its scene under each protocol, or the only one there is to see if all look the same."""
+
+    number: int
+    event: str
+    scenes: tuple[Scene, ...]
+    parts: bool  # the first step at which the protocols look different
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the protocols are to be drawn one by one."""
+        return len(self.scenes) > 1
+
+
+@dataclass(frozen=True)
+class Story:
+    """One run, or two of the same schedule. `parting` is None where there is one run, or where two never part."""
+
+    runs: tuple[Run, ...]
+    opening: Scene
+    moments: tuple[Moment, ...]
+    parting: Parting | None
+
+    @property
+    def longest_log(self) -> int:
+        """The offsets a drawing needs room for: no log, cut or not, ever reaches beyond."""
+        scenes = [scene for moment in self.moments for scene in moment.scenes]
+        return max((max(r.leo, r.previous_leo) for scene in scenes for r in scene.replicas), default=0)
+
+
+def tell(run: Run, beside: Run | None = None) -> Story:
+    """The story of a run, beside another run of the same schedule if there is one."""
+    opening, *scenes = narrate(run)
+    if beside is None:
+        moments = tuple(Moment(scene.number, scene.event, (scene,), False) for scene in scenes)
+        return Story((run,), opening, moments, None)
+    parts_at = parting(run, beside)
+    moments = tuple(
+        Moment(a.number, a.event, (a,) if a == b else (a, b), parts_at is not None and a.number == parts_at.number)
+        for a, b in zip(scenes, narrate(beside)[1:], strict=True)
+    )
+    return Story((run, beside), opening, moments, parts_at)
+
+
+def most_telling(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """The two runs to show of many: the first that breaks nothing after one that does, and that one."""
+    for broken, spared in pairwise(runs):
+        if broken.broken and not spared.broken:
+            return broken, spared
+    return tuple(runs[:2])
+
+
+def parting(run_a: Run, run_b: Run) -> Parting | None:
+    """Where two runs of the same schedule part, None where they never do.
+
+    Leader epoch caches are left out of the comparison: they differ from the start between some generations, and
+    matter once they make a log or a leader differ.
+    """
+    for scene_a, scene_b, step_a, step_b in zip(
+        narrate(run_a)[1:], narrate(run_b)[1:], run_a.steps, run_b.steps, strict=True
+    ):
+        if _seen(step_a) != _seen(step_b):
+            under_a = (run_a.protocol.name, _only_in(scene_a, scene_b))
+            under_b = (run_b.protocol.name, _only_in(scene_b, scene_a))
+            return Parting(scene_a.number, scene_a.event, (under_a, under_b))
+    return None
+
+
+def _only_in(scene: Scene, other: Scene) -> str:
+    return as_sentence([clause for clause in scene.clauses if clause not in other.clauses] or ["nothing more"])
+
+
+def _seen(step: Step) -> tuple[Any, ...]:
+    observation = observe(step.state)
+    for replica in observation["replicas"].values():
+        del replica["epochs"]
+    return step.applied, observation
