@@ -11,8 +11,7 @@ from typing import Any
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import REPLICA_NAMES, EventError, parse_schedule, replica_of, schedule_texts
-from epochfuzz.model.names import nearest
-from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.properties import named
 from epochfuzz.model.protocols import parse_protocol
 
 
@@ -41,14 +40,13 @@ def minimal(protocol: str, property: str, **settings: Any) -> list[str]:
     The search is bounded by 3 records and 3 changes of epoch unless `settings` say otherwise. Raises NoSuchSchedule
     where there is none, and ValueError for what is no protocol, property or configuration.
     """
-    if property not in PROPERTIES:
-        raise ValueError(f"unknown property {property!r}; {nearest(property, PROPERTIES, 'the properties are')}")
+    wanted = named(property).bit
     parsed = parse_protocol(protocol)
     configuration = Configuration(**{"records": 3, "epochs": 3, **settings})
 
     from epochfuzz.harness.search.explore import explore  # not before it is needed: it loads Numba
 
-    result = explore(parsed, configuration, 1 << PROPERTIES.index(property))
+    result = explore(parsed, configuration, wanted)
     if result.shortest is None and result.complete:
         raise NoSuchSchedule(f"{protocol} holds {property}: all {result.states:,} states within the bounds keep it")
     if result.shortest is None:

@@ -1,19 +1,31 @@
 """The configuration of a partition: what an operator sets, the faults that may happen, and the bounds of a run."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from enum import IntEnum
 from typing import Any
 
 from epochfuzz.model import events
-
-ACKS_NONE = 0
-ACKS_LEADER = 1
-ACKS_ALL = 2
-ACKS: dict[str, int] = {"0": ACKS_NONE, "1": ACKS_LEADER, "all": ACKS_ALL}
 
 MIN_REPLICAS = 2
 MAX_REPLICAS = 5
 MAX_RECORDS = 15
 MAX_EPOCHS = 14
+
+
+class Acks(IntEnum):
+    """What producers wait for before they take a record for stored."""
+
+    NONE = 0
+    LEADER = 1
+    ALL = 2
+
+    @property
+    def text(self) -> str:
+        """As Kafka's own configuration has it."""
+        return "all" if self is Acks.ALL else str(self.value)
+
+
+ACKS: dict[str, Acks] = {acks.text: acks for acks in Acks}
 
 
 class ConfigurationError(ValueError):
@@ -24,49 +36,57 @@ class ConfigurationError(ValueError):
         self.key = key
 
 
+def _number(default: int, meaning: str, low: int, high: int) -> Any:
+    """A setting that is a whole number within bounds."""
+    return field(default=default, metadata={"meaning": meaning, "low": low, "high": high})
+
+
+def _flag(meaning: str) -> Any:
+    """A setting that is off unless it is asked for."""
+    return field(default=False, metadata={"meaning": meaning})
+
+
 @dataclass(frozen=True)
 class Configuration:
     """The settings of one partition. Keys are those of a case file's `config`. Raises ConfigurationError.
 
     `records` and `epochs` are bounds of the run, not of Kafka: how many records may be produced, and how many times
     the controller may change the leader epoch, before `produce`, `elect` and `expire` are no longer enabled.
+
+    This is the one list of settings: options of commands, `config` of cases and of conformance, the constants of a
+    state and the strategy that draws configurations follow from it.
     """
 
-    replicas: int = 2
-    acks: str = "all"
-    min_insync_replicas: int = 1
-    unclean_leader_election: bool = False
-    power_loss: bool = False
-    asynchronous_checkpoint: bool = False
-    records_per_fetch: int = 1
-    records: int = MAX_RECORDS
-    epochs: int = MAX_EPOCHS
+    replicas: int = _number(2, "How many replicas.", MIN_REPLICAS, MAX_REPLICAS)
+    acks: str = field(default="all", metadata={"meaning": "What producers wait for: 0, 1 or all."})
+    min_insync_replicas: int = _number(1, "As min.insync.replicas; no more than there are replicas.", 1, MAX_REPLICAS)
+    unclean_leader_election: bool = _flag("A replica outside the ISR may be elected while no member is up.")
+    power_loss: bool = _flag("Power may fail: what was not flushed is lost.")
+    asynchronous_checkpoint: bool = _flag("High watermarks reach the disk only now and then, by checkpoint.")
+    records_per_fetch: int = _number(1, "Records in one Fetch answer, at the most.", 1, MAX_RECORDS)
+    records: int = _number(MAX_RECORDS, "How many records may be produced.", 1, MAX_RECORDS)
+    epochs: int = _number(MAX_EPOCHS, "How often the leader epoch may change.", 0, MAX_EPOCHS)
 
     def __post_init__(self) -> None:
-        _check_range(self, "replicas", MIN_REPLICAS, MAX_REPLICAS)
-        _check_range(self, "min_insync_replicas", 1, self.replicas)
-        _check_range(self, "records_per_fetch", 1, MAX_RECORDS)
-        _check_range(self, "records", 1, MAX_RECORDS)
-        _check_range(self, "epochs", 0, MAX_EPOCHS)
-        if not isinstance(self.acks, str) or self.acks not in ACKS:
-            raise ConfigurationError("acks", f"acks is 0, 1 or all; got {self.acks!r}")
-        for key in ("unclean_leader_election", "power_loss", "asynchronous_checkpoint"):
-            if not isinstance(getattr(self, key), bool):
-                raise ConfigurationError(key, f"{key} is true or false; got {getattr(self, key)!r}")
+        for setting in fields(self):
+            most = self.replicas if setting.name == "min_insync_replicas" else setting.metadata.get("high")
+            _check(setting.name, getattr(self, setting.name), setting.metadata.get("low"), most)
 
     def changed(self) -> dict[str, Any]:
         """The settings that differ from the defaults, `replicas` always among them."""
         return {
-            field.name: getattr(self, field.name)
-            for field in fields(self)
-            if field.name == "replicas" or getattr(self, field.name) != field.default
+            setting.name: getattr(self, setting.name)
+            for setting in fields(self)
+            if setting.name == "replicas" or getattr(self, setting.name) != setting.default
         }
 
     def alphabet(self) -> bytes:
         """The events that can be enabled, in byte order: those of a fault only where the fault may happen."""
-        faults = {events.POWER_LOSS: self.power_loss, events.FLUSH: self.power_loss}
-        faults[events.CHECKPOINT] = self.asynchronous_checkpoint
-        return bytes(event for event in events.alphabet(self.replicas) if faults.get(events.verb_of(event), True))
+        return bytes(
+            event
+            for event in events.alphabet(self.replicas)
+            if (setting := events.verb_of(event).setting) is None or getattr(self, setting)
+        )
 
     def bounded_by(self, length: int) -> "Configuration":
         """This configuration with bounds no larger than a schedule of that length can reach."""
@@ -79,10 +99,19 @@ class Configuration:
 
     def words(self) -> dict[str, str]:
         """Every setting as a word, by its key, as in {"replicas": "2", "power_loss": "false"}."""
-        return {field.name: str(getattr(self, field.name)).lower() for field in fields(self)}
+        return {setting.name: str(getattr(self, setting.name)).lower() for setting in fields(self)}
+
+    def numbers(self) -> dict[str, int]:
+        """Every setting as the number that a state carries, by its key."""
+        return {key: int(value) for key, value in vars(self).items() if key != "acks"} | {"acks": ACKS[self.acks]}
 
 
-def _check_range(configuration: Configuration, key: str, low: int, high: int) -> None:
-    value = getattr(configuration, key)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ConfigurationError(key, f"{key} is a whole number from {low} to {high}; got {value!r}")
+def _check(key: str, value: Any, low: int | None, high: int | None) -> None:
+    if low is not None and high is not None:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ConfigurationError(key, f"{key} is a whole number from {low} to {high}; got {value!r}")
+    elif key == "acks":
+        if not isinstance(value, str) or value not in ACKS:
+            raise ConfigurationError(key, f"acks is 0, 1 or all; got {value!r}")
+    elif not isinstance(value, bool):
+        raise ConfigurationError(key, f"{key} is true or false; got {value!r}")

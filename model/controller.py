@@ -3,35 +3,46 @@
 Replicas learn of decisions one at a time (`notify`) or by skipping to the latest (`catch_up`), see leadership.py.
 """
 
-from epochfuzz.model import goals
+from epochfuzz.model.goals import Goal
+from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, State
 
 
-def elect(p: State, r: int) -> bool:
+def elect(p: State, r: int) -> int:
     """The controller makes r leader: an ISR member, or any live replica by an unclean election."""
-    if p.controller_epoch >= p.epochs or not p.up[r] or r == leader(p):
-        return False
+    if p.controller_epoch >= p.epochs:
+        return Refusal.EPOCHS_BOUND
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    if r == leader(p):
+        return Refusal.IS_LEADER
     members = isr(p)
     if members >> r & 1:
         decide(p, r, members)
-        return True
-    if p.unclean_leader_election and not any_up(p, members):
-        decide(p, r, 1 << r)
-        p.goals |= goals.ELECTED_UNCLEANLY
-        return True
-    return False
+        return APPLIED
+    if not p.unclean_leader_election:
+        return Refusal.UNCLEAN_ELECTION_OFF
+    if any_up(p, members):
+        return Refusal.ISR_HAS_LIVE_MEMBER
+    decide(p, r, 1 << r)
+    p.goals |= Goal.ELECTED_UNCLEANLY
+    return APPLIED
 
 
-def expire(p: State, r: int) -> bool:
+def expire(p: State, r: int) -> int:
     """r's session with the controller expires, though r may live on as a zombie: it loses leadership and the ISR."""
+    if p.controller_epoch >= p.epochs:
+        return Refusal.EPOCHS_BOUND
     members = isr(p)
     leads = r == leader(p)
     remaining = members & ~(1 << r)
-    leaves = remaining != members and remaining != 0
-    if p.controller_epoch >= p.epochs or not (leads or leaves):
-        return False
-    decide(p, NONE if leads else leader(p), remaining if leaves else members)
-    return True
+    if not leads:
+        if remaining == members:
+            return Refusal.NEITHER_LEADS_NOR_IN_ISR
+        if remaining == 0:
+            return Refusal.LAST_MEMBER
+    decide(p, NONE if leads else leader(p), remaining if remaining != 0 else members)
+    return APPLIED
 
 
 def decide(p: State, new_leader: int, members: int) -> None:

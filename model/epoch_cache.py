@@ -4,7 +4,7 @@ Entries (epoch, start offset) are kept oldest first: `cache_size[r]` of them, in
 `cache_start[r, i]`. The rules need nothing else of `p`, and put no bound on offsets or on the number of entries.
 """
 
-from epochfuzz.model.protocols import CACHE_KAFKA_7415
+from epochfuzz.model.mechanisms import EpochCache
 from epochfuzz.model.state import NONE, State
 
 
@@ -18,7 +18,7 @@ def assign(p: State, r: int, epoch: int, offset: int) -> None:
     """Note that `epoch` starts at `offset`, if that is news, by the rule of the partition's `epoch_cache`."""
     if p.cache_size[r] == 0:
         add_entry(p, r, epoch, offset)
-    elif p.epoch_cache == CACHE_KAFKA_7415:
+    elif p.epoch_cache == EpochCache.KAFKA_7415:
         assign_kafka_7415(p, r, epoch, offset)
     else:
         assign_original(p, r, epoch, offset)
@@ -97,6 +97,6 @@ def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int
 
 def end_below_first_entry(p: State, r: int, epoch: int) -> tuple[int, int]:
     """The answer for an epoch older than any entry: undefined, or since KAFKA-7415 the start of the first entry."""
-    if p.epoch_cache == CACHE_KAFKA_7415:
+    if p.epoch_cache == EpochCache.KAFKA_7415:
         return epoch, p.cache_start[r, 0]
     return NONE, NONE

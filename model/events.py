@@ -5,46 +5,93 @@ string over the alphabet is a valid schedule, and so is what is left after delet
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
 
 from epochfuzz.model.names import nearest
 
 REPLICA_NAMES = "ABCDE"
 
-# The order is part of the format of a schedule: append, never reorder.
-VERBS = (
-    "produce",
-    "fetch",
-    "receive",
-    "drop",
-    "crash",
-    "power_loss",
-    "restart",
-    "notify",
-    "catch_up",
-    "elect",
-    "expire",
-    "shrink",
-    "expand",
-    "flush",
-    "checkpoint",
-)
-(
-    PRODUCE,
-    FETCH,
-    RECEIVE,
-    DROP,
-    CRASH,
-    POWER_LOSS,
-    RESTART,
-    NOTIFY,
-    CATCH_UP,
-    ELECT,
-    EXPIRE,
-    SHRINK,
-    EXPAND,
-    FLUSH,
-    CHECKPOINT,
-) = range(len(VERBS))
+
+@dataclass(frozen=True)
+class _Verb:
+    """What is declared of a verb."""
+
+    number: int
+    module: str
+    meaning: str
+    dealt: int
+    progress: int | None = None
+    setting: str | None = None
+
+
+class Verb(IntEnum):
+    """What can happen to a replica. The rule of each is the function of its name in `module`, see step.py.
+
+    Its number is part of the format of a schedule: append, never change one. `dealt` says how often the event alone is
+    in the deck of random schedules, see search/generate.py. `progress` is None for what disturbs; of all else, which
+    happens in a healthy partition or brings one back to health, it is the place in the order in which shrinking
+    prefers events. `setting` is the one without which the event cannot happen.
+    """
+
+    module: str
+    meaning: str
+    dealt: int
+    progress: int | None
+    setting: str | None
+
+    def __new__(cls, declared: _Verb) -> "Verb":
+        """A number that carries what is declared of it."""
+        verb = int.__new__(cls, declared.number)
+        verb._value_ = declared.number
+        verb.module = declared.module
+        verb.meaning = declared.meaning
+        verb.dealt = declared.dealt
+        verb.progress = declared.progress
+        verb.setting = declared.setting
+        return verb
+
+    PRODUCE = _Verb(0, "replication", "a client sends the next record to the replica", dealt=11, progress=4)
+    FETCH = _Verb(
+        1, "replication", "the replica's request reaches its leader, and the answer is on its way", dealt=4, progress=1
+    )
+    RECEIVE = _Verb(2, "replication", "the answer in flight to the replica arrives", dealt=3, progress=0)
+    DROP = _Verb(3, "replication", "the answer in flight to the replica is lost", dealt=1)
+    CRASH = _Verb(4, "faults", "the replica's process dies, and its disk is kept", dealt=1)
+    POWER_LOSS = _Verb(
+        5, "faults", "the replica loses power, and with it what was not flushed", dealt=2, setting="power_loss"
+    )
+    RESTART = _Verb(6, "faults", "the replica's process starts again", dealt=2, progress=3)
+    NOTIFY = _Verb(7, "leadership", "the replica learns the controller's next decision", dealt=2, progress=2)
+    CATCH_UP = _Verb(8, "leadership", "the replica learns the latest decision, and never those between", dealt=2)
+    ELECT = _Verb(9, "controller", "the controller makes the replica leader", dealt=4)
+    EXPIRE = _Verb(10, "controller", "the replica's session expires, though it may be alive", dealt=2)
+    SHRINK = _Verb(11, "isr", "the leader takes the replica, which lags, out of the ISR", dealt=2)
+    EXPAND = _Verb(12, "isr", "the leader takes the replica, which has caught up, into the ISR", dealt=1)
+    FLUSH = _Verb(13, "faults", "the replica's log is forced to disk", dealt=2, progress=5, setting="power_loss")
+    CHECKPOINT = _Verb(
+        14,
+        "faults",
+        "the replica writes its high watermark to disk",
+        dealt=4,
+        progress=6,
+        setting="asynchronous_checkpoint",
+    )
+
+    @property
+    def text(self) -> str:
+        """As schedules name it."""
+        return self.name.lower()
+
+
+VERBS = tuple(verb.text for verb in Verb)
+
+# What happens in a healthy partition, and what brings one back to health, in the order in which shrinking prefers it.
+PROGRESS = tuple(sorted((verb for verb in Verb if verb.progress is not None), key=lambda verb: verb.progress or 0))
+
+_VERB_OF = tuple(Verb)
+if [*Verb] != [*range(len(Verb))]:
+    raise TypeError("verbs are numbered from 0, in order and without a gap")
 
 
 class EventError(ValueError):
@@ -52,13 +99,13 @@ class EventError(ValueError):
 
 
 def encode(verb: int, replica: int) -> int:
-    """The byte for `verb` (an index into VERBS) on `replica` (0 is A)."""
+    """The byte for `verb` on `replica` (0 is A)."""
     return verb << 3 | replica
 
 
-def verb_of(event: int) -> int:
-    """The verb of an event byte, an index into VERBS."""
-    return event >> 3
+def verb_of(event: int) -> Verb:
+    """The verb of an event byte."""
+    return _VERB_OF[event >> 3]
 
 
 def replica_of(event: int) -> int:
@@ -68,7 +115,7 @@ def replica_of(event: int) -> int:
 
 def event_text(event: int) -> str:
     """`fetch B` for the byte that encodes it."""
-    return f"{VERBS[verb_of(event)]} {REPLICA_NAMES[replica_of(event)]}"
+    return f"{VERBS[event >> 3]} {REPLICA_NAMES[replica_of(event)]}"
 
 
 def parse_event(text: str) -> int:
@@ -96,4 +143,4 @@ def schedule_texts(schedule: bytes) -> list[str]:
 
 def alphabet(replicas: int) -> bytes:
     """Every event of a partition with that many replicas, in byte order."""
-    return bytes(encode(verb, replica) for verb in range(len(VERBS)) for replica in range(replicas))
+    return bytes(encode(verb, replica) for verb in Verb for replica in range(replicas))

@@ -1,38 +1,69 @@
 """Goals: what a run must have shown before its silence means anything. One bit each in a state's `goals`."""
 
-NAMES = (
-    "high watermark advanced",
-    "high watermark went back",
-    "log truncated",
-    "epoch answer undefined",
-    "epoch asked again",
-    "not enough replicas",
-    "zombie accepted a write",
-    "fetch fenced",
-    "fetch out of range",
-    "epoch missed",
-    "led an outdated epoch",
-    "elected uncleanly",
-    "ISR shrank",
-    "ISR grew",
-    "high watermark restarted lower",
-    "unflushed records lost",
-)
-(
-    HIGH_WATERMARK_ADVANCED,
-    HIGH_WATERMARK_WENT_BACK,
-    LOG_TRUNCATED,
-    EPOCH_ANSWER_UNDEFINED,
-    EPOCH_ASKED_AGAIN,
-    NOT_ENOUGH_REPLICAS,
-    ZOMBIE_ACCEPTED_WRITE,
-    FETCH_FENCED,
-    FETCH_OUT_OF_RANGE,
-    EPOCH_MISSED,
-    LED_OUTDATED_EPOCH,
-    ELECTED_UNCLEANLY,
-    ISR_SHRANK,
-    ISR_GREW,
-    HIGH_WATERMARK_RESTARTED_LOWER,
-    UNFLUSHED_LOST,
-) = (1 << bit for bit in range(len(NAMES)))
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from epochfuzz.model.configuration import Acks
+from epochfuzz.model.mechanisms import EpochCache, Fencing, Truncation
+from epochfuzz.model.state import State
+
+
+def _always(p: State) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """What is declared of a goal."""
+
+    number: int
+    asked_for: Callable[[State], bool] | None = None
+
+
+class Goal(IntEnum):
+    """What a schedule may show; the value is its bit, so that the rules note it by `p.goals |= Goal.LOG_TRUNCATED`.
+
+    `asked_for` says in which states, of which the constants matter, a run has to meet the goal. One that has none is
+    counted and shown, but never asked for.
+    """
+
+    number: int
+    asked_for: Callable[[State], bool] | None
+
+    def __new__(cls, declared: _Goal) -> "Goal":
+        """A bit that carries what is declared of it."""
+        goal = int.__new__(cls, 1 << declared.number)
+        goal._value_ = 1 << declared.number
+        goal.number = declared.number
+        goal.asked_for = declared.asked_for
+        return goal
+
+    HIGH_WATERMARK_ADVANCED = _Goal(0, _always)
+    HIGH_WATERMARK_WENT_BACK = _Goal(1)
+    LOG_TRUNCATED = _Goal(2, _always)
+    EPOCH_ANSWER_UNDEFINED = _Goal(
+        3, lambda p: p.truncation == Truncation.LEADER_EPOCH and p.epoch_cache == EpochCache.ORIGINAL
+    )
+    EPOCH_ASKED_AGAIN = _Goal(
+        4, lambda p: p.truncation == Truncation.LEADER_EPOCH_STEPWISE and p.epoch_cache == EpochCache.KAFKA_7415
+    )
+    NOT_ENOUGH_REPLICAS = _Goal(5, lambda p: p.min_insync_replicas > 1 and p.acks == Acks.ALL)
+    ZOMBIE_ACCEPTED_A_WRITE = _Goal(6, lambda p: p.min_insync_replicas == 1 or p.acks != Acks.ALL)
+    FETCH_FENCED = _Goal(7, lambda p: p.fencing == Fencing.EPOCH)
+    FETCH_OUT_OF_RANGE = _Goal(8)
+    EPOCH_MISSED = _Goal(9, _always)
+    LED_AN_OUTDATED_EPOCH = _Goal(10, _always)
+    ELECTED_UNCLEANLY = _Goal(11, lambda p: bool(p.unclean_leader_election))
+    ISR_SHRANK = _Goal(12, _always)
+    ISR_GREW = _Goal(13, _always)
+    HIGH_WATERMARK_RESTARTED_LOWER = _Goal(14, lambda p: bool(p.asynchronous_checkpoint))
+    UNFLUSHED_RECORDS_LOST = _Goal(15, lambda p: bool(p.power_loss))
+
+    @property
+    def text(self) -> str:
+        """As people read it, such as `ISR shrank`."""
+        return self.name.lower().replace("_", " ").replace("isr", "ISR")
+
+
+NAMES = tuple(goal.text for goal in Goal)

@@ -4,7 +4,8 @@ Only after that can logs be asked to agree, whatever went before: the `convergen
 """
 
 from epochfuzz.model import controller, faults, leadership, replication
-from epochfuzz.model.state import EPOCHS, FETCHING, NONE, State
+from epochfuzz.model.refusals import APPLIED
+from epochfuzz.model.state import EPOCHS, NONE, Phase, State
 
 
 def heal(p: State) -> None:
@@ -16,7 +17,7 @@ def heal(p: State) -> None:
             if controller.leader(p) == NONE and controller.isr(p) >> r & 1:
                 controller.decide(p, r, controller.isr(p))
     for r in range(p.replicas):
-        while leadership.notify(p, r):
+        while leadership.notify(p, r) == APPLIED:
             pass
     # A follower truncates at most once an epoch, then each round brings a record, and two more the high watermark.
     for _ in range(3 * EPOCHS):
@@ -36,7 +37,7 @@ def fetch_round(p: State) -> None:
 def has_converged(p: State) -> bool:
     """Whether all logs and high watermarks are equal, as they must be after `heal`, and none is still to be cut."""
     for r in range(p.replicas):
-        if p.phase[r] != FETCHING:
+        if p.phase[r] != Phase.FETCHING:
             return False
     for r in range(1, p.replicas):
         if p.leo[r] != p.leo[0] or p.high_watermark[r] != p.high_watermark[0]:

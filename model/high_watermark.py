@@ -4,7 +4,8 @@ A follower's trails the leader's by one fetch round trip, because it learns the 
 fetch after the one that brought the record. That is the root of every loss this project reproduces.
 """
 
-from epochfuzz.model import goals, promises
+from epochfuzz.model import promises
+from epochfuzz.model.goals import Goal
 from epochfuzz.model.state import State
 
 
@@ -21,7 +22,7 @@ def advance_leader(p: State, leader: int) -> None:
     if lowest > previous:
         p.high_watermark[leader] = lowest
         promises.remember_readable(p, leader, previous)
-        p.goals |= goals.HIGH_WATERMARK_ADVANCED
+        p.goals |= Goal.HIGH_WATERMARK_ADVANCED
 
 
 def replication_position(p: State, leader: int, follower: int) -> int:
@@ -32,5 +33,5 @@ def replication_position(p: State, leader: int, follower: int) -> int:
 def advance_follower(p: State, follower: int, leader_high_watermark: int) -> None:
     """HW = min(own LEO, leader's HW in the answer). It may go backwards after a fail-over (KAFKA-2334)."""
     if leader_high_watermark < p.high_watermark[follower]:
-        p.goals |= goals.HIGH_WATERMARK_WENT_BACK
+        p.goals |= Goal.HIGH_WATERMARK_WENT_BACK
     p.high_watermark[follower] = min(p.leo[follower], leader_high_watermark)

@@ -3,48 +3,72 @@
 Neither changes the leader epoch; the controller's current decision carries the ISR as changed.
 """
 
-from epochfuzz.model import controller, goals, high_watermark
-from epochfuzz.model.protocols import EXPAND_AT_EPOCH_START, FENCING_EPOCH
-from epochfuzz.model.state import FETCHING, NONE, State
+from epochfuzz.model import controller, high_watermark, replication
+from epochfuzz.model.goals import Goal
+from epochfuzz.model.mechanisms import IsrExpansion
+from epochfuzz.model.refusals import APPLIED, Refusal
+from epochfuzz.model.state import NONE, Phase, State
 
 
-def shrink(p: State, r: int) -> bool:
+def shrink(p: State, r: int) -> int:
     """The true leader sees r lag behind its LEO for too long (`replica.lag.time.max.ms`): r leaves the ISR."""
     leader = controller.true_leader(p)
-    if leader == NONE or leader == r or not p.isr[leader] >> r & 1:
-        return False
+    if leader == NONE:
+        return Refusal.NO_TRUE_LEADER
+    if leader == r:
+        return Refusal.LEADS
+    if not p.isr[leader] >> r & 1:
+        return Refusal.NOT_IN_ISR
     if high_watermark.replication_position(p, leader, r) >= p.leo[leader]:
-        return False
+        return Refusal.DOES_NOT_LAG
     change(p, leader, p.isr[leader] & ~(1 << r))
     high_watermark.advance_leader(p, leader)
-    p.goals |= goals.ISR_SHRANK
-    return True
+    p.goals |= Goal.ISR_SHRANK
+    return APPLIED
 
 
-def expand(p: State, r: int) -> bool:
+def expand(p: State, r: int) -> int:
     """The true leader sees r fetch and caught up: r joins the ISR."""
     leader = controller.true_leader(p)
-    if leader == NONE or leader == r or p.isr[leader] >> r & 1:
-        return False
-    if p.known_leader[r] != leader or p.phase[r] != FETCHING:
-        return False
-    if p.fencing == FENCING_EPOCH and p.known_epoch[r] != p.known_epoch[leader]:
-        return False
-    if not is_caught_up(p, leader, r):
-        return False
-    change(p, leader, p.isr[leader] | 1 << r)
-    p.goals |= goals.ISR_GREW
-    return True
+    if leader == NONE:
+        return Refusal.NO_TRUE_LEADER
+    if leader == r:
+        return Refusal.LEADS
+    if p.isr[leader] >> r & 1:
+        return Refusal.IN_ISR
+    refusal = why_not_fetching(p, leader, r)
+    if refusal == APPLIED:
+        refusal = why_not_caught_up(p, leader, r)
+    if refusal == APPLIED:
+        change(p, leader, p.isr[leader] | 1 << r)
+        p.goals |= Goal.ISR_GREW
+    return refusal
 
 
-def is_caught_up(p: State, leader: int, r: int) -> bool:
-    """At the leader's high watermark; since KAFKA-7128 also at the start of the leader's own epoch.
+def why_not_fetching(p: State, leader: int, r: int) -> int:
+    """Whether r could fetch from the leader now."""
+    if p.known_leader[r] != leader:
+        return Refusal.FOLLOWS_ANOTHER
+    if p.phase[r] != Phase.FETCHING:
+        return Refusal.IS_TRUNCATING
+    if replication.is_fenced(p, leader, r):
+        return Refusal.IN_ANOTHER_EPOCH
+    return APPLIED
+
+
+def why_not_caught_up(p: State, leader: int, r: int) -> int:
+    """Whether the leader has seen r at its high watermark; since KAFKA-7128 also at the start of its own epoch.
 
     A leader sees nothing of a replica that has not fetched from it, be its high watermark 0.
     """
-    if p.remote_leo[leader, r] == NONE or p.remote_leo[leader, r] < p.high_watermark[leader]:
-        return False
-    return p.isr_expansion != EXPAND_AT_EPOCH_START or p.remote_leo[leader, r] >= p.epoch_start[leader]
+    seen_at = p.remote_leo[leader, r]
+    if seen_at == NONE:
+        return Refusal.HAS_NOT_FETCHED
+    if seen_at < p.high_watermark[leader]:
+        return Refusal.BELOW_HIGH_WATERMARK
+    if p.isr_expansion == IsrExpansion.EPOCH_START and seen_at < p.epoch_start[leader]:
+        return Refusal.BELOW_EPOCH_START
+    return APPLIED
 
 
 def change(p: State, leader: int, members: int) -> None:

@@ -12,7 +12,7 @@ on offsets or entries, and with Kafka's checkpoint format. It does no input or o
 from collections.abc import Iterable
 
 from epochfuzz.model import epoch_cache
-from epochfuzz.model.protocols import MECHANISMS
+from epochfuzz.model.protocols import choice_texts
 from epochfuzz.model.state import NONE
 
 MAX_OFFSET = 2**63 - 1
@@ -34,9 +34,10 @@ class LeaderEpochCache:
     """
 
     def __init__(self, entries: Iterable[tuple[int, int]] = (), rule: str = "kafka-7415") -> None:
-        if rule not in MECHANISMS["epoch_cache"]:
-            raise ValueError(f"unknown rule {rule!r}; the rules are {', '.join(MECHANISMS['epoch_cache'])}")
-        self.epoch_cache = MECHANISMS["epoch_cache"].index(rule)
+        rules = choice_texts("epoch_cache")
+        if rule not in rules:
+            raise ValueError(f"unknown rule {rule!r}; the rules are {', '.join(rules)}")
+        self.epoch_cache = rules.index(rule)
         self.cache_size = [0]
         self.cache_epoch: dict[tuple[int, int], int] = {}
         self.cache_start: dict[tuple[int, int], int] = {}

@@ -1,25 +1,31 @@
 """What a replica does with a decision of the controller (LeaderAndIsr): lead, follow, or wait without a leader."""
 
-from epochfuzz.model import epoch_cache, goals, high_watermark, promises, replication, truncation
-from epochfuzz.model.protocols import CACHE_KAFKA_7415
-from epochfuzz.model.state import FETCHING, NONE, State
+from epochfuzz.model import epoch_cache, high_watermark, promises, replication, truncation
+from epochfuzz.model.goals import Goal
+from epochfuzz.model.mechanisms import EpochCache
+from epochfuzz.model.refusals import APPLIED, Refusal
+from epochfuzz.model.state import NONE, Phase, State
 
 
-def notify(p: State, r: int) -> bool:
+def notify(p: State, r: int) -> int:
     """r learns the next decision that is newer than what it knows."""
-    if not p.up[r] or p.known_epoch[r] >= p.controller_epoch:
-        return False
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    if p.known_epoch[r] >= p.controller_epoch:
+        return Refusal.KNOWS_LATEST_EPOCH
     learn(p, r, p.known_epoch[r] + 1)
-    return True
+    return APPLIED
 
 
-def catch_up(p: State, r: int) -> bool:
+def catch_up(p: State, r: int) -> int:
     """r learns the latest decision and never sees those between."""
-    if not p.up[r] or p.controller_epoch - p.known_epoch[r] < 2:
-        return False
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    if p.controller_epoch - p.known_epoch[r] < 2:
+        return Refusal.LESS_THAN_TWO_EPOCHS_BEHIND
     learn(p, r, p.controller_epoch)
-    p.goals |= goals.EPOCH_MISSED
-    return True
+    p.goals |= Goal.EPOCH_MISSED
+    return APPLIED
 
 
 def learn(p: State, r: int, epoch: int) -> None:
@@ -33,7 +39,7 @@ def learn(p: State, r: int, epoch: int) -> None:
     if leader == r:
         become_leader(p, r)
     elif leader == NONE:
-        p.phase[r] = FETCHING
+        p.phase[r] = Phase.FETCHING
     elif truncation.is_due(p, leader != previous_leader, epoch_missed):
         truncation.begin(p, r)
 
@@ -50,12 +56,12 @@ def step_down(p: State, r: int) -> None:
 def become_leader(p: State, r: int) -> None:
     """r leads its known epoch, with the ISR that the controller's decision has now."""
     epoch = p.known_epoch[r]
-    p.phase[r] = FETCHING
+    p.phase[r] = Phase.FETCHING
     p.isr[r] = p.decided_isr[epoch]
     p.epoch_start[r] = p.leo[r]
-    if p.epoch_cache == CACHE_KAFKA_7415:
+    if p.epoch_cache == EpochCache.KAFKA_7415:
         epoch_cache.assign(p, r, epoch, p.leo[r])
     promises.remember_readable(p, r, 0)
     high_watermark.advance_leader(p, r)
     if p.controller_epoch > epoch:
-        p.goals |= goals.LED_OUTDATED_EPOCH
+        p.goals |= Goal.LED_AN_OUTDATED_EPOCH

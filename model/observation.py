@@ -1,9 +1,13 @@
 """What can be seen of a partition from outside, in plain Python values.
 
 This is the language of checked states in case files, of fingerprints, and of the conformance protocol: it speaks of
-logs, offsets and epochs, and stays the same when the layout of a state changes.
+logs, offsets and epochs, and stays the same when the layout of a state changes. What can be seen is declared once, and
+so the readers of cases, the messages of the conformance protocol and the TLA+ traces follow from the tables here.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from epochfuzz.model import controller, log
@@ -11,31 +15,80 @@ from epochfuzz.model.events import REPLICA_NAMES
 from epochfuzz.model.state import NONE, Partition
 
 
+class Shape(Enum):
+    """What a value is made of."""
+
+    FLAG = "true or false"
+    NUMBER = "a whole number"
+    NUMBER_OR_NONE = "a whole number, or null"
+    REPLICA_OR_NONE = "a replica, or null for nobody"
+    REPLICAS = "a list of replicas"
+    LOG = "a list of [record, leader epoch] by offset, a record being m0, m1, ..."
+    EPOCHS = "a list of [leader epoch, start offset]"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Something that can be seen, of a replica r or, where r means nothing, of the controller."""
+
+    name: str
+    shape: Shape
+    meaning: str
+    value: Callable[[Partition, int], Any]
+
+
+# In the order in which they are compared.
+REPLICA = (
+    Seen("up", Shape.FLAG, "whether the process runs", lambda p, r: bool(p.up[r])),
+    Seen("leo", Shape.NUMBER, "log end offset: the offset of the next record", lambda p, r: p.leo[r]),
+    Seen(
+        "hw",
+        Shape.NUMBER,
+        "high watermark; of a process that is down, the one it would restart with",
+        lambda p, r: p.high_watermark[r],
+    ),
+    Seen(
+        "log",
+        Shape.LOG,
+        "by offset: the record, m0, m1, ..., and its leader epoch",
+        lambda p, r: [[f"m{record}", epoch] for record, epoch in log_entries(p, r)],
+    ),
+    Seen(
+        "epochs",
+        Shape.EPOCHS,
+        "leader epoch cache: epoch and start offset",
+        lambda p, r: [[p.cache_epoch[r, i], p.cache_start[r, i]] for i in range(p.cache_size[r])],
+    ),
+    Seen(
+        "leader",
+        Shape.REPLICA_OR_NONE,
+        "whom it takes for the leader; null for nobody",
+        lambda p, r: replica_name(p.known_leader[r]),
+    ),
+    Seen(
+        "leader_epoch",
+        Shape.NUMBER_OR_NONE,
+        "the epoch of the latest decision that it learned",
+        lambda p, r: p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
+    ),
+)
+CONTROLLER = (
+    Seen(
+        "leader",
+        Shape.REPLICA_OR_NONE,
+        "the leader of the current decision; null for nobody",
+        lambda p, _: replica_name(controller.leader(p)),
+    ),
+    Seen("epoch", Shape.NUMBER, "the leader epoch of the current decision", lambda p, _: p.controller_epoch),
+    Seen("isr", Shape.REPLICAS, "the ISR, in any order", lambda p, _: members(controller.isr(p))),
+)
+
+
 def observe(p: Partition) -> dict[str, Any]:
-    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, see `observe_replica` and `observe_controller`."""
-    replicas = {REPLICA_NAMES[r]: observe_replica(p, r) for r in range(p.replicas)}
-    return {"replicas": replicas, "controller": observe_controller(p)}
-
-
-def observe_replica(p: Partition, r: int) -> dict[str, Any]:
-    """up, leo, hw, log as [record, epoch] pairs, epoch cache as [epoch, start offset] pairs, and whom r follows."""
+    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with the keys of REPLICA and of CONTROLLER."""
     return {
-        "up": bool(p.up[r]),
-        "leo": p.leo[r],
-        "hw": p.high_watermark[r],
-        "log": [[f"m{record}", epoch] for record, epoch in log_entries(p, r)],
-        "epochs": [[p.cache_epoch[r, i], p.cache_start[r, i]] for i in range(p.cache_size[r])],
-        "leader": replica_name(p.known_leader[r]),
-        "leader_epoch": p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
-    }
-
-
-def observe_controller(p: Partition) -> dict[str, Any]:
-    """The controller's current decision: leader, epoch, ISR."""
-    return {
-        "leader": replica_name(controller.leader(p)),
-        "epoch": p.controller_epoch,
-        "isr": members(controller.isr(p)),
+        "replicas": {REPLICA_NAMES[r]: {seen.name: seen.value(p, r) for seen in REPLICA} for r in range(p.replicas)},
+        "controller": {seen.name: seen.value(p, NONE) for seen in CONTROLLER},
     }
 
 

@@ -5,7 +5,7 @@ its answer. Neither is ever forgotten, whatever happens to the replicas; the pro
 """
 
 from epochfuzz.model import log
-from epochfuzz.model.configuration import ACKS_ALL, ACKS_LEADER
+from epochfuzz.model.configuration import Acks
 from epochfuzz.model.state import State
 
 
@@ -14,7 +14,7 @@ def remember_produced(p: State, r: int) -> int:
     record = p.produced
     p.produced = record + 1
     p.record_offset |= p.leo[r] << (4 * record)
-    if p.acks == ACKS_LEADER:
+    if p.acks == Acks.LEADER:
         p.acked |= 1 << record
     return record
 
@@ -28,5 +28,5 @@ def remember_readable(p: State, r: int, start: int) -> None:
     for offset in range(start, p.high_watermark[r]):
         record = 1 << log.at(p.log_record[r], offset)
         p.exposed |= record
-        if p.acks == ACKS_ALL and log.at(p.log_epoch[r], offset) == p.known_epoch[r]:
+        if p.acks == Acks.ALL and log.at(p.log_epoch[r], offset) == p.known_epoch[r]:
             p.acked |= record

@@ -3,80 +3,30 @@
 `convergence` alone is not judged after every event but at the end of a schedule, by healing a copy of the partition.
 """
 
-from epochfuzz.model import controller, healing, log
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from epochfuzz.model import breaches, controller, healing, log
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.names import nearest
 from epochfuzz.model.replication import presumes_leadership
-from epochfuzz.model.state import NONE, State
-
-# In the order of severity, which is the order of every table and list. Bit i of a set of properties is the i-th.
-PROPERTIES = (
-    "no-committed-loss",
-    "no-acked-loss",
-    "no-divergence",
-    "log-matching",
-    "hw-within-log",
-    "isr-complete",
-    "convergence",
-)
-(
-    NO_COMMITTED_LOSS,
-    NO_ACKED_LOSS,
-    NO_DIVERGENCE,
-    LOG_MATCHING,
-    HW_WITHIN_LOG,
-    ISR_COMPLETE,
-    CONVERGENCE,
-) = (1 << bit for bit in range(len(PROPERTIES)))
-
-
-def names(broken: int) -> list[str]:
-    """The names of a set of properties, the most severe first."""
-    return [name for bit, name in enumerate(PROPERTIES) if broken >> bit & 1]
-
-
-def permitted(settings: Configuration) -> frozenset[str]:
-    """What the contract with clients allows to break: acks=1 promises nothing that the leader alone has."""
-    return frozenset({"no-acked-loss"}) if settings.acks == "1" else frozenset()
-
-
-def broken_now(p: State) -> int:
-    """The set of properties that are broken in this state, `convergence` aside."""
-    broken = 0
-    if committed_loss(p):
-        broken |= NO_COMMITTED_LOSS
-    if acked_loss(p):
-        broken |= NO_ACKED_LOSS
-    if divergence(p):
-        broken |= NO_DIVERGENCE
-    if mismatch(p):
-        broken |= LOG_MATCHING
-    if high_watermark_beyond_log(p):
-        broken |= HW_WITHIN_LOG
-    if isr_incomplete(p):
-        broken |= ISR_COMPLETE
-    return broken
-
-
-def non_convergence(p: State) -> bool:
-    """convergence: once healed, live logs and high watermarks are equal. Heals `p` itself: hand it a copy."""
-    healing.heal(p)
-    return not healing.has_converged(p)
+from epochfuzz.model.state import NONE, Partition, State
 
 
 def committed_loss(p: State) -> bool:
-    """no-committed-loss: every exposed record stands on the true leader."""
+    """A record that consumers could read is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
     return leader != NONE and p.exposed & ~p.standing[leader] != 0
 
 
 def acked_loss(p: State) -> bool:
-    """no-acked-loss: every acked record stands on the true leader."""
+    """A record whose producer got its answer is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
     return leader != NONE and p.acked & ~p.standing[leader] != 0
 
 
 def divergence(p: State) -> bool:
-    """no-divergence: no two replicas disagree on a record below both their high watermarks."""
+    """Two replicas disagree on a record below both their high watermarks."""
     for a in range(p.replicas):
         for b in range(a):
             both = min(p.high_watermark[a], p.high_watermark[b])
@@ -86,7 +36,7 @@ def divergence(p: State) -> bool:
 
 
 def mismatch(p: State) -> bool:
-    """log-matching: same offset and same epoch, same record (the TLA+ specifications' LogMatching)."""
+    """Two replicas have different records at the same offset and epoch (the TLA+ specifications' LogMatching)."""
     for a in range(p.replicas):
         for b in range(a):
             both = min(p.leo[a], p.leo[b])
@@ -100,7 +50,7 @@ def mismatch(p: State) -> bool:
 
 
 def high_watermark_beyond_log(p: State) -> bool:
-    """hw-within-log: HW <= LEO everywhere."""
+    """A high watermark is beyond the log end offset."""
     for r in range(p.replicas):
         if p.high_watermark[r] > p.leo[r]:
             return True
@@ -108,7 +58,7 @@ def high_watermark_beyond_log(p: State) -> bool:
 
 
 def isr_incomplete(p: State) -> bool:
-    """isr-complete: what is below the HW of a presumed leader is on every member of the true ISR (StrongIsr)."""
+    """A member of the true ISR lacks what a presumed leader has below its high watermark (StrongIsr)."""
     members = controller.isr(p)
     for leader in range(p.replicas):
         if presumes_leadership(p, leader):
@@ -119,3 +69,104 @@ def isr_incomplete(p: State) -> bool:
                 ):
                     return True
     return False
+
+
+def non_convergence(p: State) -> bool:
+    """With all faults stopped, logs or high watermarks still differ. Heals `p` itself: hand it a copy."""
+    healing.heal(p)
+    return not healing.has_converged(p)
+
+
+def _never(settings: Configuration) -> bool:
+    return False
+
+
+@dataclass(frozen=True, eq=False)
+class Property:
+    """A property: how it is judged, and what is said and raised where it is broken.
+
+    `breaches` yields a sentence for each place where a state breaks it. `failure` names the exception of state
+    machines. `permitted` says under which settings the contract with clients allows it to break. Only what is judged
+    `at_end` may change the state that it is asked about. `is_warning`: what it forbids is loss waiting to happen.
+    """
+
+    name: str
+    is_broken: Callable[[State], bool]
+    breaches: Callable[[Partition], Iterator[str]]
+    failure: str
+    permitted: Callable[[Configuration], bool] = _never
+    at_end: bool = False
+    is_warning: bool = False
+
+    @property
+    def number(self) -> int:
+        """Its place in the order of severity."""
+        return PROPERTIES.index(self)
+
+    @property
+    def bit(self) -> int:
+        """What stands for it in a set of properties."""
+        return 1 << self.number
+
+    @property
+    def meaning(self) -> str:
+        """What breaks it, in a sentence."""
+        return (self.is_broken.__doc__ or "").splitlines()[0]
+
+
+# In the order of severity, which is the order of every table and list. Bit i of a set of properties is the i-th.
+PROPERTIES: tuple[Property, ...] = (
+    Property("no-committed-loss", committed_loss, lambda p: breaches.lost(p, p.exposed), "CommittedRecordLost"),
+    Property(
+        "no-acked-loss",
+        acked_loss,
+        lambda p: breaches.lost(p, p.acked),
+        "AckedRecordLost",
+        permitted=lambda settings: settings.acks == "1",  # which promises nothing that the leader alone has
+    ),
+    Property("no-divergence", divergence, breaches.diverging, "LogsDiverged"),
+    Property("log-matching", mismatch, breaches.mismatching, "LogMatchingBroken"),
+    Property("hw-within-log", high_watermark_beyond_log, breaches.beyond_log, "HighWatermarkBeyondLog"),
+    Property("isr-complete", isr_incomplete, breaches.missing_in_isr, "IsrIncomplete", is_warning=True),
+    Property("convergence", non_convergence, breaches.unequal, "NotConverged", at_end=True),
+)
+NAMES = tuple(each.name for each in PROPERTIES)
+BY_NAME = {each.name: each for each in PROPERTIES}
+CONVERGENCE = BY_NAME["convergence"].bit
+
+_AFTER_EACH_EVENT = tuple(each for each in PROPERTIES if not each.at_end)
+
+
+class UnknownProperty(ValueError):
+    """A name that is not of a property; the message says which ones there are."""
+
+
+def named(name: str) -> Property:
+    """The property of a name. Raises UnknownProperty."""
+    if name not in BY_NAME:
+        raise UnknownProperty(f"unknown property {name!r}; {nearest(name, NAMES, 'the properties are')}")
+    return BY_NAME[name]
+
+
+def names(broken: int) -> list[str]:
+    """The names of a set of properties, the most severe first."""
+    return [each.name for each in PROPERTIES if broken & each.bit]
+
+
+def set_of(chosen: Iterable[str]) -> int:
+    """The set of the properties named."""
+    return sum({BY_NAME[name].bit for name in chosen})
+
+
+def permitted(settings: Configuration) -> frozenset[str]:
+    """What the contract with clients allows to break."""
+    return frozenset(each.name for each in PROPERTIES if each.permitted(settings))
+
+
+def broken_now(p: State) -> int:
+    """The set of properties that are broken in this state, but for those that are judged at the end."""
+    broken = 0
+    for judged in _AFTER_EACH_EVENT:
+        if judged.is_broken(p):
+            broken |= judged.bit
+    return broken

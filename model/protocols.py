@@ -1,42 +1,20 @@
-"""Mechanisms, and the protocol generations they make.
+"""Protocols: a choice for every mechanism. A generation is the choice that some versions of Kafka made.
 
-A protocol is a choice for each of five mechanisms, not a subclass: each can be switched alone. A mechanism's
-choices are numbered from 0 in the order written here, and the rules compare against those numbers.
+A generation is declared as what it changes in the one before it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from epochfuzz.model.mechanisms import (
+    MECHANISMS,
+    Choice,
+    EpochCache,
+    Fencing,
+    IsrExpansion,
+    TruncateWhen,
+    Truncation,
+)
 from epochfuzz.model.names import nearest
-
-# truncation: where a follower cuts its log when it starts to follow.
-TRUNCATE_TO_HIGH_WATERMARK = 0  # up to Kafka 0.10.2: cut to one's own high watermark
-TRUNCATE_BY_LEADER_EPOCH = 1  # KIP-101: ask OffsetsForLeaderEpoch for one's last epoch, cut to the answer
-TRUNCATE_BY_LEADER_EPOCH_STEPWISE = 2  # KIP-279: the answer names an epoch both may know; ask again until it does
-
-# truncate_when: which news of a leader other than itself makes a replica truncate.
-ON_LEADER_CHANGED = 0
-ON_LEADER_CHANGED_OR_EPOCH_MISSED = 1  # KAFKA-7164: a follower that missed an epoch has missed a truncation too
-ON_EACH_EPOCH = 2  # KIP-320
-
-# epoch_cache: when the leader epoch cache gets an entry, and what a lookup below its first entry answers.
-CACHE_ORIGINAL = 0
-CACHE_KAFKA_7415 = 1
-
-# fencing: whether requests between replicas carry the follower's leader epoch, for the leader to refuse.
-FENCING_NONE = 0
-FENCING_EPOCH = 1  # KIP-320
-
-# isr_expansion: what the leader must see before a replica joins the ISR.
-EXPAND_AT_HIGH_WATERMARK = 0
-EXPAND_AT_EPOCH_START = 1  # KAFKA-7128
-
-MECHANISMS: dict[str, tuple[str, ...]] = {
-    "truncation": ("high_watermark", "leader_epoch", "leader_epoch_stepwise"),
-    "truncate_when": ("leader_changed", "leader_changed_or_epoch_missed", "each_epoch"),
-    "epoch_cache": ("original", "kafka-7415"),
-    "fencing": ("none", "epoch"),
-    "isr_expansion": ("high_watermark", "epoch_start"),
-}
 
 
 class ProtocolError(ValueError):
@@ -45,62 +23,78 @@ class ProtocolError(ValueError):
 
 @dataclass(frozen=True, order=True)
 class Protocol:
-    """One choice of mechanisms. Each field holds the number of the choice in MECHANISMS."""
+    """A name, and a choice for each of MECHANISMS, in their order.
+
+    `defect` is 0 but for protocols of the broken set, which have a mistake planted in a rule (harness/defects).
+    """
 
     name: str
-    truncation: int
-    truncate_when: int
-    epoch_cache: int
-    fencing: int
-    isr_expansion: int
+    choices: tuple[int, ...]
+    defect: int = 0
 
-    def choice(self, mechanism: str) -> str:
-        """The name of this protocol's choice for a mechanism."""
-        return MECHANISMS[mechanism][getattr(self, mechanism)]
+    def choice(self, mechanism: str) -> Choice:
+        """This protocol's choice for a mechanism."""
+        return list(MECHANISMS[mechanism])[self.numbers()[mechanism]]
+
+    def numbers(self) -> dict[str, int]:
+        """The number of the choice by mechanism, as a state carries it."""
+        return dict(zip(MECHANISMS, self.choices, strict=True))
+
+    def changed(self, name: str, *changes: Choice) -> "Protocol":
+        """A protocol of another name that makes some other choices."""
+        numbers = self.numbers() | {mechanism_of(choice): int(choice) for choice in changes}
+        return replace(self, name=name, choices=tuple(numbers.values()))
 
     def with_choices(self, **choices: str) -> "Protocol":
         """This protocol with some mechanisms replaced, named as its text is. Raises ProtocolError."""
-        numbers = {mechanism: getattr(self, mechanism) for mechanism in MECHANISMS}
-        for mechanism, choice in choices.items():
-            if mechanism not in MECHANISMS:
-                raise ProtocolError(
-                    f"unknown mechanism {mechanism!r}; {nearest(mechanism, MECHANISMS, 'the mechanisms are')}"
-                )
-            if choice not in MECHANISMS[mechanism]:
-                known = nearest(choice, MECHANISMS[mechanism], "the choices are")
-                raise ProtocolError(f"unknown choice {choice!r} for {mechanism}; {known}")
-            numbers[mechanism] = MECHANISMS[mechanism].index(choice)
+        if not choices:
+            return self
         suffix = ",".join(f"{mechanism}={choice}" for mechanism, choice in choices.items())
-        return Protocol(f"{self.name}:{suffix}" if suffix else self.name, **numbers)
+        changes = [_parse_choice(mechanism, choice) for mechanism, choice in choices.items()]
+        return self.changed(f"{self.name}:{suffix}", *changes)
+
+
+def mechanism_of(choice: Choice) -> str:
+    """The name of the mechanism that a choice belongs to."""
+    return next(name for name, choices in MECHANISMS.items() if isinstance(choice, choices))
+
+
+def choice_texts(mechanism: str) -> list[str]:
+    """The choices of a mechanism as protocol texts name them, the oldest first."""
+    return [choice.text for choice in MECHANISMS[mechanism]]
+
+
+def _parse_choice(mechanism: str, text: str) -> Choice:
+    if mechanism not in MECHANISMS:
+        raise ProtocolError(f"unknown mechanism {mechanism!r}; {nearest(mechanism, MECHANISMS, 'the mechanisms are')}")
+    texts = choice_texts(mechanism)
+    if text not in texts:
+        raise ProtocolError(f"unknown choice {text!r} for {mechanism}; {nearest(text, texts, 'the choices are')}")
+    return list(MECHANISMS[mechanism])[texts.index(text)]
 
 
 def ablations(protocol: Protocol) -> list[Protocol]:
     """The protocol with one mechanism switched back, for each mechanism and each earlier choice that it has."""
     return [
-        protocol.with_choices(**{mechanism: choice})
+        protocol.with_choices(**{mechanism: choice.text})
         for mechanism, choices in MECHANISMS.items()
-        for choice in choices[: getattr(protocol, mechanism)]
+        for choice in choices
+        if choice < protocol.choice(mechanism)
     ]
 
 
-def _generation(name: str, *choices: str) -> Protocol:
-    numbers = {m: MECHANISMS[m].index(choice) for m, choice in zip(MECHANISMS, choices, strict=True)}
-    return Protocol(name, **numbers)
+# Kafka up to 0.10.2. The epoch cache exists here too but nothing reads it.
+_HW = Protocol("hw", tuple(0 for _ in MECHANISMS))
+# Kafka 0.11 to 1.1.
+_KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH)
+# Kafka 2.0.0.
+_KIP_279 = _KIP_101.changed("kip-279", Truncation.LEADER_EPOCH_STEPWISE)
+# Kafka 2.1 to 2.7.
+_KIP_320 = _KIP_279.changed(
+    "kip-320", TruncateWhen.EACH_EPOCH, EpochCache.KAFKA_7415, Fencing.EPOCH, IsrExpansion.EPOCH_START
+)
 
-
-GENERATIONS: dict[str, Protocol] = {
-    protocol.name: protocol
-    for protocol in (
-        # Kafka up to 0.10.2. The epoch cache exists here too but nothing reads it.
-        _generation("hw", "high_watermark", "leader_changed", "original", "none", "high_watermark"),
-        # Kafka 0.11 to 1.1.
-        _generation("kip-101", "leader_epoch", "leader_changed", "original", "none", "high_watermark"),
-        # Kafka 2.0.0.
-        _generation("kip-279", "leader_epoch_stepwise", "leader_changed", "original", "none", "high_watermark"),
-        # Kafka 2.1 to 2.7.
-        _generation("kip-320", "leader_epoch_stepwise", "each_epoch", "kafka-7415", "epoch", "epoch_start"),
-    )
-}
+GENERATIONS: dict[str, Protocol] = {protocol.name: protocol for protocol in (_HW, _KIP_101, _KIP_279, _KIP_320)}
 
 
 def parse_protocol(text: str) -> Protocol:

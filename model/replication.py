@@ -4,10 +4,12 @@ A follower has one request under way at a time. The answer carries what the lead
 in flight until it is received or dropped, or until the follower crashes or learns a new decision.
 """
 
-from epochfuzz.model import epoch_cache, goals, high_watermark, log, promises, truncation
-from epochfuzz.model.configuration import ACKS_ALL
-from epochfuzz.model.protocols import FENCING_EPOCH
-from epochfuzz.model.state import EPOCH_END, NONE, NOTHING, OUT_OF_RANGE, RECORDS, TRUNCATING, State
+from epochfuzz.model import epoch_cache, high_watermark, log, promises, truncation
+from epochfuzz.model.configuration import Acks
+from epochfuzz.model.goals import Goal
+from epochfuzz.model.mechanisms import Fencing
+from epochfuzz.model.refusals import APPLIED, Refusal
+from epochfuzz.model.state import NONE, Flight, Phase, State
 
 
 def presumes_leadership(p: State, r: int) -> bool:
@@ -24,48 +26,60 @@ def size(replica_set: int) -> int:
     return count
 
 
-def produce(p: State, r: int) -> bool:
+def produce(p: State, r: int) -> int:
     """A client sends the next record to r; with too small an ISR acks=all gets NOT_ENOUGH_REPLICAS."""
-    if not presumes_leadership(p, r) or p.produced >= p.records:
-        return False
-    if p.acks == ACKS_ALL and size(p.isr[r]) < p.min_insync_replicas:
-        p.goals |= goals.NOT_ENOUGH_REPLICAS
-        return False
+    if not presumes_leadership(p, r):
+        return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
+    if p.produced >= p.records:
+        return Refusal.RECORDS_BOUND
+    if p.acks == Acks.ALL and size(p.isr[r]) < p.min_insync_replicas:
+        p.goals |= Goal.NOT_ENOUGH_REPLICAS
+        return Refusal.NOT_ENOUGH_REPLICAS
     if p.known_epoch[r] < p.controller_epoch:
-        p.goals |= goals.ZOMBIE_ACCEPTED_WRITE
+        p.goals |= Goal.ZOMBIE_ACCEPTED_A_WRITE
     offset = p.leo[r]
     record = promises.remember_produced(p, r)
     log.append(p, r, record, p.known_epoch[r])
     epoch_cache.assign(p, r, p.known_epoch[r], offset)
     high_watermark.advance_leader(p, r)
-    return True
+    return APPLIED
 
 
-def fetch(p: State, follower: int) -> bool:
+def fetch(p: State, follower: int) -> int:
     """The follower's request reaches its leader, which answers: OffsetsForLeaderEpoch while truncating, then Fetch."""
     leader = p.known_leader[follower]
-    if leader == NONE or leader == follower or p.flight[follower] != NOTHING:
-        return False
+    if leader == NONE:
+        return Refusal.KNOWS_NO_LEADER if p.up[follower] else Refusal.IS_DOWN
+    if leader == follower:
+        return Refusal.LEADS
+    if p.flight[follower] != Flight.NOTHING:
+        return Refusal.ANSWER_IN_FLIGHT
     if not presumes_leadership(p, leader):
-        return False
-    if p.fencing == FENCING_EPOCH and p.known_epoch[follower] != p.known_epoch[leader]:
-        p.goals |= goals.FETCH_FENCED  # KIP-320: FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH
-        return False
-    if p.phase[follower] == TRUNCATING:
+        return Refusal.LEADER_DOES_NOT_LEAD if p.up[leader] else Refusal.LEADER_IS_DOWN
+    if is_fenced(p, leader, follower):
+        p.goals |= Goal.FETCH_FENCED
+        behind = p.known_epoch[follower] < p.known_epoch[leader]
+        return Refusal.FENCED_LEADER_EPOCH if behind else Refusal.UNKNOWN_LEADER_EPOCH
+    if p.phase[follower] == Phase.TRUNCATING:
         request_epoch_end(p, follower, leader)
     elif p.leo[follower] > p.leo[leader]:
-        p.goals |= goals.FETCH_OUT_OF_RANGE
-        p.flight[follower] = OUT_OF_RANGE
+        p.goals |= Goal.FETCH_OUT_OF_RANGE
+        p.flight[follower] = Flight.OUT_OF_RANGE
         p.flight_offset[follower] = p.leo[leader]
     else:
         request_records(p, follower, leader)
-    return True
+    return APPLIED
+
+
+def is_fenced(p: State, leader: int, follower: int) -> bool:
+    """KIP-320: whether a leader refuses a request for the leader epoch that it carries."""
+    return p.fencing == Fencing.EPOCH and p.known_epoch[follower] != p.known_epoch[leader]
 
 
 def request_epoch_end(p: State, follower: int, leader: int) -> None:
     """OffsetsForLeaderEpoch: where does the last epoch that the follower has end in the leader's log?"""
     epoch, end = truncation.answer_epoch_request(p, leader, epoch_cache.latest_epoch(p, follower))
-    p.flight[follower] = EPOCH_END
+    p.flight[follower] = Flight.EPOCH_END
     p.flight_epoch[follower] = epoch
     p.flight_offset[follower] = end
 
@@ -76,28 +90,28 @@ def request_records(p: State, follower: int, leader: int) -> None:
     p.remote_leo[leader, follower] = start
     high_watermark.advance_leader(p, leader)
     count = min(p.records_per_fetch, p.leo[leader] - start)
-    p.flight[follower] = RECORDS
+    p.flight[follower] = Flight.RECORDS
     p.flight_count[follower] = count
     p.flight_record[follower] = log.prefix(p.log_record[leader] >> (4 * start), count)
     p.flight_record_epoch[follower] = log.prefix(p.log_epoch[leader] >> (4 * start), count)
     p.flight_offset[follower] = p.high_watermark[leader]
 
 
-def receive(p: State, follower: int) -> bool:
+def receive(p: State, follower: int) -> int:
     """The answer in flight arrives."""
     answer = p.flight[follower]
     offset = p.flight_offset[follower]
-    if answer == NOTHING:
-        return False
-    if answer == RECORDS:
+    if answer == Flight.NOTHING:
+        return Refusal.NOTHING_IN_FLIGHT
+    if answer == Flight.RECORDS:
         append_fetched(p, follower)
         high_watermark.advance_follower(p, follower, offset)
-    elif answer == OUT_OF_RANGE:
+    elif answer == Flight.OUT_OF_RANGE:
         truncation.cut(p, follower, offset)
     else:
         truncation.apply_epoch_answer(p, follower, p.flight_epoch[follower], offset)
     discard_answer(p, follower)
-    return True
+    return APPLIED
 
 
 def append_fetched(p: State, follower: int) -> None:
@@ -108,17 +122,17 @@ def append_fetched(p: State, follower: int) -> None:
         log.append(p, follower, log.at(p.flight_record[follower], i), epoch)
 
 
-def drop(p: State, follower: int) -> bool:
+def drop(p: State, follower: int) -> int:
     """The answer in flight is lost."""
-    if p.flight[follower] == NOTHING:
-        return False
+    if p.flight[follower] == Flight.NOTHING:
+        return Refusal.NOTHING_IN_FLIGHT
     discard_answer(p, follower)
-    return True
+    return APPLIED
 
 
 def discard_answer(p: State, follower: int) -> None:
     """Nothing is in flight to the follower any more."""
-    p.flight[follower] = NOTHING
+    p.flight[follower] = Flight.NOTHING
     p.flight_count[follower] = 0
     p.flight_record[follower] = 0
     p.flight_record_epoch[follower] = 0

@@ -6,49 +6,128 @@ is one NumPy record (`RECORD`) with the same field names. The rules cannot tell 
 
 NumPy scalars would overflow in the interpreted form, and a record is what Numba turns into plain memory: a tuple of
 arrays costs a reference count for each array at every call.
+
+A field is declared once. The record, the keys of searches, copies and comparisons of states follow from the table.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum, IntEnum
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from epochfuzz.model import configuration, protocols
 from epochfuzz.model.configuration import MAX_EPOCHS, MAX_REPLICAS, Configuration
+from epochfuzz.model.mechanisms import MECHANISMS, EpochCache, IsrExpansion, Truncation
 from epochfuzz.model.protocols import Protocol
 
 NONE = -1  # no leader, or no epoch known yet
 EPOCHS = MAX_EPOCHS + 2  # the epochs there can be: 0, one for each change, and one that healing may need
 
-# Follower phases. A replica that follows nobody is kept in FETCHING, so that equal states compare equal.
-FETCHING = 0
-TRUNCATING = 1
+# What the rules call `p`: a Partition, or under Numba one RECORD.
+State = Any
 
-# What is in flight to a follower.
-NOTHING = 0
-RECORDS = 1
-OUT_OF_RANGE = 2
-EPOCH_END = 3
 
-# What a field holds; it decides how many bits an element takes in a key of the complete search.
-FLAG = "flag"
-CHOICE = "choice"  # a small number out of a fixed list
-COUNT = "count"  # of records: an offset, a log end offset, a high watermark; NONE where undefined
-EPOCH = "epoch"  # NONE where unknown
-REPLICA = "replica"  # NONE for nobody
-REPLICA_SET = "replica set"  # bit r for replica r
-RECORD_SET = "record set"  # bit i for record m<i>
-WORD = "word"  # four bits for each offset
+class Phase(IntEnum):
+    """What a follower does next. A replica that follows nobody is kept in FETCHING, so that equal states are equal."""
+
+    FETCHING = 0
+    TRUNCATING = 1
+
+
+class Flight(IntEnum):
+    """What is in flight to a follower."""
+
+    NOTHING = 0
+    RECORDS = 1
+    OUT_OF_RANGE = 2
+    EPOCH_END = 3
+
+
+class Holds(Enum):
+    """What an element of a field can be, from the least to the greatest value under the constants of a state."""
+
+    FLAG = "flag"
+    CHOICE = "choice"  # a small number out of a fixed list
+    COUNT = "count"  # of records: an offset, a log end offset, a high watermark
+    COUNT_OR_NONE = "count or none"
+    ENTRIES = "entries"  # of a leader epoch cache
+    EPOCH = "epoch"
+    EPOCH_OR_NONE = "epoch or none"
+    REPLICA_OR_NONE = "replica or none"  # NONE for nobody
+    REPLICA_SET = "replica set"  # bit r for replica r
+    RECORD_SET = "record set"  # bit i for record m<i>
+    WORD = "word"  # four bits for each offset
+    FETCHED = "fetched"  # a word of what one Fetch answer brings
+
+    def bounds(self, p: State) -> tuple[int, int]:
+        """(least, greatest) value of an element."""
+        return {
+            Holds.FLAG: (0, 1),
+            Holds.CHOICE: (0, 3),
+            Holds.COUNT: (0, p.records),
+            Holds.COUNT_OR_NONE: (NONE, p.records),
+            Holds.ENTRIES: (0, p.epochs + 1),
+            Holds.EPOCH: (0, p.epochs),
+            Holds.EPOCH_OR_NONE: (NONE, p.epochs),
+            Holds.REPLICA_OR_NONE: (NONE, p.replicas - 1),
+            Holds.REPLICA_SET: (0, (1 << p.replicas) - 1),
+            Holds.RECORD_SET: (0, (1 << p.records) - 1),
+            Holds.WORD: (0, (1 << 4 * p.records) - 1),
+            Holds.FETCHED: (0, (1 << 4 * min(p.records_per_fetch, p.records)) - 1),
+        }[self]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What the elements of a field are numbered by: room for how many, and how many the constants of a state allow."""
+
+    size: int
+    used: Callable[[State], int]
+
+
+REPLICA = Axis(MAX_REPLICAS, lambda p: int(p.replicas))
+ENTRY = Axis(EPOCHS, lambda p: int(p.epochs) + 1)  # of a leader epoch cache
+DECISION = Axis(EPOCHS, lambda p: int(p.epochs) + 1)  # of the controller, by epoch
+
+
+def _always(p: State) -> bool:
+    return True
+
+
+def _never(p: State) -> bool:
+    return False
 
 
 @dataclass(frozen=True)
 class Field:
-    """One field: its name, what each element holds, its shape, and the value it starts from."""
+    """One field: its name, what each element holds, what the elements are numbered by, and the value it starts from.
+
+    `read` says in which states, of which the constants matter, any rule or property can tell two values of the field
+    apart. Where none can, searches leave it out of their keys; a test proves it.
+    """
 
     name: str
-    holds: str
-    shape: tuple[int, ...] = ()
+    holds: Holds | type[IntEnum]
+    by: tuple[Axis, ...] = ()
     start: int = 0
+    read: Callable[[State], bool] = _always
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The room that the field has."""
+        return tuple(axis.size for axis in self.by)
+
+    def indices(self, p: State) -> Iterator[tuple[int, ...]]:
+        """The elements that the constants of a state allow; a replica has nothing to know of itself as a follower."""
+        for index in product(*(range(axis.used(p)) for axis in self.by)):
+            if self.by != (REPLICA, REPLICA) or index[0] != index[1]:
+                yield index
+
+    def bounds(self, p: State) -> tuple[int, int]:
+        """(least, greatest) value of an element under the constants of a state."""
+        return self.holds.bounds(p) if isinstance(self.holds, Holds) else (0, len(self.holds) - 1)
 
     @property
     def integer(self) -> type[np.signedinteger[Any]]:
@@ -57,78 +136,66 @@ class Field:
         A record has to stay small, for a search copies it at every transition; but a rule that is called with bytes
         and with words is compiled twice, so the fields that are passed around are words.
         """
-        return np.int8 if EPOCHS in self.shape or len(self.shape) == 2 else np.int64
+        small = not isinstance(self.holds, Holds) or self.holds is Holds.FLAG
+        return np.int8 if small or EPOCHS in self.shape or len(self.shape) == 2 else np.int64
 
 
-_R = (MAX_REPLICAS,)
+_R = (REPLICA,)
 
-FIELDS: tuple[Field, ...] = (
+
+def _cache_is_read(p: State) -> bool:
+    return bool(p.truncation != Truncation.HIGH_WATERMARK)
+
+
+VARIABLES: tuple[Field, ...] = (
     # Logs, and what is in flight of them, see log.py.
-    Field("log_record", WORD, _R),
-    Field("log_epoch", WORD, _R),
-    Field("flight_record", WORD, _R),  # a Fetch answer: the records it brings
-    Field("flight_record_epoch", WORD, _R),
-    Field("record_offset", WORD),  # by record id, not by offset: where each record was appended first
-    Field("goals", WORD),  # what this schedule has shown, see goals.py; no rule reads it
+    Field("log_record", Holds.WORD, _R),
+    Field("log_epoch", Holds.WORD, _R),
+    Field("flight_record", Holds.FETCHED, _R),  # a Fetch answer: the records it brings
+    Field("flight_record_epoch", Holds.FETCHED, _R),
+    Field("record_offset", Holds.WORD),  # by record id, not by offset: where each record was appended first
+    Field("goals", Holds.WORD, read=_never),  # what this schedule has shown, see goals.py
     # What each replica keeps on disk.
-    Field("standing", RECORD_SET, _R),  # the records that stand at their own offset in r's log
-    Field("leo", COUNT, _R),
-    Field("high_watermark", COUNT, _R),
-    Field("checkpointed", COUNT, _R),  # the high watermark in replication-offset-checkpoint
-    Field("flushed", COUNT, _R),
-    Field("cache_size", EPOCH, _R),  # entries of leader-epoch-checkpoint
-    Field("cache_epoch", EPOCH, (MAX_REPLICAS, EPOCHS)),
-    Field("cache_start", COUNT, (MAX_REPLICAS, EPOCHS)),
+    Field("standing", Holds.RECORD_SET, _R),  # the records that stand at their own offset in r's log
+    Field("leo", Holds.COUNT, _R),
+    Field("high_watermark", Holds.COUNT, _R),
+    # The high watermark in replication-offset-checkpoint.
+    Field("checkpointed", Holds.COUNT, _R, read=lambda p: bool(p.asynchronous_checkpoint)),
+    Field("flushed", Holds.COUNT, _R, read=lambda p: bool(p.power_loss)),
+    Field("cache_size", Holds.ENTRIES, _R, read=_cache_is_read),  # entries of leader-epoch-checkpoint
+    Field("cache_epoch", Holds.EPOCH, (REPLICA, ENTRY), read=_cache_is_read),
+    Field("cache_start", Holds.COUNT, (REPLICA, ENTRY), read=_cache_is_read),
     # What each replica forgets when its process dies.
-    Field("up", FLAG, _R, start=1),
-    Field("known_epoch", EPOCH, _R),  # of the controller's decisions, the latest that r learned
-    Field("known_leader", REPLICA, _R),  # itself: r presumes leadership
-    Field("phase", CHOICE, _R),
-    Field("isr", REPLICA_SET, _R),  # as a leader has it; empty elsewhere
-    Field("epoch_start", COUNT, _R),  # of a leader: its LEO when it became one
-    Field("remote_leo", COUNT, (MAX_REPLICAS, MAX_REPLICAS), start=NONE),  # [leader, follower]
-    Field("flight", CHOICE, _R),
-    Field("flight_count", COUNT, _R),  # a Fetch answer: how many records it brings
-    Field("flight_offset", COUNT, _R),  # the leader's high watermark, its LEO, or the end offset of an epoch
-    Field("flight_epoch", EPOCH, _R),  # an epoch answer: the epoch that ends there
+    Field("up", Holds.FLAG, _R, start=1),
+    Field("known_epoch", Holds.EPOCH_OR_NONE, _R),  # of the controller's decisions, the latest that r learned
+    Field("known_leader", Holds.REPLICA_OR_NONE, _R),  # itself: r presumes leadership
+    Field("phase", Phase, _R),
+    Field("isr", Holds.REPLICA_SET, _R),  # as a leader has it; empty elsewhere
+    # Of a leader: its LEO when it became one.
+    Field("epoch_start", Holds.COUNT, _R, read=lambda p: bool(p.isr_expansion == IsrExpansion.EPOCH_START)),
+    Field("remote_leo", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
+    Field("flight", Flight, _R),
+    Field("flight_count", Holds.COUNT, _R),  # a Fetch answer: how many records it brings
+    Field("flight_offset", Holds.COUNT_OR_NONE, _R),  # the leader's high watermark, its LEO, or the end of an epoch
+    Field("flight_epoch", Holds.EPOCH_OR_NONE, _R),  # an epoch answer: the epoch that ends there
     # The controller.
-    Field("controller_epoch", EPOCH),
-    Field("decided_leader", REPLICA, (EPOCHS,)),  # by epoch
-    Field("decided_isr", REPLICA_SET, (EPOCHS,)),
+    Field("controller_epoch", Holds.EPOCH),
+    Field("decided_leader", Holds.REPLICA_OR_NONE, (DECISION,)),
+    Field("decided_isr", Holds.REPLICA_SET, (DECISION,)),
     # The promises: what clients saw and were told.
-    Field("produced", COUNT),
-    Field("exposed", RECORD_SET),
-    Field("acked", RECORD_SET),
-    # Constant over a schedule: the mechanisms, the configuration, the bounds.
-    Field("truncation", CHOICE),
-    Field("truncate_when", CHOICE),
-    Field("epoch_cache", CHOICE),
-    Field("fencing", CHOICE),
-    Field("isr_expansion", CHOICE),
-    Field("replicas", CHOICE),
-    Field("acks", CHOICE),
-    Field("min_insync_replicas", CHOICE),
-    Field("unclean_leader_election", FLAG),
-    Field("power_loss", FLAG),
-    Field("asynchronous_checkpoint", FLAG),
-    Field("records_per_fetch", COUNT),
-    Field("records", COUNT),
-    Field("epochs", EPOCH),
+    Field("produced", Holds.COUNT),
+    Field("exposed", Holds.RECORD_SET),
+    Field("acked", Holds.RECORD_SET),
 )
 
-# The settings that a state carries as numbers, `acks` aside.
-CONFIGURATION_KEYS = (
-    "replicas",
-    "min_insync_replicas",
-    "unclean_leader_election",
-    "power_loss",
-    "asynchronous_checkpoint",
-    "records_per_fetch",
-    "records",
-    "epochs",
+# What does not change in a schedule: a choice for each mechanism, the settings as numbers, and the number of the defect
+# that is planted in the rules, 0 for none. No rule writes them.
+CONSTANTS: tuple[Field, ...] = (
+    *(Field(name, choices) for name, choices in MECHANISMS.items()),
+    *(Field(name, Holds.WORD) for name in Configuration().numbers()),
+    Field("defect", Holds.WORD),
 )
-
-CONSTANT_FIELDS = frozenset(field.name for field in FIELDS[[f.name for f in FIELDS].index("truncation") :])
+FIELDS = (*VARIABLES, *CONSTANTS)
 
 RECORD = np.dtype([(field.name, field.integer, field.shape) for field in FIELDS], align=True)
 
@@ -160,10 +227,6 @@ class Partition:
         return other
 
 
-# What the rules call `p`: a Partition, or under Numba one RECORD.
-State = Any
-
-
 def _filled(field: Field) -> Any:
     if len(field.shape) == 2:
         rows, columns = field.shape
@@ -174,15 +237,13 @@ def _filled(field: Field) -> Any:
 def initial(protocol: Protocol, settings: Configuration) -> Partition:
     """The starting state: all up, A leads epoch 0, the ISR is everyone, logs empty, everyone knows epoch 0."""
     p = Partition()
-    for mechanism in protocols.MECHANISMS:
-        setattr(p, mechanism, getattr(protocol, mechanism))
-    for key in CONFIGURATION_KEYS:
-        setattr(p, key, int(getattr(settings, key)))
-    p.acks = configuration.ACKS[settings.acks]
+    for name, number in (protocol.numbers() | settings.numbers()).items():
+        setattr(p, name, number)
+    p.defect = protocol.defect
     everyone = (1 << settings.replicas) - 1
     p.decided_isr[0] = everyone
     p.isr[0] = everyone
-    if p.epoch_cache == protocols.CACHE_KAFKA_7415:
+    if p.epoch_cache == EpochCache.KAFKA_7415:
         p.cache_size[0] = 1  # A became leader of epoch 0 at offset 0
     return p
 

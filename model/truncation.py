@@ -5,48 +5,44 @@ where the leader says the follower's last epoch ended (KIP-101), and cut step by
 (KIP-279).
 """
 
-from epochfuzz.model import epoch_cache, goals, log
-from epochfuzz.model.protocols import (
-    ON_EACH_EPOCH,
-    ON_LEADER_CHANGED_OR_EPOCH_MISSED,
-    TRUNCATE_BY_LEADER_EPOCH,
-    TRUNCATE_TO_HIGH_WATERMARK,
-)
-from epochfuzz.model.state import FETCHING, NONE, TRUNCATING, State
+from epochfuzz.model import epoch_cache, log
+from epochfuzz.model.goals import Goal
+from epochfuzz.model.mechanisms import TruncateWhen, Truncation
+from epochfuzz.model.state import NONE, Phase, State
 
 
 def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
     """Whether news of another leader makes a replica truncate, by the partition's `truncate_when`."""
-    if p.truncate_when == ON_EACH_EPOCH or leader_changed:
+    if p.truncate_when == TruncateWhen.EACH_EPOCH or leader_changed:
         return True
-    return p.truncate_when == ON_LEADER_CHANGED_OR_EPOCH_MISSED and epoch_missed
+    return p.truncate_when == TruncateWhen.LEADER_CHANGED_OR_EPOCH_MISSED and epoch_missed
 
 
 def begin(p: State, r: int) -> None:
     """r starts to follow and must truncate: at once to its high watermark, or by asking the leader first."""
-    p.phase[r] = FETCHING
+    p.phase[r] = Phase.FETCHING
     if p.leo[r] == 0:
         return
-    if p.truncation == TRUNCATE_TO_HIGH_WATERMARK:
+    if p.truncation == Truncation.HIGH_WATERMARK:
         cut(p, r, p.high_watermark[r])
     else:
-        p.phase[r] = TRUNCATING
+        p.phase[r] = Phase.TRUNCATING
 
 
 def answer_epoch_request(p: State, leader: int, epoch: int) -> tuple[int, int]:
     """(epoch, end offset) in the leader's answer to OffsetsForLeaderEpoch(epoch); (NONE, NONE) for undefined."""
-    if p.truncation == TRUNCATE_BY_LEADER_EPOCH:
+    if p.truncation == Truncation.LEADER_EPOCH:
         return epoch_cache.end_offset_kip_101(p, leader, epoch, p.leo[leader])
     return epoch_cache.end_offset_kip_279(p, leader, epoch, p.leo[leader])
 
 
 def apply_epoch_answer(p: State, r: int, epoch: int, end: int) -> None:
     """r receives where its epoch ends in the leader's log, and cuts its own log by the partition's rule."""
-    p.phase[r] = FETCHING
+    p.phase[r] = Phase.FETCHING
     if end == NONE:
-        p.goals |= goals.EPOCH_ANSWER_UNDEFINED
+        p.goals |= Goal.EPOCH_ANSWER_UNDEFINED
         cut(p, r, p.high_watermark[r])
-    elif p.truncation == TRUNCATE_BY_LEADER_EPOCH:
+    elif p.truncation == Truncation.LEADER_EPOCH:
         cut(p, r, end)
     else:
         cut_stepwise(p, r, epoch, end)
@@ -61,9 +57,9 @@ def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
         cut(p, r, end)
     else:
         cut(p, r, own_end)
-        p.goals |= goals.EPOCH_ASKED_AGAIN
+        p.goals |= Goal.EPOCH_ASKED_AGAIN
         if p.leo[r] > 0:
-            p.phase[r] = TRUNCATING
+            p.phase[r] = Phase.TRUNCATING
 
 
 def cut(p: State, r: int, end: int) -> None:
@@ -73,7 +69,7 @@ def cut(p: State, r: int, end: int) -> None:
     kept it makes the follower ask for the same epoch for ever (KAFKA-10706).
     """
     if end < p.leo[r]:
-        p.goals |= goals.LOG_TRUNCATED
+        p.goals |= Goal.LOG_TRUNCATED
         log.truncate(p, r, end)
     epoch_cache.truncate_from_end(p, r, p.leo[r])
     p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])

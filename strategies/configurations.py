@@ -3,7 +3,8 @@
 from hypothesis import strategies as st
 
 from epochfuzz.model.configuration import ACKS, MAX_EPOCHS, MAX_RECORDS, MAX_REPLICAS, MIN_REPLICAS, Configuration
-from epochfuzz.model.protocols import GENERATIONS, MECHANISMS, Protocol
+from epochfuzz.model.mechanisms import MECHANISMS
+from epochfuzz.model.protocols import GENERATIONS, Protocol, choice_texts
 
 
 @st.composite
@@ -25,8 +26,6 @@ def configurations(draw: st.DrawFn, *, max_replicas: int = MAX_REPLICAS) -> Conf
 
 def protocols() -> st.SearchStrategy[Protocol]:
     """A generation, or one with some of its mechanisms switched; simpler is an older generation, unchanged."""
-    switches = st.fixed_dictionaries(
-        {}, optional={name: st.sampled_from(choices) for name, choices in MECHANISMS.items()}
-    )
+    switches = st.fixed_dictionaries({}, optional={name: st.sampled_from(choice_texts(name)) for name in MECHANISMS})
     generations = st.sampled_from(list(GENERATIONS.values()))
     return st.builds(lambda generation, choices: generation.with_choices(**choices), generations, switches)

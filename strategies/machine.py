@@ -15,20 +15,20 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from epochfuzz.model import properties, state
+from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import event_text, parse_event
-from epochfuzz.model.names import nearest
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.properties import PROPERTIES, named, set_of
 from epochfuzz.model.protocols import Protocol, parse_protocol
-from epochfuzz.model.step import step
 from epochfuzz.strategies import scouting
-from epochfuzz.strategies.failures import CHECKS, failure_class, first_broken
+from epochfuzz.strategies.failures import failure_class, first_broken
 from epochfuzz.strategies.profiles import PHASES
 from epochfuzz.strategies.schedules import simplest_first
 from epochfuzz.strategies.scouting import Scout
 
-# All that is quick to judge, but for `isr-complete`: loss waiting to happen, it would hide the loss.
-LASTING = ("no-committed-loss", "no-acked-loss", "no-divergence", "log-matching", "hw-within-log")
+# All that is quick to judge, but for what warns of a loss that is waiting to happen: it would hide the loss.
+LASTING = tuple(each.name for each in PROPERTIES if not each.at_end and not each.is_warning)
 
 
 def replication_machine(
@@ -46,10 +46,12 @@ def replication_machine(
     one alone: Hypothesis ends its search soon after the first failure, and a frequent one would hide a rare one.
     Raises ProtocolError or ValueError.
     """
-    for name in judged if wanted is None else (*judged, wanted):
-        if name not in CHECKS:
-            raise ValueError(f"unknown property {name!r}; {nearest(name, CHECKS, 'the properties are')}")
-    names = tuple(name for name in CHECKS if name in judged and name not in properties.permitted(settings))
+    chosen = {named(name) for name in (judged if wanted is None else (*judged, wanted)) if name in judged or wanted}
+    names = tuple(
+        each.name
+        for each in PROPERTIES
+        if each in chosen and each.name in judged and each.name not in properties.permitted(settings)
+    )
     if not protocols or not names or wanted not in (None, *names):
         raise ValueError("a machine needs a protocol to drive, and judges one property at least, the wanted among them")
     parsed = tuple(map(parse_protocol, protocols))
@@ -66,7 +68,7 @@ def replication_machine(
 
 
 class ReplicationMachine(RuleBasedStateMachine):
-    """One run: `partitions` has one for each protocol; the events as they come. Made by `replication_machine`."""
+    """One run: `executions` has one for each protocol; the events as they come. Made by `replication_machine`."""
 
     protocols: ClassVar[tuple[Protocol, ...]]
     scout: ClassVar[Scout]
@@ -74,7 +76,7 @@ class ReplicationMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.partitions = [state.initial(protocol, self.scout.settings) for protocol in self.protocols]
+        self.executions = [Execution(protocol, self.scout.settings) for protocol in self.protocols]
         self._happened: list[list[str]] = [[] for _ in self.protocols]
         self._way = b""
 
@@ -88,10 +90,10 @@ class ReplicationMachine(RuleBasedStateMachine):
     def happens(self, event: str) -> None:
         """An event happens to every protocol under which it is enabled."""
         self._way = self._way[1:]
-        for protocol, p, happened in zip(self.protocols, self.partitions, self._happened, strict=True):
-            if step(p, parse_event(event)):
+        for protocol, execution, happened in zip(self.protocols, self.executions, self._happened, strict=True):
+            if execution.apply(parse_event(event)):
                 happened.append(event)
-                broken = first_broken(p, self.scout.judged)
+                broken = first_broken(execution, set_of(self.scout.judged))
                 if broken:
                     raise failure_class(protocol, broken)(protocol, broken, happened)
 

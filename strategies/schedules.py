@@ -8,22 +8,10 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from epochfuzz.model import events
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import PROGRESS, Verb, verb_of
+from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.state import Partition, initial
-from epochfuzz.model.step import step
-
-# What happens in a healthy partition, and what brings one back to health. All else disturbs.
-PROGRESS = (
-    events.RECEIVE,
-    events.FETCH,
-    events.NOTIFY,
-    events.RESTART,
-    events.PRODUCE,
-    events.FLUSH,
-    events.CHECKPOINT,
-)
 
 
 @cache
@@ -33,9 +21,9 @@ def simplest_first(settings: Configuration) -> bytes:
     Hypothesis sorts what it can. In this order answers arrive, and decisions are heard of, as soon as they can, so
     that schedules which differ only in the order of independent events shrink to one.
     """
-    order = [*PROGRESS, *(verb for verb in range(len(events.VERBS)) if verb not in PROGRESS)]
+    order = [*PROGRESS, *(verb for verb in Verb if verb not in PROGRESS)]
     alphabet: list[int] = list(settings.alphabet())
-    alphabet.sort(key=lambda event: order.index(events.verb_of(event)))
+    alphabet.sort(key=lambda event: order.index(verb_of(event)))
     return bytes(alphabet)
 
 
@@ -52,20 +40,20 @@ def schedules(settings: Configuration, *, max_size: int = 50) -> st.SearchStrate
 @st.composite
 def lively_schedules(draw: st.DrawFn, protocol: Protocol, settings: Configuration, *, max_size: int = 40) -> bytes:
     """A schedule most of whose events are enabled under the protocol, and make progress; no length is likelier."""
-    p = initial(protocol, settings)
+    execution = Execution(protocol, settings)
     schedule = bytearray()
     for _ in range(draw(st.integers(0, max_size))):
-        schedule.append(draw(st.sampled_from(_likely(p, simplest_first(settings)))))
-        step(p, schedule[-1])
+        schedule.append(draw(st.sampled_from(_likely(execution, simplest_first(settings)))))
+        execution.apply(schedule[-1])
     return bytes(schedule)
 
 
-def _likely(p: Partition, alphabet: bytes) -> list[int]:
+def _likely(execution: Execution, alphabet: bytes) -> list[int]:
     """Every event once, and those that are enabled some times more."""
     more = []
-    scratch = p.copy()
+    scratch = execution.copy()
     for event in alphabet:
-        if step(scratch, event):
-            more += [event] * (12 if events.verb_of(event) in PROGRESS else 3)
-            scratch = p.copy()
+        if scratch.apply(event):
+            more += [event] * (12 if verb_of(event) in PROGRESS else 3)
+            scratch = execution.copy()
     return [*alphabet, *more]

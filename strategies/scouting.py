@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from epochfuzz.model import events, state
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import PROGRESS, Verb, verb_of
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.properties import CONVERGENCE, set_of
 from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.state import Partition
-from epochfuzz.model.step import step
-from epochfuzz.strategies.failures import CHECKS, first_broken
-from epochfuzz.strategies.schedules import PROGRESS
+from epochfuzz.strategies.failures import first_broken
 
 # Events of progress that a schedule tries, for each replica. Most are not enabled when their turn comes.
 _TRIES = 40
@@ -48,9 +47,9 @@ def find(scout: Scout, seed: int, wanted: str) -> bytes:
     Empty where no schedule does.
     """
     draw = random.Random(seed)
-    start = state.initial(scout.protocol, scout.settings)
+    start = Execution(scout.protocol, scout.settings)
     for _ in range(scout.schedules):
-        happened, broken = _follow(_plan(draw, scout), start.copy(), scout.judged)
+        happened, broken = _follow(_plan(draw, scout), start.copy(), set_of(scout.judged))
         if broken == wanted:
             return happened
     return b""
@@ -62,25 +61,24 @@ def _plan(draw: random.Random, scout: Scout) -> list[Sequence[int]]:
     Every plan leaves out about half of the verbs that disturb (swarm testing, Groce et al. 2012).
     """
     alphabet = scout.settings.alphabet()
-    left_out = {verb for verb in range(len(events.VERBS)) if draw.random() < 0.5}.difference(PROGRESS)
-    progress = [(event,) for event in alphabet if events.verb_of(event) in PROGRESS]
-    disturbing = [event for event in alphabet if events.verb_of(event) not in left_out.union(PROGRESS)]
+    left_out = {verb for verb in Verb if draw.random() < 0.5}.difference(PROGRESS)
+    progress = [(event,) for event in alphabet if verb_of(event) in PROGRESS]
+    disturbing = [event for event in alphabet if verb_of(event) not in left_out.union(PROGRESS)]
     plan: list[Sequence[int]] = list(draw.choices(progress, k=_TRIES * scout.settings.replicas))
     for moment in draw.sample(range(len(plan)), scout.disturbances):
         plan[moment] = draw.sample(disturbing, len(disturbing))
     return plan
 
 
-def _follow(plan: Sequence[Sequence[int]], p: Partition, judged: Sequence[str]) -> tuple[bytes, str | None]:
-    """What happened by the plan until a property broke, and which. Slow checks are left to the end."""
-    quick = [name for name in judged if not CHECKS[name].slow]
+def _follow(plan: Sequence[Sequence[int]], execution: Execution, judged: int) -> tuple[bytes, str | None]:
+    """What happened by the plan until a property broke, and which. What is slow to judge is left to the end."""
     happened = bytearray()
     for alternatives in plan:
-        event = next((event for event in alternatives if step(p, event)), None)
+        event = next(filter(execution.apply, alternatives), None)
         if event is None:
             continue
         happened.append(event)
-        broken = first_broken(p, quick)
+        broken = first_broken(execution, judged & ~CONVERGENCE)
         if broken:
             return bytes(happened), broken
-    return bytes(happened), first_broken(p, judged)
+    return bytes(happened), first_broken(execution, judged)

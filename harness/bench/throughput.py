@@ -18,6 +18,7 @@ from epochfuzz.harness.search.walk import Walker
 from epochfuzz.model import properties, state
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.step import step
 from epochfuzz.strategies.machine import ReplicationMachine, replication_machine
 from epochfuzz.strategies.profiles import UNATTENDED
@@ -63,7 +64,7 @@ def interpreted(number: int, schedules: int = 60) -> int:
     for i in range(schedules):
         p = state.initial(PROTOCOL, SETTINGS)
         for event in walker.schedule(i):
-            if step(p, event):
+            if step(p, event) == APPLIED:
                 applied += 1
                 properties.broken_now(p)
         properties.non_convergence(p)
@@ -92,7 +93,7 @@ def driven_plainly(number: int, schedules: int = 100) -> int:
 
 def searched(number: int) -> int:
     """Complete search, the same in every round."""
-    return explore(PROTOCOL, SEARCHED, properties.NO_COMMITTED_LOSS).transitions
+    return explore(PROTOCOL, SEARCHED, properties.named("no-committed-loss").bit).transitions
 
 
 SUBJECTS = (

@@ -104,7 +104,7 @@ def _result(protocol: str, index: int, tally: Tally) -> dict[str, Any]:
     return {
         "protocol": protocol,
         "events": int(tally.events[index]),
-        "seen": _nonzero(properties.PROPERTIES, tally.seen[index]),
+        "seen": _nonzero(properties.NAMES, tally.seen[index]),
         "goals": _nonzero(goals.NAMES, tally.goals[index]),
         "failures": list(_failures(index, tally)),
         "met": [
@@ -117,7 +117,7 @@ def _result(protocol: str, index: int, tally: Tally) -> dict[str, Any]:
 def _failures(index: int, tally: Tally) -> Iterator[dict[str, Any]]:
     for bit, kind in np.argwhere(tally.failures[index]).tolist():
         yield {
-            "property": properties.PROPERTIES[bit],
+            "property": properties.NAMES[bit],
             "kind": kind,
             "schedules": int(tally.failures[index, bit, kind]),
             "shortest": [asdict(failure) for failure in tally.kept(index, bit, kind)],
@@ -135,7 +135,7 @@ def total(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
         return tally
     index = {protocol.name: i for i, protocol in enumerate(protocols)}
     for each in _rows(_shortest(blocks)):
-        bit = properties.PROPERTIES.index(each["property"])
+        bit = properties.named(each["property"]).number
         tally.shortest[index[each["protocol"]], bit, each["kind"], each["rank"] - 1] = each["length"], each["schedule"]
     tally.met = coverage(blocks, protocols)
     return tally
@@ -156,7 +156,7 @@ def counted(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
         elif each["counted"] == "goals":
             tally.goals[protocol, goals.NAMES.index(name)] = count
         else:
-            tally.failures[protocol, properties.PROPERTIES.index(name), kind] = count
+            tally.failures[protocol, properties.named(name).number, kind] = count
     return tally
 
 

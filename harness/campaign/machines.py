@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from hypothesis import Phase, seed
@@ -19,11 +19,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, run_state_mach
 from epochfuzz.harness.campaign.errors import CampaignError
 from epochfuzz.harness.search import situations
 from epochfuzz.harness.search.walk import Failure, Tally
-from epochfuzz.model import goals, properties, state
+from epochfuzz.model import goals, properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.step import step
 from epochfuzz.strategies.failures import PropertyBroken
 from epochfuzz.strategies.machine import LASTING, replication_machine
 from epochfuzz.strategies.profiles import UNATTENDED
@@ -99,8 +99,8 @@ class ReplicationMachines:
 
         class Noting(machine):  # type: ignore[misc, valid-type]
             def teardown(self) -> None:
-                for protocol, p in zip(in_turn, self.partitions, strict=True):
-                    met[index[protocol]] |= [p.goals >> bit & 1 for bit in range(len(goals.NAMES))]
+                for protocol, execution in zip(in_turn, self.executions, strict=True):
+                    met[index[protocol]] |= [execution.state.goals >> bit & 1 for bit in range(len(goals.NAMES))]
 
         index = {protocol: i for i, protocol in enumerate(self.protocols)}
         steps, errors = run_machine(Noting, self.seed, number)
@@ -109,7 +109,7 @@ class ReplicationMachines:
     def _count(self, tally: Tally, broken: PropertyBroken, number: int) -> None:
         place = (
             self.protocols.index(broken.protocol),
-            properties.PROPERTIES.index(broken.property),
+            properties.named(broken.property).number,
             situations.kind_of(self._last_situation(broken)),
         )
         tally.failures[place] += 1
@@ -117,13 +117,11 @@ class ReplicationMachines:
         tally.shortest[place] = rows[: len(tally.shortest[place])]
 
     def _last_situation(self, broken: PropertyBroken) -> int:
-        p = state.initial(broken.protocol, self.settings)
-        schedule = parse_schedule(broken.events)
-        for event in schedule[:-1]:
-            step(p, event)
-        before = situations.before(p, schedule[-1] & 7)
-        step(p, schedule[-1])
-        return cast(int, situations.situation(p, schedule[-1], before))
+        *earlier, last = parse_schedule(broken.events)
+        execution = Execution(broken.protocol, self.settings, earlier)
+        before = situations.before(execution.state, last & 7)
+        execution.apply(last)
+        return situations.situation(execution.state, last, before)
 
 
 def run_machine(machine: type[RuleBasedStateMachine], seed_: int, number: int) -> tuple[int, list[Exception]]:

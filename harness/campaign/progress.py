@@ -70,7 +70,7 @@ class Shown:
     def _broken(self, counts: Counts) -> int:
         """How many properties were broken that may not break, each counted for each protocol."""
         allowed = properties.permitted(self._parameters.settings)
-        counted = [bit for bit, name in enumerate(properties.PROPERTIES) if name not in allowed]
+        counted = [bit for bit, name in enumerate(properties.NAMES) if name not in allowed]
         return int((counts.seen[:, counted] > 0).sum())
 
 

@@ -212,7 +212,7 @@ class Waves:
         for i in range(len(self._parameters.protocols)):
             result = F.col("results")[i]
             columns.append(counted(result["events"]).alias(f"events {i}"))
-            columns += [counted(result["seen"][name]).alias(f"seen {i} {name}") for name in properties.PROPERTIES]
+            columns += [counted(result["seen"][name]).alias(f"seen {i} {name}") for name in properties.NAMES]
         return columns
 
     def _add(self, counted: dict[str, int | None]) -> None:
@@ -220,4 +220,4 @@ class Waves:
         self.counts.steps += counted["steps"] or 0
         for i in range(len(self._parameters.protocols)):
             self.counts.events[i] += counted[f"events {i}"] or 0
-            self.counts.seen[i] += [counted[f"seen {i} {name}"] or 0 for name in properties.PROPERTIES]
+            self.counts.seen[i] += [counted[f"seen {i} {name}"] or 0 for name in properties.NAMES]

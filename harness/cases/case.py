@@ -14,7 +14,7 @@ from epochfuzz.harness.cases.case_yaml import CaseError, Flow, Folded, Value, re
 from epochfuzz.model.configuration import Configuration, ConfigurationError
 from epochfuzz.model.events import REPLICA_NAMES, parse_event, replica_of, schedule_texts
 from epochfuzz.model.names import nearest
-from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.properties import named
 from epochfuzz.model.protocols import parse_protocol
 
 __all__ = ["Case", "CaseError", "CheckedState", "Expectation", "dump_case", "load_case", "log_texts"]
@@ -266,9 +266,7 @@ def _protocol(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    if text not in PROPERTIES:
-        raise ValueError(f"unknown property {text!r}; {nearest(text, PROPERTIES)}")
-    return text
+    return named(text).name
 
 
 def _replica(text: str) -> str:

@@ -51,7 +51,7 @@ def tells(case: Case, finding: Finding) -> bool:
     expectation = case.expect.get(finding.protocol.name)
     if expectation is None or finding.property not in expectation.broken:
         return False
-    wanted = 1 << properties.PROPERTIES.index(finding.property)
+    wanted = properties.named(finding.property).bit
     told = canonical(case.events, parse_protocol(finding.protocol.name), case.settings, wanted)
     return told in (finding.reproducer.schedule, *finding.variants)
 

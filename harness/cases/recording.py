@@ -7,6 +7,7 @@ from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import Scene, narrate
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import GENERATIONS, Protocol
+from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.state import Partition
 from epochfuzz.model.step import step
 
@@ -38,7 +39,7 @@ class Recording:
     def enabled(self) -> list[int]:
         """The events that would change something now, in the order of the alphabet."""
         state = self.state
-        return [event for event in self.settings.alphabet() if step(state.copy(), event)]
+        return [event for event in self.settings.alphabet() if step(state.copy(), event) == APPLIED]
 
     def why_not(self, event: int) -> str:
         """Why an event is not enabled; empty where it is."""

@@ -11,9 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration, ConfigurationError
-from epochfuzz.model.names import nearest
-from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
 
 Protocols = Annotated[
@@ -27,7 +26,7 @@ Protocols = Annotated[
     ),
 ]
 Property = Annotated[
-    str, typer.Option("--property", autocompletion=lambda: list(PROPERTIES), help="The property to break.")
+    str, typer.Option("--property", autocompletion=lambda: list(properties.NAMES), help="The property to break.")
 ]
 Seed = Annotated[
     int | None, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same schedules. Drawn if left out.")
@@ -51,19 +50,6 @@ def parse_protocols(texts: list[str]) -> list[Protocol]:
         raise BadInput(f"--protocol: {error}") from None
 
 
-_SETTINGS_HELP = {
-    "replicas": "How many replicas, 2 to 5.",
-    "acks": "What producers wait for: 0, 1 or all.",
-    "min_insync_replicas": "As min.insync.replicas.",
-    "unclean_leader_election": "A replica outside the ISR may be elected while no member is up.",
-    "power_loss": "Power may fail: what was not flushed is lost.",
-    "asynchronous_checkpoint": "High watermarks reach the disk only now and then.",
-    "records_per_fetch": "Records in one Fetch answer, at the most.",
-    "records": "How many records may be produced, 1 to 15.",
-    "epochs": "How often the leader epoch may change, 0 to 14.",
-}
-
-
 def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Give a command an option for every setting, and hand it the Configuration as `settings`.
 
@@ -74,7 +60,7 @@ def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(command)
         def with_settings(**arguments: Any) -> int:
-            values = {key: arguments.pop(key) for key in _SETTINGS_HELP}
+            values = {setting.name: arguments.pop(setting.name) for setting in dataclasses.fields(Configuration)}
             try:
                 settings = Configuration(**values)
             except ConfigurationError as error:
@@ -92,8 +78,10 @@ def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., 
 
 def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspect.Parameter:
     kind: Any = type(field.default)
-    name, told = _option(field.name), _SETTINGS_HELP[field.name]
-    annotation = Annotated[kind, typer.Option(name, help=told, rich_help_panel="Configuration")]
+    told: str = field.metadata["meaning"]
+    if "low" in field.metadata:
+        told = f"{told.removesuffix('.')}, {field.metadata['low']} to {field.metadata['high']}."
+    annotation = Annotated[kind, typer.Option(_option(field.name), help=told, rich_help_panel="Configuration")]
     default = defaults.get(field.name, field.default)
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
@@ -112,9 +100,10 @@ def _option(key: str) -> str:
 
 def parse_property(name: str) -> int:
     """The set that holds the one property named. Raises BadInput."""
-    if name not in PROPERTIES:
-        raise BadInput(f"--property: unknown property {name!r}; {nearest(name, PROPERTIES, 'the properties are')}")
-    return 1 << PROPERTIES.index(name)
+    try:
+        return properties.named(name).bit
+    except properties.UnknownProperty as error:
+        raise BadInput(f"--property: {error}") from None
 
 
 def parse_duration(text: str) -> float:

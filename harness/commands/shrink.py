@@ -13,7 +13,7 @@ from epochfuzz.harness.commands.cases import mistakes_told
 from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.events import schedule_texts
-from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.properties import NAMES
 
 
 def shrink(
@@ -36,7 +36,7 @@ def shrink(
     with mistakes_told():
         loaded = load_case(case)
     broken = replay(loaded.events, parsed, loaded.settings).first_broken
-    name = property_ or next((each for each in PROPERTIES if each in broken), None)
+    name = property_ or next((each for each in NAMES if each in broken), None)
     if name is None or (options.parse_property(name) and name not in broken):
         wanted_text = property_ or "any property"
         raise BadInput(f"{case}: the schedule does not break {wanted_text} under {parsed.name}: nothing to shrink")

@@ -12,11 +12,10 @@ from epochfuzz.harness.conform.lockstep import LockStep
 from epochfuzz.harness.conform.promises import Promises
 from epochfuzz.harness.conform.subject import Answering
 from epochfuzz.harness.conform.wire import Observation
-from epochfuzz.model import state
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import VERBS, event_text, verb_of
+from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.step import step
 
 Answers = list[tuple[bool, Observation]]  # to each event: whether it was applied, and what was seen after it
 
@@ -80,8 +79,8 @@ class Setting:
 
     def enabled(self, schedule: bytes) -> bytes:
         """The events of a schedule that the model applies, and the last one, which may be there to be refused."""
-        p = state.initial(self.protocol, self.settings)
-        return bytes(event for event in schedule[:-1] if step(p, event)) + schedule[-1:]
+        execution = Execution(self.protocol, self.settings)
+        return bytes(event for event in schedule[:-1] if execution.apply(event)) + schedule[-1:]
 
 
 def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, healing: bool = True) -> Driven:

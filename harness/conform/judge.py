@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from epochfuzz.harness.conform.fault import Fault
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import ELECT, EXPIRE, PRODUCE, verb_of
+from epochfuzz.model.events import Verb, verb_of
 
 if TYPE_CHECKING:  # the command line names the judgements before it loads anything
     from epochfuzz.harness.conform.wire import Observation
@@ -55,6 +55,6 @@ def fields_of(observation: "Observation") -> Iterator[str]:
 
 def is_beyond_bounds(event: int, produced: int, epoch: int, settings: Configuration) -> bool:
     """Whether only the bounds of a run forbid the event. Those are the harness's business, so it is not sent."""
-    if verb_of(event) == PRODUCE:
+    if verb_of(event) is Verb.PRODUCE:
         return produced >= settings.records
-    return verb_of(event) in (ELECT, EXPIRE) and epoch >= settings.epochs
+    return verb_of(event) in (Verb.ELECT, Verb.EXPIRE) and epoch >= settings.epochs

@@ -6,12 +6,12 @@ from epochfuzz.harness.cases.judgement import differences
 from epochfuzz.harness.conform.fault import Fault, Kind
 from epochfuzz.harness.conform.judge import CONTROLLER_FIELDS, REPLICA_FIELDS, is_beyond_bounds
 from epochfuzz.harness.conform.wire import Observation
-from epochfuzz.model import state
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import CATCH_UP, CRASH, NOTIFY, POWER_LOSS, REPLICA_NAMES, RESTART, replica_of, verb_of
+from epochfuzz.model.events import REPLICA_NAMES, Verb, replica_of, verb_of
+from epochfuzz.model.execution import Execution
 from epochfuzz.model.observation import observe
 from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.step import step
+from epochfuzz.model.state import Partition
 
 
 class LockStep:
@@ -24,17 +24,22 @@ class LockStep:
     goes_on = False
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
-        self.model = state.initial(protocol, settings)
+        self._execution = Execution(protocol, settings)
         self._settings = settings
         self._applied = True
         self._uninformed: set[str] = set()
+
+    @property
+    def model(self) -> Partition:
+        """The state that the model is in."""
+        return self._execution.state
 
     def advance(self, event: int) -> bool:
         """Apply the event to the model, and say whether to send it to the subject."""
         if is_beyond_bounds(event, self.model.produced, self.model.controller_epoch, self._settings):
             return False
         state_is_new = self._applied
-        self._applied = step(self.model, event)
+        self._applied = self._execution.apply(event)
         if self._applied:
             self._note_restart(event)
         return self._applied or state_is_new
@@ -51,9 +56,9 @@ class LockStep:
     def _note_restart(self, event: int) -> None:
         """Keep the set of replicas that have learned no decision since they restarted."""
         name = REPLICA_NAMES[replica_of(event)]
-        if verb_of(event) == RESTART:
+        if verb_of(event) is Verb.RESTART:
             self._uninformed.add(name)
-        elif verb_of(event) in (NOTIFY, CATCH_UP, CRASH, POWER_LOSS):
+        elif verb_of(event) in (Verb.NOTIFY, Verb.CATCH_UP, Verb.CRASH, Verb.POWER_LOSS):
             self._uninformed.discard(name)
 
     def _first_difference(self, observation: Observation, expected: dict[str, Any]) -> list[Fault]:
@@ -68,7 +73,7 @@ class LockStep:
         return []
 
 
-def comparable(p: state.Partition) -> dict[str, Any]:
+def comparable(p: Partition) -> dict[str, Any]:
     """The model's observation, in the types in which a subject's is parsed."""
     observation = observe(p)
     for replica in observation["replicas"].values():

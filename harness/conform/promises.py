@@ -13,7 +13,7 @@ from epochfuzz.harness.conform.judge import is_beyond_bounds
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import ELECT, EXPIRE, PRODUCE, REPLICA_NAMES, replica_of, verb_of
+from epochfuzz.model.events import REPLICA_NAMES, Verb, replica_of, verb_of
 
 Log = list[tuple[str, int]]
 
@@ -42,11 +42,11 @@ class Promises:
             self._refused.add(event)
         else:
             self._refused.clear()
-            self._produced += verb_of(event) == PRODUCE
-            self._epoch += verb_of(event) in (ELECT, EXPIRE)
+            self._produced += verb_of(event) is Verb.PRODUCE
+            self._epoch += verb_of(event) in (Verb.ELECT, Verb.EXPIRE)
         seen = Seen(observation)
         self._remember(seen)
-        if applied and verb_of(event) == PRODUCE and self._settings.acks == "1":
+        if applied and verb_of(event) is Verb.PRODUCE and self._settings.acks == "1":
             self._acked |= seen.last_record(REPLICA_NAMES[replica_of(event)])
         return [self._fault(name, what) for name, what in self._breaks(seen) if name not in self._broken]
 

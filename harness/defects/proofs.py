@@ -18,7 +18,7 @@ from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.search.expectations import known_flaw
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import ELECT, EXPIRE, PRODUCE, parse_schedule, schedule_texts, verb_of
+from epochfuzz.model.events import Verb, parse_schedule, schedule_texts, verb_of
 from epochfuzz.model.protocols import parse_protocol
 
 _FILE = Path(__file__).with_name("proofs.yaml")
@@ -68,7 +68,7 @@ def judged(defect: Defect, settings: Configuration) -> int:
     protocol, permitted = parse_protocol(defect.protocol), properties.permitted(settings)
     return sum(
         1 << bit
-        for bit, name in enumerate(properties.PROPERTIES)
+        for bit, name in enumerate(properties.NAMES)
         if name not in permitted and known_flaw(protocol, settings, name) is None
     )
 
@@ -117,8 +117,8 @@ def _shortest(defect: Defect, settings: Configuration, schedule: bytes) -> Proof
 
 def _needed(settings: Configuration, schedule: bytes) -> Configuration:
     """The configuration with the least bounds that a schedule needs."""
-    records = sum(verb_of(event) == PRODUCE for event in schedule)
-    epochs = sum(verb_of(event) in (ELECT, EXPIRE) for event in schedule)
+    records = sum(verb_of(event) is Verb.PRODUCE for event in schedule)
+    epochs = sum(verb_of(event) in (Verb.ELECT, Verb.EXPIRE) for event in schedule)
     return replace(settings, records=max(1, records), epochs=epochs)
 
 

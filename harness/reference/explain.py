@@ -15,7 +15,8 @@ import yaml
 from epochfuzz.harness.search import goals
 from epochfuzz.harness.search.expectations import known_flaw
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import GENERATIONS, MECHANISMS, Protocol
+from epochfuzz.model.mechanisms import MECHANISMS
+from epochfuzz.model.protocols import GENERATIONS, Protocol
 
 # The kinds of names, and the word for several, which is also the name of their file in glossary/.
 KINDS = {
@@ -100,9 +101,9 @@ def _in_generation(entry: Entry, generation: Protocol) -> str:
         flaw = known_flaw(generation, Configuration(), entry.name)
         return f"may break: {flaw}" if flaw else "must hold"
     if entry.kind == "mechanism":
-        return generation.choice(entry.name.partition("=")[0])
+        return generation.choice(entry.name.partition("=")[0]).text
     if entry.kind == "generation":
-        return ", ".join(f"{mechanism}={generation.choice(mechanism)}" for mechanism in MECHANISMS)
+        return ", ".join(f"{mechanism}={generation.choice(mechanism).text}" for mechanism in MECHANISMS)
     if entry.kind == "goal":
         asked_for = goals.asked_for(generation, entry.example.settings)
         return "asked for" if entry.name in asked_for else "counted, not asked for"

@@ -10,7 +10,8 @@ from pathlib import Path
 from epochfuzz.harness.reference import markdown
 from epochfuzz.harness.reference.explain import Entry, by_generation, glossary
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import GENERATIONS, MECHANISMS
+from epochfuzz.model.mechanisms import MECHANISMS
+from epochfuzz.model.protocols import GENERATIONS
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
@@ -92,7 +93,7 @@ def _configured(settings: Configuration) -> str:
 
 
 def _choices() -> Iterator[str]:
-    rows = [[name, *(generation.choice(each) for each in MECHANISMS)] for name, generation in GENERATIONS.items()]
+    rows = [[name, *(generation.choice(each).text for each in MECHANISMS)] for name, generation in GENERATIONS.items()]
     yield markdown.table(["generation", *MECHANISMS], rows)
 
 

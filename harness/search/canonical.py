@@ -9,14 +9,14 @@ from collections.abc import Callable
 from itertools import permutations
 
 from epochfuzz.harness.search.shrink import breaking_prefix
-from epochfuzz.model import events, state
+from epochfuzz.model import events
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.state import FIELDS, Partition
-from epochfuzz.model.step import step
+from epochfuzz.model.state import VARIABLES
 from epochfuzz.strategies.schedules import simplest_first
 
-_COMPARED = [field.name for field in FIELDS if field.name != "goals"]
+_COMPARED = [field.name for field in VARIABLES if field.name != "goals"]
 
 
 def canonical(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes:
@@ -42,37 +42,37 @@ def _in_order(schedule: bytes, protocol: Protocol, settings: Configuration, rank
     That is the lexicographic normal form of a trace (Anisimov and Knuth, 1979), but for independence, which is here
     not a relation between events but holds where both orders lead to the same state.
     """
-    p = state.initial(protocol, settings)
+    execution = Execution(protocol, settings)
     rest, ordered = schedule, bytearray()
     while rest:
-        rest = min(_brought_forward(p, rest), key=lambda each: rank(each[0]))
-        step(p, rest[0])
+        rest = min(_brought_forward(execution, rest), key=lambda each: rank(each[0]))
+        execution.apply(rest[0])
         ordered.append(rest[0])
         rest = rest[1:]
     return bytes(ordered)
 
 
-def _brought_forward(p: Partition, schedule: bytes) -> list[bytes]:
-    """The schedule with each event in front that can get there past all before it, from a state."""
-    states = [p.copy()]
+def _brought_forward(start: Execution, schedule: bytes) -> list[bytes]:
+    """The schedule with each event in front that can get there past all before it."""
+    executions = [start.copy()]
     for event in schedule[:-1]:
-        states.append(states[-1].copy())
-        step(states[-1], event)
+        executions.append(executions[-1].copy())
+        executions[-1].apply(event)
     forward = [schedule]
     for last in range(1, len(schedule)):
         place = last
-        while place and _independent(states[place - 1], schedule[place - 1], schedule[last]):
+        while place and _independent(executions[place - 1], schedule[place - 1], schedule[last]):
             place -= 1
         if place == 0:
             forward.append(schedule[last : last + 1] + schedule[:last] + schedule[last + 1 :])
     return forward
 
 
-def _independent(p: Partition, first: int, second: int) -> bool:
-    """Whether two events lead from a state to the same one in either order."""
-    one, other = p.copy(), p.copy()
-    if not (step(other, second) and step(other, first)):
+def _independent(start: Execution, first: int, second: int) -> bool:
+    """Whether two events lead to the same state in either order."""
+    one, other = start.copy(), start.copy()
+    if not (other.apply(second) and other.apply(first)):
         return False
-    step(one, first)
-    step(one, second)
-    return all(getattr(one, name) == getattr(other, name) for name in _COMPARED)
+    one.apply(first)
+    one.apply(second)
+    return all(getattr(one.state, name) == getattr(other.state, name) for name in _COMPARED)

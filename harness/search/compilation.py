@@ -1,33 +1,59 @@
 """Compilation: Numba kernels over the model's rules, kept on disk between runs.
 
-Numba's own cache looks only at the file of the function that it compiles, and would keep a kernel after a rule in
-another file changed. So the cache is kept under a digest of every source that a kernel can reach.
+A kernel is written as a plain function. All of them, and the rules that they call, are linked into one file of flat
+code (model/program.py), which lies with what Numba makes of it under a digest of every source that it came from:
+Numba's own cache looks only at the file of the function that it compiles, and would keep a kernel after a rule
+elsewhere changed.
 """
 
+import ast
 import hashlib
+import importlib
+import importlib.util
 import os
+import sys
 import tempfile
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeVar
 
 import numba
-from numba import njit
 from numba.extending import register_jitable
 
 from epochfuzz import model
-from epochfuzz.model import compiled as compiled  # registers the rules
+from epochfuzz.model import program
+from epochfuzz.model.protocols import Protocol
 
-_SOURCES = (Path(model.__file__).parent, Path(__file__).parent)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# The modules that have kernels and parts of them.
+_MODULES = ("compilation", "coverage", "explore", "generate", "hunt", "packing", "situations", "visited", "walk")
+
+# Rules that are called and not inlined. Of the events that are tried most are not enabled, and to find that out takes
+# less than a call does; but what is rare and long would only take longer to compile.
+_CALLED_MODULES = ("epoch_cache", "healing", "truncation")
+_CALLED = ("crash", "learn")
+
+_kernels: list[Callable[..., Any]] = []
+
+
+def kernel(function: _Function) -> _Function:
+    """Mark a function that is called from Python: `compiled` has it as machine code."""
+    _kernels.append(function)
+    return function
+
+
+def compiled(function: Callable[..., Any], protocols: Iterable[Protocol] = ()) -> Any:
+    """A kernel as machine code, for some protocols: those of the broken set need rules with their defects in them."""
+    with_defects = any(protocol.defect for protocol in protocols)
+    return getattr(_program(with_defects), program.flat_name(function))
 
 
 def model_digest() -> str:
     """Sixteen hexadecimal digits for the sources of the model and of the kernels: the version of the rules."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for directory in _SOURCES:
-        for source in sorted(directory.glob("*.py")):
-            digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    return digest.hexdigest()[:16]
+    return _digest(sorted(Path(model.__file__).parent.glob("*.py")) + _kernel_sources())
 
 
 @cache
@@ -42,12 +68,70 @@ def cache_directory() -> Path:
     return directory
 
 
-numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
-
-# What Python calls is a kernel.
-kernel = njit(cache=True, nogil=True, error_model="numpy")
+def _kernel_sources() -> list[Path]:
+    return [Path(__file__).with_name(f"{name}.py") for name in _MODULES]
 
 
-def part(function: Any) -> Any:
-    """What only kernels call is a part, inlined into each of them and not compiled for itself."""
-    return register_jitable(forceinline=True)(function)
+def _digest(sources: Iterable[Path]) -> str:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sources:
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _program(with_defects: bool) -> ModuleType:
+    """The module of all kernels, written unless an earlier run has."""
+    numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
+    name = "kernels"
+    if with_defects:
+        name += f"_with_defects_{_digest(sorted((Path(__file__).parents[1] / 'defects').glob('*.py')))}"
+    file = cache_directory() / f"{name}.py"
+    if not file.exists():
+        _write(file, _source(with_defects))
+    name = f"epochfuzz_{model_digest()}_{name}"  # Numba looks for what it has cached by the name of the module
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file whole: another process may look for it at the same time."""
+    handle, temporary = tempfile.mkstemp(dir=file.parent)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    os.replace(temporary, file)
+
+
+def _source(with_defects: bool) -> str:
+    """The text of the module: each function with how it is compiled."""
+    for name in _MODULES:
+        importlib.import_module(f"{__package__}.{name}")
+    parts = [
+        '"""Written by epochfuzz: the rules of the model and the kernels that run them, to be compiled by Numba."""',
+        "import numpy as np",
+        f"from {__name__} import as_called, as_inlined, as_kernel",
+    ]
+    for linked in program.link(_kernels, with_defects=with_defects):
+        parts.append(f"@{_compiled_as(linked, with_defects)}\n{ast.unparse(linked.node)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _compiled_as(linked: program.Linked, with_defects: bool) -> str:
+    function = linked.origin
+    if function in _kernels and linked.name == program.flat_name(function):
+        return "as_kernel"
+    package, _, module = function.__module__.rpartition(".")
+    is_rare = module in _CALLED_MODULES or function.__name__ in _CALLED
+    if package != __package__ and (is_rare or with_defects):  # with all defects in them, rules are long
+        return "as_called"
+    return "as_inlined"
+
+
+# How the functions of the module are compiled.
+as_kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
+as_inlined = register_jitable(forceinline=True)
+as_called = register_jitable(forceinline=False)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.search.compilation import part
 from epochfuzz.harness.search.situations import SITUATIONS
 
 Numbers = npt.NDArray[np.int64]
@@ -72,7 +71,6 @@ class Meetings:
         return met
 
 
-@part
 def meet(place, rows, size, protocol, situation, schedule):  # type: ignore[no-untyped-def]
     """Write down that a schedule met a situation; schedules come in ascending order."""
     row = place[protocol, situation]

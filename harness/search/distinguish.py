@@ -64,7 +64,7 @@ def _walked(breaks: Protocol, holds: Protocol, settings: Configuration, wanted: 
     walker = Walker([breaks], settings, seed)
     tally = walker.walk(0, _WALKED)
     shrunk = []
-    for bit in range(len(properties.PROPERTIES)):
+    for bit in range(len(properties.NAMES)):
         for failure in tally.candidates(0, bit) if wanted >> bit & 1 else []:
             schedule = walker.schedule(failure.schedule)
             if shrink.breaking_prefix(schedule, breaks, settings, wanted, [holds]) is not None:

@@ -132,7 +132,7 @@ def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tall
     return [
         Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:MOST_CANDIDATES]))
         for index, protocol in enumerate(protocols)
-        for bit, name in enumerate(properties.PROPERTIES)
+        for bit, name in enumerate(properties.NAMES)
         if name not in allowed and (failures := tally.candidates(index, bit))
     ]
 
@@ -159,7 +159,7 @@ def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, ca
     few more are: they may shrink further.
     """
     protocol, settings, failures = breach.protocol, walker.settings, breach.failures
-    wanted = 1 << properties.PROPERTIES.index(breach.property)
+    wanted = properties.named(breach.property).bit
 
     def failing(failure: Failure) -> bytes:
         return walker.failing(failure, protocol, breach.property)

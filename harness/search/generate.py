@@ -10,27 +10,9 @@ protocol runs the same schedules.
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.search.compilation import kernel, part
+from epochfuzz.harness.search.compilation import compiled, kernel
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import (
-    CATCH_UP,
-    CHECKPOINT,
-    CRASH,
-    DROP,
-    ELECT,
-    EXPAND,
-    EXPIRE,
-    FETCH,
-    FLUSH,
-    NOTIFY,
-    POWER_LOSS,
-    PRODUCE,
-    RECEIVE,
-    RESTART,
-    SHRINK,
-    VERBS,
-    encode,
-)
+from epochfuzz.model.events import Verb, encode
 
 Deck = npt.NDArray[np.uint8]  # a row for each card: PHRASE events, NO_EVENT where it has fewer
 
@@ -45,37 +27,23 @@ _CARDS = 9  # of seven bits, drawn with one random word
 # election that nobody hears of is seldom the start of anything. These weights are where random ascents ended that
 # sought the least time to find the broken protocols of harness/defects: with seeds that they had not seen, three fifths
 # of what it takes with guessed weights and phrases of two events, and half of it for the hardest.
-_WEIGHTS: dict[tuple[int, ...], int] = {
-    (PRODUCE,): 11,
-    (FETCH,): 4,
-    (RECEIVE,): 3,
-    (DROP,): 1,
-    (CRASH,): 1,
-    (POWER_LOSS,): 2,
-    (RESTART,): 2,
-    (NOTIFY,): 2,
-    (CATCH_UP,): 2,
-    (ELECT,): 4,
-    (EXPIRE,): 2,
-    (SHRINK,): 2,
-    (EXPAND,): 1,
-    (FLUSH,): 2,
-    (CHECKPOINT,): 4,
-    (FETCH, RECEIVE): 3,
-    (FETCH, RECEIVE, FETCH, RECEIVE): 8,
-    (FETCH, EXPAND): 8,
-    (FETCH, RECEIVE, FETCH, EXPAND): 2,
-    (ELECT, NOTIFY): 2,
-    (ELECT, NOTIFY, PRODUCE): 3,
-    (ELECT, NOTIFY, FETCH, RECEIVE): 1,
-    (NOTIFY, FETCH, RECEIVE): 1,
-    (RESTART, NOTIFY): 3,
-    (RESTART, NOTIFY, FETCH, RECEIVE): 3,
+_WEIGHTS: dict[tuple[Verb, ...], int] = {
+    **{(verb,): verb.dealt for verb in Verb},
+    (Verb.FETCH, Verb.RECEIVE): 3,
+    (Verb.FETCH, Verb.RECEIVE, Verb.FETCH, Verb.RECEIVE): 8,
+    (Verb.FETCH, Verb.EXPAND): 8,
+    (Verb.FETCH, Verb.RECEIVE, Verb.FETCH, Verb.EXPAND): 2,
+    (Verb.ELECT, Verb.NOTIFY): 2,
+    (Verb.ELECT, Verb.NOTIFY, Verb.PRODUCE): 3,
+    (Verb.ELECT, Verb.NOTIFY, Verb.FETCH, Verb.RECEIVE): 1,
+    (Verb.NOTIFY, Verb.FETCH, Verb.RECEIVE): 1,
+    (Verb.RESTART, Verb.NOTIFY): 3,
+    (Verb.RESTART, Verb.NOTIFY, Verb.FETCH, Verb.RECEIVE): 3,
 }
 
 # Verbs without which nothing happens at all; each other one is left out of a schedule one time in four.
-_ALWAYS = (PRODUCE, FETCH, RECEIVE, NOTIFY, RESTART)
-_OPTIONAL = (1 << len(VERBS)) - 1 - sum(1 << verb for verb in _ALWAYS)
+_ALWAYS = (Verb.PRODUCE, Verb.FETCH, Verb.RECEIVE, Verb.NOTIFY, Verb.RESTART)
+_OPTIONAL = (1 << len(Verb)) - 1 - sum(1 << verb for verb in _ALWAYS)
 
 
 def deck_for(settings: Configuration) -> Deck:
@@ -93,17 +61,15 @@ def deck_for(settings: Configuration) -> Deck:
 def schedule(seed: int, number: int, deck: Deck) -> bytes:
     """Schedule `number` of a seed, as drawn: events that are not enabled are still in it."""
     hand, out = room()
-    length = draw_schedule(np.uint64(seed), np.uint64(number), deck, hand, out)
+    length = compiled(draw_schedule)(np.uint64(seed), np.uint64(number), deck, hand, out)
     return out[:length].tobytes()
 
 
-@part
 def room():  # type: ignore[no-untyped-def]
     """Room for a hand and for a schedule; to be used again for the next one."""
     return np.empty((HAND + 3, PHRASE), np.uint8), np.empty(MAX_LENGTH + _CARDS * PHRASE, np.uint8)
 
 
-@part
 def scramble(value):  # type: ignore[no-untyped-def]
     """The finalizer of SplitMix64 (Steele, Lea and Flood, 2014)."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -111,7 +77,6 @@ def scramble(value):  # type: ignore[no-untyped-def]
     return value ^ (value >> np.uint64(31))
 
 
-@part
 def is_left_out(card, left_out):  # type: ignore[no-untyped-def]
     """1 for a card that has an event whose verb is in the set of those left out, otherwise 0."""
     found = left_out >> (card[0] >> 3)
@@ -120,7 +85,6 @@ def is_left_out(card, left_out):  # type: ignore[no-untyped-def]
     return found & 1
 
 
-@part
 def deal(word, deck, left_out, hand):  # type: ignore[no-untyped-def]
     """Fill the hand with cards of the deck; `word` is the state of the generator, returned as it was left."""
     dealt = 0
@@ -135,7 +99,6 @@ def deal(word, deck, left_out, hand):  # type: ignore[no-untyped-def]
     return word
 
 
-@part
 def first_word(seed, number):  # type: ignore[no-untyped-def]
     """Where the random words of a schedule begin; each next one is GAMMA further."""
     return scramble(scramble(seed + GAMMA) ^ (number * GAMMA))

@@ -11,10 +11,11 @@ A strategy says what schedule number i of seed s is. All draw from the same alph
 import numpy as np
 
 from epochfuzz.harness.search import generate, situations
-from epochfuzz.harness.search.compilation import kernel, part
+from epochfuzz.harness.search.compilation import compiled, kernel
 from epochfuzz.model import properties, state
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.step import step
 
 STRATEGIES = ("uniform", "swarm", "guided")
@@ -34,11 +35,12 @@ class Hunter:
         self._start = state.to_record(state.initial(protocol, settings)).reshape(1)
         self._deck = generate.deck_for(settings)
         self._alphabet = np.frombuffer(settings.alphabet(), np.uint8)
+        self._hunt_block = compiled(hunt_block, [protocol])
 
     def first(self, strategy: str, seed: int, most: int) -> tuple[int, bytes] | None:
         """(number, schedule) of the first schedule that breaks a judged property; None if none of `most` does."""
         for block in range(0, most, BLOCK):
-            number, schedule = hunt_block(
+            number, schedule = self._hunt_block(
                 self._start, STRATEGIES.index(strategy), np.uint64(seed), block, min(BLOCK, most - block),
                 self._deck, self._alphabet, self.judged,
             )  # fmt: skip
@@ -47,13 +49,11 @@ class Hunter:
         return None
 
 
-@part
 def below(word, shift, end):  # type: ignore[no-untyped-def]
     """A number from 0 to end - 1, from the sixteen bits of a random word at `shift`."""
     return np.int64((((word >> np.uint64(shift)) & np.uint64(0xFFFF)) * np.uint64(end)) >> np.uint64(16))
 
 
-@part
 def draw_uniform(seed, number, alphabet, out):  # type: ignore[no-untyped-def]
     """Write a schedule of events drawn from the whole alphabet; returns its length."""
     word = generate.first_word(seed, number)
@@ -64,7 +64,6 @@ def draw_uniform(seed, number, alphabet, out):  # type: ignore[no-untyped-def]
     return length
 
 
-@part
 def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
     """Run a schedule until it breaks a judged property, keeping the enabled events in `drawn`.
 
@@ -75,7 +74,7 @@ def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
         event = drawn[position]
         r = event & 7
         before = situations.before(p, r)
-        if not step(p, event):
+        if step(p, event) != APPLIED:
             continue
         drawn[applied] = event
         applied += 1
@@ -89,7 +88,6 @@ def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
     return broken, applied, new
 
 
-@part
 def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-untyped-def]
     """Put the beginning of a schedule that was kept before a drawn one; returns the new length."""
     choice = below(word, 0, count)
@@ -102,7 +100,6 @@ def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-unty
     return cut + rest
 
 
-@part
 def keep(kept, lengths, count, number, drawn, applied):  # type: ignore[no-untyped-def]
     """Keep the events that a schedule applied, in place of an older one where there is no room; returns the count."""
     place = count if count < _KEPT else number % _KEPT

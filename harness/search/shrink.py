@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 
 from epochfuzz.harness.search import explore
 from epochfuzz.harness.search.simplest import simplest
-from epochfuzz.model import properties, state
+from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.state import Partition
-from epochfuzz.model.step import step
 
 _MOST_ATTEMPTS = 10_000
 _QUICK = 8  # the part of the memory with which to begin
@@ -46,26 +45,26 @@ def breaking_prefix(
     None also where one of the protocols to be `spared` broke any property by then. They must converge from there;
     where they do not, a later event at which they do, and the wanted property is still broken, will do.
     """
-    p = state.initial(protocol, settings)
-    others = [state.initial(other, settings) for other in spared]
+    execution = Execution(protocol, settings)
+    others = [Execution(other, settings) for other in spared]
     applied = bytearray()
     for event in schedule:
-        enabled = step(p, event)
+        enabled = execution.apply(event)
         for other in others:
-            enabled |= step(other, event)
+            enabled |= other.apply(event)
         if enabled:
             applied.append(event)
-            if any(properties.broken_now(other) for other in others):
+            if any(other.broken() for other in others):
                 return None
-            if properties.broken_now(p) & wanted and _converge(others):
+            if execution.broken() & wanted and _converge(others):
                 return bytes(applied)
-    if wanted & properties.CONVERGENCE and properties.non_convergence(p) and _converge(others):
+    if wanted & properties.CONVERGENCE and not execution.converges() and _converge(others):
         return bytes(applied)
     return None
 
 
-def _converge(others: Sequence[Partition]) -> bool:
-    return not any(properties.non_convergence(other.copy()) for other in others)
+def _converge(others: Sequence[Execution]) -> bool:
+    return all(other.converges() for other in others)
 
 
 def reproduce(

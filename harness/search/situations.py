@@ -6,11 +6,11 @@ successor's. A situation is a number: one value for each aspect below, packed.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
-from epochfuzz.harness.search.compilation import part
 from epochfuzz.model import controller, log
-from epochfuzz.model.events import ELECT, EXPIRE, VERBS
-from epochfuzz.model.state import FETCHING, NONE
+from epochfuzz.model.events import VERBS, Verb
+from epochfuzz.model.state import NONE, Phase, State
 
 
 @dataclass(frozen=True)
@@ -54,24 +54,21 @@ def describe(situation: int) -> dict[str, str]:
     }
 
 
-@part
-def kind_of(situation):  # type: ignore[no-untyped-def]
+def kind_of(situation: int) -> int:
     """The kind of a situation: event and role alone, coarse enough to tell failures apart by."""
     return situation >> 12
 
 
-@part
-def before(p, r):  # type: ignore[no-untyped-def]
+def before(p: State, r: int) -> Any:
     """What has to be known of r before the event, most of which are not enabled: raw, and cheap."""
     return p.up[r], p.known_leader[r], p.known_epoch[r], p.phase[r], p.flight[r], p.leo[r], p.high_watermark[r]
 
 
-@part
-def situation(p, event, before):  # type: ignore[no-untyped-def]
+def situation(p: State, event: int, before: Any) -> int:
     """The situation of an event that has just been applied."""
     up, known_leader, known_epoch, phase, flight, leo, high_watermark = before
     r = event & 7
-    epoch = p.controller_epoch - (event >> 3 == ELECT or event >> 3 == EXPIRE)
+    epoch = p.controller_epoch - (event >> 3 == Verb.ELECT or event >> 3 == Verb.EXPIRE)
     behind = min(epoch - known_epoch, 2)
     return (
         (event >> 3) << 15
@@ -86,23 +83,20 @@ def situation(p, event, before):  # type: ignore[no-untyped-def]
     )
 
 
-@part
 def change(earlier, later):  # type: ignore[no-untyped-def]
     """0 where a number stays, 1 where it goes up, 2 where it goes down."""
     return (later > earlier) | (later < earlier) << 1
 
 
-@part
 def role(r, up, known_leader, behind, phase):  # type: ignore[no-untyped-def]
     """The role of r: what it takes itself for, and whether it is wrong."""
     if known_leader == r:
         return ZOMBIE if behind else LEADER
     if known_leader == NONE:
         return LEADERLESS if up else DOWN
-    return FOLLOWER if phase == FETCHING else TRUNCATING
+    return FOLLOWER if phase == Phase.FETCHING else TRUNCATING
 
 
-@part
 def beside_leader(p, r):  # type: ignore[no-untyped-def]
     """r's log beside that of the leader by the current decision, down or not; equal where there is none."""
     leader = controller.leader(p)

@@ -6,7 +6,7 @@ compared, so no collision of hashes can make a search skip a state.
 
 import numpy as np
 
-from epochfuzz.harness.search.compilation import kernel, part
+from epochfuzz.harness.search.compilation import compiled, kernel
 
 VISITED = -1
 _FIRST_CAPACITY = 1 << 16
@@ -38,7 +38,7 @@ class Visited:
         self.parent = np.resize(self.parent, capacity)
         self.via = np.resize(self.via, capacity)
         self.table = np.zeros(2 * capacity, np.int32)
-        fill_table(self.keys, self.size, self.table)
+        compiled(fill_table)(self.keys, self.size, self.table)
         return True
 
     def schedule_to(self, row: int) -> bytes:
@@ -50,7 +50,6 @@ class Visited:
         return bytes(reversed(schedule))
 
 
-@part
 def hash_key(keys, row):  # type: ignore[no-untyped-def]
     """A 64-bit hash of the words of a row (the finalizer of MurmurHash3, word by word)."""
     value = np.uint64(0x9E3779B97F4A7C15)
@@ -60,7 +59,6 @@ def hash_key(keys, row):  # type: ignore[no-untyped-def]
     return value
 
 
-@part
 def same(keys, row, others, other):  # type: ignore[no-untyped-def]
     """Whether two rows are the same key."""
     equal = True
@@ -69,7 +67,6 @@ def same(keys, row, others, other):  # type: ignore[no-untyped-def]
     return equal
 
 
-@part
 def find_slot(wanted, i, keys, table):  # type: ignore[no-untyped-def]
     """The slot of the table that has the row of `wanted[i]` in `keys`, or the empty slot where it belongs."""
     mask = np.uint64(table.shape[0] - 1)
@@ -79,7 +76,6 @@ def find_slot(wanted, i, keys, table):  # type: ignore[no-untyped-def]
     return slot
 
 
-@part
 def look_at_home(wanted, count, keys, table, home):  # type: ignore[no-untyped-def]
     """For each of the first keys that are wanted, VISITED in `home` if it is in the slot where it belongs.
 

@@ -4,18 +4,18 @@ Schedules are walked in blocks. What a block returns is counters, the few schedu
 and the situations that were met: it merges with the next block's in any order, so threads and clusters change nothing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from epochfuzz.harness.search import coverage, generate, situations
-from epochfuzz.harness.search.compilation import kernel, part
+from epochfuzz.harness.search.compilation import compiled, kernel
 from epochfuzz.harness.search.coverage import Coverage, Meetings
 from epochfuzz.model import goals, properties, state
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import event_text
 from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.step import step
 
 KEPT = 3  # shortest failures kept for each protocol, property and kind of failure
@@ -49,7 +49,7 @@ class Tally:
     @staticmethod
     def empty(protocols: int) -> "Tally":
         """The tally of no schedules."""
-        kinds = (protocols, len(properties.PROPERTIES), situations.KINDS)
+        kinds = (protocols, len(properties.NAMES), situations.KINDS)
         return Tally(
             schedules=0,
             events=np.zeros(protocols, np.int64),
@@ -95,13 +95,14 @@ class Walker:
         self.seed = seed
         self.deck = generate.deck_for(settings)
         self._starts = np.array([state.to_record(state.initial(p, settings)) for p in protocols], state.RECORD)
+        self._walk_block = compiled(walk_block, protocols)
 
     def walk(self, first: int, count: int) -> Tally:
         """Walk schedules `first` to `first + count - 1`."""
         tally = Tally.empty(len(self.protocols))
         tally.schedules = count
         meetings = Meetings.none(len(self.protocols))
-        walk_block(
+        self._walk_block(
             self._starts, np.uint64(self.seed), first, count, self.deck,
             tally.events, tally.failures, tally.goals, tally.shortest,
             meetings.place, meetings.rows, meetings.size,
@@ -117,19 +118,7 @@ class Walker:
         """The schedule of a failure, whatever it was that it broke."""
         return self.schedule(failure.schedule)
 
-    def applied(self, protocol: int, number: int, length: int) -> bytes:
-        """The first `length` events of a schedule that are enabled under a protocol (an index)."""
-        p = state.initial(self.protocols[protocol], self.settings)
-        applied = (event for event in self.schedule(number) if step(p, event))
-        return bytes(event for event, _ in zip(applied, range(length), strict=False))
 
-
-def texts(schedule: Iterable[int]) -> list[str]:
-    """Event texts of a schedule."""
-    return [event_text(event) for event in schedule]
-
-
-@part
 def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
     """Insert (length, number) into rows sorted by both, if it is among the first KEPT."""
     place = KEPT
@@ -145,7 +134,6 @@ def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
     shortest[place, 1] = number
 
 
-@part
 def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place, rows, size):  # type: ignore[no-untyped-def]
     """Run one schedule from the state `p`; count what it broke and met; returns the events applied."""
     applied = 0
@@ -155,7 +143,7 @@ def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place,
         event = drawn[position]
         r = event & 7
         before = situations.before(p, r)
-        if not step(p, event):
+        if step(p, event) != APPLIED:
             continue
         applied += 1
         situation = situations.situation(p, event, before)
@@ -171,7 +159,6 @@ def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place,
     return applied
 
 
-@part
 def count_broken(broken, situation, length, number, failures, shortest):  # type: ignore[no-untyped-def]
     """Count a set of properties as broken in a situation, after `length` events of schedule `number`."""
     kind = situations.kind_of(situation)

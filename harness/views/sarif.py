@@ -15,7 +15,7 @@ from epochfuzz.harness.version import epochfuzz_version
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.harness.witness.scenes import Scene, narrate
 from epochfuzz.model.events import schedule_texts
-from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.properties import NAMES, named
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -28,7 +28,7 @@ def log(walker: Engine, findings: Sequence[Finding], reproduce: str) -> dict[str
             "driver": {
                 "name": "epochfuzz",
                 "version": epochfuzz_version(),
-                "rules": [_rule(name) for name in PROPERTIES],
+                "rules": [_rule(name) for name in NAMES],
             }
         },
         "invocations": [{"executionSuccessful": True, "commandLine": reproduce}],
@@ -68,7 +68,7 @@ def _result(finding: Finding, case: Case, index: int) -> dict[str, Any]:
     text = f"{finding.protocol.name} breaks {finding.property} in {len(scenes)} events. {scenes[-1].sentence}"
     result = {
         "ruleId": finding.property,
-        "ruleIndex": PROPERTIES.index(finding.property),
+        "ruleIndex": named(finding.property).number,
         "level": "note" if finding.known_flaw else "error",
         "message": {"text": text},
         "locations": [_location(case, index, first_line + len(scenes) - 1)],

@@ -15,7 +15,8 @@ from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model import goals as model_goals
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import MECHANISMS, Protocol
+from epochfuzz.model.mechanisms import MECHANISMS
+from epochfuzz.model.protocols import Protocol
 
 
 def finding_json(finding: Finding, settings: Configuration) -> dict[str, Any]:
@@ -79,7 +80,7 @@ def witnesses(findings: Sequence[Finding]) -> list[Finding]:
 def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> Table:
     """Mechanism switched back by property: the length of the shortest reproducer, * where it is proven minimal."""
     found = {(finding.protocol, finding.property): finding.reproducer for finding in findings}
-    names = [name for name in properties.PROPERTIES if any(name == broken for _, broken in found)]
+    names = [name for name in properties.NAMES if any(name == broken for _, broken in found)]
     table = Table(title="What each mechanism guards: events to break it, * minimal")
     table.add_column(f"{base.name}, but", no_wrap=True)
     for name in names:
@@ -101,11 +102,9 @@ def idle_mechanisms(base: Protocol, variants: Sequence[Protocol], findings: Sequ
     """The mechanisms none of whose earlier choices broke anything."""
     broken = {finding.protocol for finding in findings}
     guarding = {
-        mechanism: any(
-            variant in broken for variant in variants if getattr(variant, mechanism) != getattr(base, mechanism)
-        )
+        mechanism: any(variant in broken for variant in variants if variant.choice(mechanism) != base.choice(mechanism))
         for mechanism in MECHANISMS
-        if getattr(base, mechanism) > 0
+        if base.choice(mechanism) > 0
     }
     return [mechanism for mechanism, guards in guarding.items() if not guards]
 
@@ -125,7 +124,7 @@ def verdict_table(protocols: Sequence[Protocol], settings: Configuration, findin
     """Property by protocol: holds, or broken with the length of the reproducer."""
     found = {(finding.protocol, finding.property): finding for finding in findings}
     table = Table("property", *(protocol.name for protocol in protocols), title="Properties by protocol")
-    for name in properties.PROPERTIES:
+    for name in properties.NAMES:
         if name in properties.permitted(settings):
             cells = [Text("not promised", "dim")] * len(protocols)
         else:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from epochfuzz.model import properties, state
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import event_text
+from epochfuzz.model.execution import Execution
 from epochfuzz.model.observation import observe
 from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.step import step
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class Run:
     def broken(self) -> list[str]:
         """The properties that broke and should not, the most severe first."""
         allowed = properties.permitted(self.settings)
-        return [name for name in properties.PROPERTIES if name in self.first_broken and name not in allowed]
+        return [name for name in properties.NAMES if name in self.first_broken and name not in allowed]
 
     @property
     def permitted(self) -> list[str]:
         """The properties that broke as the contract with clients permits."""
         allowed = properties.permitted(self.settings)
-        return [name for name in properties.PROPERTIES if name in self.first_broken and name in allowed]
+        return [name for name in properties.NAMES if name in self.first_broken and name in allowed]
 
     @property
     def at(self) -> int | None:
@@ -71,17 +71,18 @@ def _note(digest: "hashlib.blake2b", *seen: object) -> None:
 
 def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration) -> Run:
     """Run a schedule of event bytes under a protocol. A property is reported where it first broke."""
-    p = state.initial(protocol, settings)
+    execution = Execution(protocol, settings)
+    p = execution.state
     start = p.copy()
     steps: list[Step] = []
     first_broken: dict[str, int] = {}
     trace = hashlib.blake2b(digest_size=8)
     for number, event in enumerate(schedule, start=1):
-        applied = step(p, event)
-        newly_broken = tuple(name for name in properties.names(properties.broken_now(p)) if name not in first_broken)
+        applied = execution.apply(event)
+        newly_broken = tuple(name for name in properties.names(execution.broken()) if name not in first_broken)
         first_broken |= dict.fromkeys(newly_broken, number)
         _note(trace, event_text(event), applied, observe(p), newly_broken)
         steps.append(Step(number, event, applied, p.copy(), newly_broken))
-    if properties.non_convergence(p):
+    if not execution.converges():
         first_broken["convergence"] = len(steps)
     return Run(protocol, settings, start, tuple(steps), first_broken, trace.hexdigest())

@@ -13,7 +13,7 @@ from epochfuzz.harness.witness.replay import Run, Step
 from epochfuzz.model import controller, log, replication
 from epochfuzz.model.events import REPLICA_NAMES, event_text
 from epochfuzz.model.observation import log_entries, members, replica_name
-from epochfuzz.model.state import NONE, TRUNCATING, State
+from epochfuzz.model.state import NONE, Phase, State
 
 START = "start"  # stands for an event in the scene before the first one
 
@@ -192,7 +192,7 @@ def _role(p: State, r: int) -> Role:
         return Role.LEADER
     if p.known_leader[r] == NONE:
         return Role.LEADERLESS
-    return Role.TRUNCATING if p.phase[r] == TRUNCATING else Role.FOLLOWER
+    return Role.TRUNCATING if p.phase[r] == Phase.TRUNCATING else Role.FOLLOWER
 
 
 def _cell(p: State, r: int, offset: int, *, appended: bool) -> Cell:

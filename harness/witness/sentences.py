@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from epochfuzz.model import controller, epoch_cache, events, log, replication, truncation
-from epochfuzz.model.configuration import ACKS_LEADER
-from epochfuzz.model.events import REPLICA_NAMES
+from epochfuzz.model.configuration import Acks
+from epochfuzz.model.events import REPLICA_NAMES, Verb
 from epochfuzz.model.high_watermark import replication_position
+from epochfuzz.model.mechanisms import Truncation
 from epochfuzz.model.observation import members
-from epochfuzz.model.protocols import TRUNCATE_BY_LEADER_EPOCH
-from epochfuzz.model.state import EPOCH_END, NONE, NOTHING, OUT_OF_RANGE, TRUNCATING, State
+from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.state import NONE, Flight, Phase, State
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,19 @@ class Change:
 def clauses(change: Change) -> tuple[str, ...]:
     """What an enabled event did: each clause stands alone, and together they make a sentence."""
     return (
-        *_VERBS[events.verb_of(change.event)](change),
+        *_about(change),
         *_high_watermarks(change),
         *_promises(change),
         *_zombies(change),
         *_losses(change),
         *_breaches(change),
     )
+
+
+def _about(change: Change) -> Iterable[str]:
+    """What the event itself was about; for a verb that nothing more is said of here, what its declaration says."""
+    verb = events.verb_of(change.event)
+    return _VERBS[verb](change) if verb in _VERBS else (f"{change.name}: {verb.meaning}",)
 
 
 def promised(p: State) -> int:
@@ -75,12 +82,12 @@ def offset_of(p: State, record: int) -> int:
 
 def in_flight(p: State, r: int) -> str:
     """What is in flight to r, as in `m1, HW 1`; empty for nothing."""
-    if p.flight[r] == NOTHING:
+    if p.flight[r] == Flight.NOTHING:
         return ""
     offset = p.flight_offset[r]
-    if p.flight[r] == OUT_OF_RANGE:
+    if p.flight[r] == Flight.OUT_OF_RANGE:
         return f"out of range, LEO {offset}"
-    if p.flight[r] == EPOCH_END:
+    if p.flight[r] == Flight.EPOCH_END:
         return "epoch end undefined" if offset == NONE else f"epoch {_epoch_answered(p, r)} ends at {offset}"
     return f"{_fetched(p, r)}, HW {offset}"
 
@@ -96,9 +103,9 @@ def _produce(c: Change) -> Iterator[str]:
 def _fetch(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     leader = REPLICA_NAMES[p.known_leader[r]]
-    if c.after.flight[r] == OUT_OF_RANGE:
+    if c.after.flight[r] == Flight.OUT_OF_RANGE:
         yield f"{c.name} fetches from offset {p.leo[r]}, beyond {leader}'s LEO {c.after.flight_offset[r]}: out of range"
-    elif c.after.flight[r] != EPOCH_END:
+    elif c.after.flight[r] != Flight.EPOCH_END:
         yield from _fetch_records(c, leader)
     elif c.after.flight_offset[r] == NONE:
         yield f"{c.name} asks where {_own_last_epoch(p, r)} ends; {leader} cannot tell: undefined"
@@ -118,9 +125,9 @@ def _fetch_records(c: Change, leader: str) -> Iterator[str]:
 
 def _receive(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
-    if p.flight[r] == EPOCH_END:
+    if p.flight[r] == Flight.EPOCH_END:
         yield from _receive_epoch_end(c)
-    elif p.flight[r] == OUT_OF_RANGE:
+    elif p.flight[r] == Flight.OUT_OF_RANGE:
         yield _cuts(c, f"{REPLICA_NAMES[p.known_leader[r]]}'s log ended at offset {p.flight_offset[r]}")
     elif p.flight_count[r]:
         yield _appends(c)
@@ -136,7 +143,7 @@ def _receive_epoch_end(c: Change) -> Iterator[str]:
         yield _cuts(c, reason)
     else:
         yield f"{c.name}, with LEO {c.after.leo[c.r]}, cuts nothing: {reason}"
-    if c.after.phase[c.r] == TRUNCATING:
+    if c.after.phase[c.r] == Phase.TRUNCATING:
         yield f"{c.name} will ask again, now for {_own_last_epoch(c.after, c.r)}"
 
 
@@ -148,7 +155,7 @@ def _reason_by_epoch(c: Change) -> str:
     if end == NONE:
         return f"{leader} could not tell, and {c.name}'s high watermark was {p.high_watermark[r]}"
     by_leader = f"epoch {_epoch_answered(p, r)} ends at offset {end} on {leader}"
-    if p.truncation == TRUNCATE_BY_LEADER_EPOCH:
+    if p.truncation == Truncation.LEADER_EPOCH:
         return by_leader
     own_epoch, own_end = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
     if own_epoch == NONE:
@@ -201,7 +208,7 @@ def _start_to_follow(c: Change) -> Iterator[str]:
     high_watermark = p.high_watermark[r]
     if c.after.leo[r] < p.leo[r]:
         yield _cuts(c, f"its high watermark was {high_watermark}")
-    elif c.after.phase[r] == TRUNCATING:
+    elif c.after.phase[r] == Phase.TRUNCATING:
         beyond = _ids(p.log_record[r], high_watermark, p.leo[r])
         kept = f"keeps {_records(beyond)}, beyond its high watermark {high_watermark}, and " if beyond else ""
         yield f"{c.name} {kept}will ask {REPLICA_NAMES[leader]} where {_own_last_epoch(p, r)} ends before it fetches"
@@ -254,26 +261,28 @@ def _checkpoint(c: Change) -> Iterator[str]:
     yield f"{c.name} checkpoints its high watermark {c.after.checkpointed[c.r]}"
 
 
-_VERBS: dict[int, Callable[[Change], Iterator[str]]] = {
-    events.PRODUCE: _produce,
-    events.FETCH: _fetch,
-    events.RECEIVE: _receive,
-    events.DROP: _drop,
-    events.CRASH: _crash,
-    events.POWER_LOSS: _power_loss,
-    events.RESTART: _restart,
-    events.NOTIFY: _notify,
-    events.CATCH_UP: _notify,
-    events.ELECT: _elect,
-    events.EXPIRE: _expire,
-    events.SHRINK: _shrink,
-    events.EXPAND: _expand,
-    events.FLUSH: _flush,
-    events.CHECKPOINT: _checkpoint,
+_VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
+    Verb.PRODUCE: _produce,
+    Verb.FETCH: _fetch,
+    Verb.RECEIVE: _receive,
+    Verb.DROP: _drop,
+    Verb.CRASH: _crash,
+    Verb.POWER_LOSS: _power_loss,
+    Verb.RESTART: _restart,
+    Verb.NOTIFY: _notify,
+    Verb.CATCH_UP: _notify,
+    Verb.ELECT: _elect,
+    Verb.EXPIRE: _expire,
+    Verb.SHRINK: _shrink,
+    Verb.EXPAND: _expand,
+    Verb.FLUSH: _flush,
+    Verb.CHECKPOINT: _checkpoint,
 }
 
 
 # What followed from it.
+
+_TOLD_AS_LOSSES = ("no-committed-loss", "no-acked-loss")
 
 
 def _high_watermarks(c: Change) -> Iterator[str]:
@@ -321,69 +330,15 @@ def _promise_of(c: Change, record: int) -> str:
     offset = offset_of(c.after, record)
     if record in c.readable_on:
         return f"readable on {c.readable_on[record]} at offset {offset}"
-    permitted = ", which acks=1 does not protect" if c.after.acks == ACKS_LEADER else ""
+    permitted = ", which acks=1 does not protect" if c.after.acks == Acks.LEADER else ""
     return f"acknowledged at offset {offset}{permitted}"
 
 
 def _breaches(c: Change) -> Iterator[str]:
     """What the properties that this step broke say of the replicas; the losses are told already."""
-    p = c.after
-    for property_name, tell in _TELL_BREACH.items():
-        if property_name in c.newly_broken:
-            yield next(tell(p))
-
-
-def _diverging(p: State) -> Iterator[str]:
-    for a, b, offset in _places(p):
-        if offset < min(p.high_watermark[a], p.high_watermark[b]) and _differ(p, a, b, offset):
-            yield f"{_disagree(p, a, b, offset)}, below the HW of both"
-
-
-def _mismatching(p: State) -> Iterator[str]:
-    for a, b, offset in _places(p):
-        epoch = log.at(p.log_epoch[a], offset)
-        if offset < min(p.leo[a], p.leo[b]) and epoch == log.at(p.log_epoch[b], offset) and _differ(p, a, b, offset):
-            yield f"{_disagree(p, a, b, offset)}, both of epoch {epoch}"
-
-
-def _high_watermark_beyond_log(p: State) -> Iterator[str]:
-    for r in range(p.replicas):
-        if p.high_watermark[r] > p.leo[r]:
-            yield f"{REPLICA_NAMES[r]}'s HW {p.high_watermark[r]} is beyond its LEO {p.leo[r]}"
-
-
-def _isr_incomplete(p: State) -> Iterator[str]:
-    for leader, r, offset in _places(p):
-        if not replication.presumes_leadership(p, leader) or not controller.isr(p) >> r & 1:
-            continue
-        if offset < p.high_watermark[leader] and (offset >= p.leo[r] or _differ(p, leader, r, offset)):
-            record = log.at(p.log_record[leader], offset)
-            yield f"{REPLICA_NAMES[r]} is in the ISR without m{record}, which is below {REPLICA_NAMES[leader]}'s HW"
-
-
-_TELL_BREACH: dict[str, Callable[[State], Iterator[str]]] = {
-    "no-divergence": _diverging,
-    "log-matching": _mismatching,
-    "hw-within-log": _high_watermark_beyond_log,
-    "isr-complete": _isr_incomplete,
-}
-
-
-def _places(p: State) -> Iterator[tuple[int, int, int]]:
-    """(replica, another replica, offset in the log of the first), in order."""
-    for a in range(p.replicas):
-        for b in range(p.replicas):
-            if a != b:
-                yield from ((a, b, offset) for offset in range(p.leo[a]))
-
-
-def _differ(p: State, a: int, b: int, offset: int) -> bool:
-    return log.at(p.log_record[a], offset) != log.at(p.log_record[b], offset)
-
-
-def _disagree(p: State, a: int, b: int, offset: int) -> str:
-    held = (f"{REPLICA_NAMES[r]} has m{log.at(p.log_record[r], offset)}" for r in (a, b))
-    return f"at offset {offset} {' and '.join(held)}"
+    for each in PROPERTIES:
+        if each.name in c.newly_broken and each.name not in _TOLD_AS_LOSSES:
+            yield next(each.breaches(c.after))
 
 
 # Parts of clauses.
@@ -420,7 +375,7 @@ def _fetched(p: State, r: int) -> str:
 
 
 def _discarded_answer(c: Change) -> Iterator[str]:
-    if c.before.flight[c.r] != NOTHING:
+    if c.before.flight[c.r] != Flight.NOTHING:
         yield f"the answer in flight to {c.name} is discarded: {in_flight(c.before, c.r)}"
 
 

@@ -53,7 +53,7 @@ def found_in(case: Case) -> Protocol:
 
 
 def wanted(case: Case) -> int:
-    return 1 << properties.PROPERTIES.index(provenance(case)["property"])
+    return properties.named(provenance(case)["property"]).bit
 
 
 def breaks(case: Case) -> Callable[[state.State], bool]:

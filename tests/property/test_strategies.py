@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, verb_of
-from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.properties import NAMES
 from epochfuzz.model.protocols import GENERATIONS, MECHANISMS, Protocol, parse_protocol
 from epochfuzz.model.state import initial
 from epochfuzz.model.step import step
@@ -67,7 +67,7 @@ def test_every_mechanism_is_switched_sooner_or_later(mechanism: str) -> None:
 
 
 def test_every_property_has_a_class_of_its_own_for_every_protocol() -> None:
-    assert tuple(CHECKS) == PROPERTIES
+    assert tuple(CHECKS) == NAMES
     classes = {failure_class(protocol, name) for protocol in GENERATIONS.values() for name in CHECKS}
     assert len(classes) == len(GENERATIONS) * len(CHECKS)
     assert all(issubclass(failure, PropertyBroken) for failure in classes)

@@ -13,7 +13,7 @@ BOUNDS = {"records": 3, "epochs": 3}
 
 
 def search(protocol, property_, replicas=2, depth=None, **settings):
-    wanted = 1 << properties.PROPERTIES.index(property_)
+    wanted = properties.named(property_).bit
     settings = Configuration(replicas=replicas, **(BOUNDS | settings))
     return explore(parse_protocol(protocol), settings, wanted, depth=depth)
 

@@ -9,7 +9,7 @@ from epochfuzz.harness.search.shrink import breaking_prefix
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.properties import NAMES, named
 from epochfuzz.model.protocols import parse_protocol
 from epochfuzz.strategies.failures import PropertyBroken
 from epochfuzz.strategies.machine import ReplicationMachine, replication_machine
@@ -40,7 +40,7 @@ DIVERGENCE = [
 ]
 
 # All that a schedule can break without faults but `no-acked-loss`, which breaks with `no-committed-loss`.
-ALL = [name for name in PROPERTIES if name != "no-acked-loss"]
+ALL = [name for name in NAMES if name != "no-acked-loss"]
 
 
 def failures(machine: type[ReplicationMachine], examples: int = 100) -> list[PropertyBroken]:
@@ -64,7 +64,7 @@ def tidied(broken: PropertyBroken) -> list[str]:
     order = simplest_first(settings).index
 
     def breaks(schedule: bytes) -> bool:
-        wanted = 1 << PROPERTIES.index(broken.property)
+        wanted = named(broken.property).bit
         return breaking_prefix(schedule, broken.protocol, settings, wanted) == schedule
 
     known = {parse_schedule(broken.events)}

@@ -13,7 +13,7 @@ from epochfuzz.harness.cases.case import Case, CaseError, CheckedState, Expectat
 from epochfuzz.harness.cases.corpus import find_cases, load_corpus
 from epochfuzz.model.configuration import ACKS, MAX_REPLICAS, MIN_REPLICAS, Configuration
 from epochfuzz.model.events import REPLICA_NAMES, alphabet, parse_schedule
-from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.properties import NAMES
 
 CASE = """\
 schema: 1
@@ -327,7 +327,7 @@ PROTOCOLS = st.sampled_from(["hw", "kip-101", "kip-320:fencing=none,truncation=l
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=15)
 PROSE = st.lists(WORDS, min_size=1, max_size=15).map(" ".join)
 NUMBERS = st.integers(0, 2**63)
-BROKEN = st.lists(st.sampled_from(PROPERTIES), unique=True, max_size=3).map(tuple)
+BROKEN = st.lists(st.sampled_from(NAMES), unique=True, max_size=3).map(tuple)
 LOGS = st.lists(st.tuples(st.integers(0, 14).map("m{}".format), st.integers(0, 14)).map(list), max_size=3)
 PROVENANCES = st.fixed_dictionaries(
     {},
@@ -337,7 +337,7 @@ PROVENANCES = st.fixed_dictionaries(
         "shrunk_from": NUMBERS,
         "certified_minimal": st.booleans(),
         "protocol": PROTOCOLS,
-        "property": st.sampled_from(PROPERTIES),
+        "property": st.sampled_from(NAMES),
         "fingerprint": st.dictionaries(PROTOCOLS, st.text("0123456789abcdef", min_size=16, max_size=16)),
     },
 )

@@ -46,7 +46,7 @@ def test_no_two_defects_have_one_name_or_one_change():
 def test_the_shortest_schedule_breaks_the_property_by_its_last_event_and_nothing_without_the_defect(defect):
     proof = proofs()[defect.name]
     run = replay(proof.shortest, parse_protocol(defect.protocol), proof.settings)
-    assert not judged(defect, proof.settings) & sum(1 << properties.PROPERTIES.index(name) for name in run.broken)
+    assert not judged(defect, proof.settings) & sum(properties.named(name).bit for name in run.broken)
     assert proof.property == broken_by(defect, proof.settings, proof.shortest)[0]
     for end in range(len(proof.shortest)):
         assert broken_by(defect, proof.settings, proof.shortest[:end]) == []

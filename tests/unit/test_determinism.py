@@ -56,7 +56,7 @@ def test_processes_with_other_hash_seeds_find_the_same():
 @pytest.mark.parametrize("name", ["hw", "kip-101", "kip-279"])
 def test_what_compiled_search_found_interpreted_replay_confirms(name):
     for property_ in ("no-committed-loss", "no-divergence", "isr-complete", "convergence"):
-        wanted = 1 << properties.PROPERTIES.index(property_)
+        wanted = properties.named(property_).bit
         shortest = explore(GENERATIONS[name], Configuration(records=3, epochs=3), wanted).shortest
         assert shortest is not None
         assert replay(shortest, GENERATIONS[name], Configuration()).first_broken[property_] == len(shortest)

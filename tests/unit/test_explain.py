@@ -21,14 +21,14 @@ from epochfuzz.harness.witness.scenes import narrate
 from epochfuzz.model import goals
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import VERBS, event_text
-from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.properties import NAMES, named
 from epochfuzz.model.protocols import GENERATIONS, MECHANISMS, parse_protocol
 
 ROOT = Path(__file__).parents[2]
 
 ENTRIES = list(glossary().values())
 NAMES = {
-    "property": list(PROPERTIES),
+    "property": list(NAMES),
     "mechanism": [
         name
         for mechanism, choices in MECHANISMS.items()
@@ -151,7 +151,7 @@ def test_complete_search_finds_an_example_of_that_length_and_none_shorter(exampl
     found = explore(
         parse_protocol(example.under),
         Configuration(**(example.settings.changed() | bounds)),
-        1 << PROPERTIES.index(example.breaks or ""),
+        named(example.breaks or "").bit,
         depth=len(example.events),
         spared=[parse_protocol(example.beside)] if example.beside and not alone else [],
     )
@@ -162,7 +162,7 @@ def test_complete_search_finds_an_example_of_that_length_and_none_shorter(exampl
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_complete_search_finds_no_high_watermark_beyond_the_log(generation: str) -> None:
     bounds = Configuration(power_loss=True, asynchronous_checkpoint=True, records=1, epochs=1)
-    result = explore(GENERATIONS[generation], bounds, 1 << PROPERTIES.index("hw-within-log"))
+    result = explore(GENERATIONS[generation], bounds, named("hw-within-log").bit)
     assert (result.complete, result.broken) == (True, False)
 
 

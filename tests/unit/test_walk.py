@@ -69,7 +69,7 @@ def interpreted(subject: Walker, number: int) -> Tally:
         kinds.append(situations.kind_of(situation) if met else 0)
     applied = [step_.applied for step_ in run.steps]
     for name, at in run.first_broken.items():
-        place = 0, properties.PROPERTIES.index(name), kinds[at]
+        place = 0, properties.named(name).number, kinds[at]
         tally.failures[place] = 1
         tally.shortest[place][0] = sum(applied[:at]), number
     tally.schedules, tally.events[0] = 1, length

@@ -8,7 +8,7 @@ from epochfuzz.harness.cases.judgement import Judgement, Verdict
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Exhibit, Page, Row
 from epochfuzz.harness.witness.story import most_telling, tell
-from epochfuzz.model.properties import PROPERTIES
+from epochfuzz.model.properties import NAMES
 
 
 def page(judgements: Sequence[Judgement]) -> Page:
@@ -22,7 +22,7 @@ def page(judgements: Sequence[Judgement]) -> Page:
         summary=f"{'1 case' if one else f'{len(judgements)} cases'}, {verdict}",
         facts=tuple((key, one.settings.words()[key]) for key in one.settings.changed()) if one else (),
         protocols=protocols,
-        properties=tuple(_property(name, judgements, protocols) for name in PROPERTIES),
+        properties=tuple(_property(name, judgements, protocols) for name in NAMES),
         exhibits=tuple(_exhibit(judgement) for judgement in judgements),
         commands=(shlex.join(["epochfuzz", "replay", *(str(judgement.case.path) for judgement in judgements)]),),
         cases=tuple(_case(judgement, protocols) for judgement in judgements),

@@ -41,7 +41,7 @@ def page(
             *settings.words().items(),
         ),
         protocols=tuple(protocol.name for protocol in walker.protocols),
-        properties=tuple(_property(name, walker, findings, shown) for name in properties.PROPERTIES),
+        properties=tuple(_property(name, walker, findings, shown) for name in properties.NAMES),
         exhibits=tuple(sorted((_exhibit(same, walker) for same in together), key=lambda each: each.kind != BROKEN)),
         commands=(reproduce,),
         goals=tuple(_goals(walker, walked)),

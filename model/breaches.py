@@ -1,0 +1,83 @@
+"""What breaks a property in a state, in words: one sentence for each place where it does."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from epochfuzz.model import controller, log
+from epochfuzz.model.events import REPLICA_NAMES
+from epochfuzz.model.replication import presumes_leadership
+from epochfuzz.model.state import NONE, Partition
+
+
+def lost(p: Partition, promised: int) -> Iterator[str]:
+    """Records out of a set of promised ones that do not stand where they belong on the true leader."""
+    leader = controller.true_leader(p)
+    if leader == NONE:
+        return
+    missing = promised & ~p.standing[leader]
+    records = [record for record in range(missing.bit_length()) if missing >> record & 1]
+    for offset, record in sorted((log.at(p.record_offset, record), record) for record in records):
+        yield f"m{record} is not at offset {offset} of leader {REPLICA_NAMES[leader]}"
+
+
+def diverging(p: Partition) -> Iterator[str]:
+    """Different records at one offset below both high watermarks."""
+    for a, b in combinations(range(p.replicas), 2):
+        for offset in _differing(p, a, b, min(p.high_watermark[a], p.high_watermark[b])):
+            yield f"{_disagree(p, a, b, offset)}, below the HW of both"
+
+
+def mismatching(p: Partition) -> Iterator[str]:
+    """Different records at one offset and epoch."""
+    for a, b in combinations(range(p.replicas), 2):
+        for offset in _differing(p, a, b, min(p.leo[a], p.leo[b])):
+            epoch = log.at(p.log_epoch[a], offset)
+            if epoch == log.at(p.log_epoch[b], offset):
+                yield f"{_disagree(p, a, b, offset)}, both of epoch {epoch}"
+
+
+def beyond_log(p: Partition) -> Iterator[str]:
+    """High watermarks beyond the log end offset."""
+    for r in range(p.replicas):
+        if p.high_watermark[r] > p.leo[r]:
+            yield f"{REPLICA_NAMES[r]}'s HW {p.high_watermark[r]} is beyond its LEO {p.leo[r]}"
+
+
+def missing_in_isr(p: Partition) -> Iterator[str]:
+    """Records below the high watermark of a presumed leader that a member of the true ISR does not have."""
+    for leader in range(p.replicas):
+        if not presumes_leadership(p, leader):
+            continue
+        for r in range(p.replicas):
+            if r == leader or not controller.isr(p) >> r & 1:
+                continue
+            for offset in range(min(p.high_watermark[leader], p.leo[leader])):
+                if offset >= p.leo[r] or _differ(p, leader, r, offset):
+                    record = log.at(p.log_record[leader], offset)
+                    who, where = REPLICA_NAMES[r], REPLICA_NAMES[leader]
+                    yield f"{who} is in the ISR without m{record}, which is below {where}'s HW"
+
+
+def unequal(p: Partition) -> Iterator[str]:
+    """Logs and high watermarks of a healed partition that differ."""
+    for a, b in combinations(range(p.replicas), 2):
+        for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
+            if values[a] != values[b]:
+                yield f"healed, {what} is {values[a]} on {REPLICA_NAMES[a]} and {values[b]} on {REPLICA_NAMES[b]}"
+        for offset in range(min(p.leo[a], p.leo[b])):
+            if _differ(p, a, b, offset) or log.at(p.log_epoch[a], offset) != log.at(p.log_epoch[b], offset):
+                yield f"healed, {_disagree(p, a, b, offset)}"
+
+
+def _differing(p: Partition, a: int, b: int, end: int) -> Iterator[int]:
+    """The offsets below `end` at which two logs have different records."""
+    return (offset for offset in range(end) if _differ(p, a, b, offset))
+
+
+def _differ(p: Partition, a: int, b: int, offset: int) -> bool:
+    return log.at(p.log_record[a], offset) != log.at(p.log_record[b], offset)
+
+
+def _disagree(p: Partition, a: int, b: int, offset: int) -> str:
+    held = (f"{REPLICA_NAMES[r]} has m{log.at(p.log_record[r], offset)}" for r in (a, b))
+    return f"at offset {offset} {' and '.join(held)}"

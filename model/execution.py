@@ -1,0 +1,44 @@
+"""An execution: a partition that goes from event to event, interpreted, under the rules of its protocol."""
+
+from collections.abc import Iterable
+
+from epochfuzz.model import program
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.properties import CONVERGENCE
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.refusals import APPLIED
+from epochfuzz.model.state import Partition, initial
+
+
+class Execution:
+    """A partition, `state`, and what can happen to it."""
+
+    __slots__ = ("_rules", "state")
+
+    def __init__(self, protocol: Protocol, settings: Configuration, events: Iterable[int] = ()) -> None:
+        self.state: Partition = initial(protocol, settings)
+        self._rules = program.interpreted(protocol)
+        for event in events:
+            self._rules.step(self.state, event)
+
+    def apply(self, event: int) -> bool:
+        """Apply an event. False: it is not enabled, and nothing changed."""
+        return self._rules.step(self.state, event) == APPLIED
+
+    def broken(self) -> int:
+        """The set of properties that are broken now, but for those that are judged at the end."""
+        return self._rules.broken_now(self.state)
+
+    def converges(self) -> bool:
+        """Whether the partition would come to agree if all faults stopped now; it stays as it is."""
+        return not self._rules.non_convergence(self.state.copy())
+
+    def breaks(self, wanted: int) -> bool:
+        """Whether one of a set of properties is broken, `convergence` judged as if this were the end."""
+        return bool(self.broken() & wanted) or (wanted & CONVERGENCE != 0 and not self.converges())
+
+    def copy(self) -> "Execution":
+        """An independent execution that has come as far."""
+        other = Execution.__new__(Execution)
+        other.state, other._rules = self.state.copy(), self._rules
+        return other

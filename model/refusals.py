@@ -1,0 +1,84 @@
+"""Why an event changes nothing: the precondition of its rule that does not hold.
+
+A rule answers with one of these, APPLIED where the event was enabled. The precondition stands in the rule alone;
+whoever wants to read the reason looks up its sentence.
+"""
+
+from enum import IntEnum
+
+
+class Refusal(IntEnum):
+    """A reason, and its sentence. What stands in braces is filled in by harness/witness/refusal.py."""
+
+    sentence: str
+
+    def __new__(cls, number: int, sentence: str) -> "Refusal":
+        """A number that carries its sentence."""
+        refusal = int.__new__(cls, number)
+        refusal._value_ = number
+        refusal.sentence = sentence
+        return refusal
+
+    APPLIED = 0, ""
+    NO_SUCH_REPLICA = 1, "there is no replica {r}"
+    IS_DOWN = 2, "{r} is down"
+    IS_UP = 3, "{r} is up"
+
+    # produce
+    DOES_NOT_LEAD = 4, "{r} does not lead"
+    RECORDS_BOUND = 5, "the bound of {records} records is reached"
+    NOT_ENOUGH_REPLICAS = 6, "NOT_ENOUGH_REPLICAS: the ISR has {isr_size} of min.insync.replicas {min_insync_replicas}"
+
+    # fetch, receive, drop
+    KNOWS_NO_LEADER = 7, "{r} knows no leader"
+    LEADS = 8, "{r} itself leads"
+    ANSWER_IN_FLIGHT = 9, "an answer to {r} is still in flight"
+    LEADER_IS_DOWN = 10, "{leader} is down"
+    LEADER_DOES_NOT_LEAD = 11, "{leader} does not lead"
+    FENCED_LEADER_EPOCH = (
+        12,
+        "leader {leader} is at epoch {leader_epoch} and refuses {r}, at epoch {epoch}: FENCED_LEADER_EPOCH",
+    )
+    UNKNOWN_LEADER_EPOCH = (
+        13,
+        "leader {leader} is at epoch {leader_epoch} and refuses {r}, at epoch {epoch}: UNKNOWN_LEADER_EPOCH",
+    )
+    NOTHING_IN_FLIGHT = 14, "nothing is in flight to {r}"
+
+    # notify, catch_up
+    KNOWS_LATEST_EPOCH = 15, "{r} knows the latest epoch, {controller_epoch}"
+    LESS_THAN_TWO_EPOCHS_BEHIND = 16, "{r} is less than two epochs behind"
+
+    # elect, expire
+    EPOCHS_BOUND = 17, "the bound of {epochs} epoch changes is reached"
+    IS_LEADER = 18, "the controller has {r} as leader already"
+    UNCLEAN_ELECTION_OFF = 19, "{r} is not in the ISR, and unclean leader election is off"
+    ISR_HAS_LIVE_MEMBER = 20, "{r} is not in the ISR, which has a live member"
+    NEITHER_LEADS_NOR_IN_ISR = 21, "{r} neither leads nor is in the ISR"
+    LAST_MEMBER = 22, "{r} is the last member of the ISR, and leads no more"
+
+    # shrink, expand
+    NO_TRUE_LEADER = 23, "no live leader is aware of the controller's current epoch"
+    NOT_IN_ISR = 24, "{r} is not in the ISR"
+    IN_ISR = 25, "{r} is in the ISR"
+    DOES_NOT_LAG = 26, "{r} does not lag"
+    FOLLOWS_ANOTHER = 27, "{r} does not follow {true_leader}"
+    IS_TRUNCATING = 28, "{r} is truncating"
+    IN_ANOTHER_EPOCH = 29, "{r} is not at {true_leader}'s epoch {controller_epoch}"
+    HAS_NOT_FETCHED = 30, "{r} has not fetched from {true_leader} in this epoch"
+    BELOW_HIGH_WATERMARK = 31, "{true_leader} has seen {r} at offset {seen_at}, below the HW"
+    BELOW_EPOCH_START = (
+        32,
+        "{true_leader} has seen {r} at offset {seen_at}, below the start of its epoch, {epoch_start}",
+    )
+
+    # power_loss, flush, checkpoint
+    POWER_LOSS_OFF = 33, "power_loss is off in the configuration"
+    LOG_IS_FLUSHED = 34, "{r}'s log is flushed already"
+    ASYNCHRONOUS_CHECKPOINT_OFF = 35, "asynchronous_checkpoint is off in the configuration"
+    HIGH_WATERMARK_IS_CHECKPOINTED = 36, "{r}'s HW is checkpointed already"
+
+
+APPLIED = Refusal.APPLIED
+if [*Refusal] != [*range(len(Refusal))]:
+    raise TypeError("refusals are numbered from 0, in order and without a gap")
