@@ -11,11 +11,12 @@ from epochfuzz.model.state import Partition, initial
 
 
 class Execution:
-    """A partition, `state`, and what can happen to it."""
+    """A partition, `state`, and what can happen to it under its protocol and `settings`."""
 
-    __slots__ = ("_rules", "state")
+    __slots__ = ("_rules", "settings", "state")
 
     def __init__(self, protocol: Protocol, settings: Configuration, events: Iterable[int] = ()) -> None:
+        self.settings = settings
         self.state: Partition = initial(protocol, settings)
         self._rules = program.interpreted(protocol)
         for event in events:
@@ -40,5 +41,5 @@ class Execution:
     def copy(self) -> "Execution":
         """An independent execution that has come as far."""
         other = Execution.__new__(Execution)
-        other.state, other._rules = self.state.copy(), self._rules
+        other.state, other.settings, other._rules = self.state.copy(), self.settings, self._rules
         return other

@@ -58,8 +58,12 @@ class Holds(Enum):
     REPLICA_OR_NONE = "replica or none"  # NONE for nobody
     REPLICA_SET = "replica set"  # bit r for replica r
     RECORD_SET = "record set"  # bit i for record m<i>
-    WORD = "word"  # four bits for each offset
-    FETCHED = "fetched"  # a word of what one Fetch answer brings
+    RECORDS = "records"  # a word: four bits for each offset, see log.py
+    RECORD_EPOCHS = "leader epochs of records"  # likewise
+    FETCHED_RECORDS = "records of a Fetch answer"  # likewise, of no more than one answer brings
+    FETCHED_EPOCHS = "leader epochs of the records of a Fetch answer"
+    OFFSETS = "offsets"  # a word: four bits for each record
+    NUMBER = "number"  # of no further meaning: no search has it in its keys
 
     def bounds(self, p: State) -> tuple[int, int]:
         """(least, greatest) value of an element."""
@@ -74,9 +78,18 @@ class Holds(Enum):
             Holds.REPLICA_OR_NONE: (NONE, p.replicas - 1),
             Holds.REPLICA_SET: (0, (1 << p.replicas) - 1),
             Holds.RECORD_SET: (0, (1 << p.records) - 1),
-            Holds.WORD: (0, (1 << 4 * p.records) - 1),
-            Holds.FETCHED: (0, (1 << 4 * min(p.records_per_fetch, p.records)) - 1),
+            Holds.RECORDS: (0, _word(p.records, p.records - 1)),
+            Holds.RECORD_EPOCHS: (0, _word(p.records, p.epochs)),
+            Holds.FETCHED_RECORDS: (0, _word(min(p.records_per_fetch, p.records), p.records - 1)),
+            Holds.FETCHED_EPOCHS: (0, _word(min(p.records_per_fetch, p.records), p.epochs)),
+            Holds.OFFSETS: (0, _word(p.records, p.records - 1)),
+            Holds.NUMBER: (0, 0),
         }[self]
+
+
+def _word(size: int, greatest: int) -> int:
+    """A word that has a number in each of so many places."""
+    return sum(greatest << 4 * place for place in range(size))
 
 
 @dataclass(frozen=True)
@@ -92,11 +105,13 @@ ENTRY = Axis(EPOCHS, lambda p: int(p.epochs) + 1)  # of a leader epoch cache
 DECISION = Axis(EPOCHS, lambda p: int(p.epochs) + 1)  # of the controller, by epoch
 
 
-def _always(p: State) -> bool:
+def always_read(p: State) -> bool:
+    """Of a field that the rules read under any protocol and configuration."""
     return True
 
 
-def _never(p: State) -> bool:
+def never_read(p: State) -> bool:
+    """Of a field that is written only."""
     return False
 
 
@@ -112,7 +127,7 @@ class Field:
     holds: Holds | type[IntEnum]
     by: tuple[Axis, ...] = ()
     start: int = 0
-    read: Callable[[State], bool] = _always
+    read: Callable[[State], bool] = always_read
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -149,12 +164,12 @@ def _cache_is_read(p: State) -> bool:
 
 VARIABLES: tuple[Field, ...] = (
     # Logs, and what is in flight of them, see log.py.
-    Field("log_record", Holds.WORD, _R),
-    Field("log_epoch", Holds.WORD, _R),
-    Field("flight_record", Holds.FETCHED, _R),  # a Fetch answer: the records it brings
-    Field("flight_record_epoch", Holds.FETCHED, _R),
-    Field("record_offset", Holds.WORD),  # by record id, not by offset: where each record was appended first
-    Field("goals", Holds.WORD, read=_never),  # what this schedule has shown, see goals.py
+    Field("log_record", Holds.RECORDS, _R),
+    Field("log_epoch", Holds.RECORD_EPOCHS, _R),
+    Field("flight_record", Holds.FETCHED_RECORDS, _R),  # a Fetch answer: the records it brings
+    Field("flight_record_epoch", Holds.FETCHED_EPOCHS, _R),
+    Field("record_offset", Holds.OFFSETS),  # by record id, not by offset: where each record was appended first
+    Field("goals", Holds.NUMBER, read=never_read),  # what this schedule has shown, see goals.py
     # What each replica keeps on disk.
     Field("standing", Holds.RECORD_SET, _R),  # the records that stand at their own offset in r's log
     Field("leo", Holds.COUNT, _R),
@@ -192,8 +207,8 @@ VARIABLES: tuple[Field, ...] = (
 # that is planted in the rules, 0 for none. No rule writes them.
 CONSTANTS: tuple[Field, ...] = (
     *(Field(name, choices) for name, choices in MECHANISMS.items()),
-    *(Field(name, Holds.WORD) for name in Configuration().numbers()),
-    Field("defect", Holds.WORD),
+    *(Field(name, Holds.NUMBER) for name in Configuration().numbers()),
+    Field("defect", Holds.NUMBER),
 )
 FIELDS = (*VARIABLES, *CONSTANTS)
 

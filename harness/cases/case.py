@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from epochfuzz.harness.cases.case_yaml import CaseError, Flow, Folded, Value, read, write
+from epochfuzz.model import observation
 from epochfuzz.model.configuration import Configuration, ConfigurationError
 from epochfuzz.model.events import REPLICA_NAMES, parse_event, replica_of, schedule_texts
 from epochfuzz.model.names import nearest
+from epochfuzz.model.observation import Shape
 from epochfuzz.model.properties import named
 from epochfuzz.model.protocols import parse_protocol
 
@@ -179,15 +181,15 @@ def _states(value: Value, settings: Configuration, events: bytes) -> tuple[Check
 def _state(value: Value, settings: Configuration, events: bytes) -> CheckedState:
     letters = REPLICA_NAMES[: settings.replicas]
     parts = value.fields(("after", "protocol"), (*letters, "controller"))
-    observation: dict[str, Any] = {}
+    seen: dict[str, Any] = {}
     replicas = {key: _read_known(part, _REPLICA) for key, part in parts.items() if key in letters}
     if replicas:
-        observation["replicas"] = replicas
+        seen["replicas"] = replicas
     if "controller" in parts:
-        observation["controller"] = _read_known(parts["controller"], _CONTROLLER)
-    if not observation:
+        seen["controller"] = _read_known(parts["controller"], _CONTROLLER)
+    if not seen:
         raise value.error(f"this state says nothing of any replica; add {', '.join(letters)} or controller")
-    return CheckedState(parts["after"].whole_number(0, len(events)), parts["protocol"].parsed(_protocol), observation)
+    return CheckedState(parts["after"].whole_number(0, len(events)), parts["protocol"].parsed(_protocol), seen)
 
 
 def _read_known(value: Value, readers: dict[str, Callable[[Value], Any]]) -> dict[str, Any]:
@@ -225,21 +227,20 @@ def _fingerprints(value: Value) -> dict[str, str]:
     return {key.parsed(_protocol): item.parsed(_fingerprint) for key, item in value.entries()}
 
 
-# What the parts of a case hold, by key; the keys of a replica and of the controller are those of an observation.
-_REPLICA: dict[str, Callable[[Value], Any]] = {
-    "up": Value.flag,
-    "log": _log,
-    "leo": Value.whole_number,
-    "hw": Value.whole_number,
-    "epochs": _epochs,
-    "leader": _replica_or_none,
-    "leader_epoch": _number_or_none,
+# How what can be seen is read from a case file.
+_SHAPES: dict[Shape, Callable[[Value], Any]] = {
+    Shape.FLAG: Value.flag,
+    Shape.NUMBER: Value.whole_number,
+    Shape.NUMBER_OR_NONE: _number_or_none,
+    Shape.REPLICA_OR_NONE: _replica_or_none,
+    Shape.REPLICAS: _isr,
+    Shape.LOG: _log,
+    Shape.EPOCHS: _epochs,
 }
-_CONTROLLER: dict[str, Callable[[Value], Any]] = {
-    "leader": _replica_or_none,
-    "epoch": Value.whole_number,
-    "isr": _isr,
-}
+
+# What the parts of a case hold, by key.
+_REPLICA = {seen.name: _SHAPES[seen.shape] for seen in observation.REPLICA}
+_CONTROLLER = {seen.name: _SHAPES[seen.shape] for seen in observation.CONTROLLER}
 _PROVENANCE: dict[str, Callable[[Value], Any]] = {
     "seed": Value.whole_number,
     "schedule": Value.whole_number,

@@ -1,25 +1,27 @@
 """Healing: what model/healing.py does to the model, done to a subject in events."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from epochfuzz.harness.conform.promises import Seen
+from epochfuzz.harness.conform.seen import SeenPartition
 from epochfuzz.harness.conform.subject import Answering
 from epochfuzz.harness.conform.wire import Observation
+from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import REPLICA_NAMES
 from epochfuzz.model.state import EPOCHS
 
 _PATIENCE = 3  # rounds in which nothing is seen to happen; a follower may be asking for one epoch after another
 
 
-def heal(subject: Answering, replicas: int, verbs: Sequence[str]) -> Observation:
+def heal(subject: Answering, settings: Configuration, verbs: Sequence[str]) -> Observation:
     """All faults stop: everyone returns, learns every decision, and fetches until logs agree or nothing happens."""
-    names = REPLICA_NAMES[:replicas]
+    names = REPLICA_NAMES[: settings.replicas]
 
     def each(verb: str) -> list[str]:
         return [name for name in names if verb in verbs and subject.apply(f"{verb} {name}")]
 
     each("restart")
-    controller = subject.observe().get("controller", {})
+    controller: dict[str, Any] = subject.observe().get("controller", {})
     if "elect" in verbs and controller.get("leader", "unknown") is None:
         next((name for name in controller.get("isr", []) if subject.apply(f"elect {name}")), None)
     for _ in range(EPOCHS):
@@ -34,6 +36,12 @@ def heal(subject: Answering, replicas: int, verbs: Sequence[str]) -> Observation
                     subject.apply(f"{verb} {name}")
         before, observation = observation, subject.observe()
         quiet = quiet + 1 if observation == before else 0
-        if quiet > _PATIENCE or (quiet and not any(Seen(observation).unequal())):
+        if quiet > _PATIENCE or (quiet and _has_converged(observation, settings)):
             break
     return observation
+
+
+def _has_converged(observation: Observation, settings: Configuration) -> bool:
+    seen = SeenPartition(settings)
+    seen.show(observation)
+    return seen.has_converged()

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from epochfuzz.harness.conform.fault import Fault
+from epochfuzz.model import observation
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, verb_of
 
@@ -35,14 +36,14 @@ class Judge(Protocol):
 
 
 # The fields of an observation, as faults name them with the replica's name in between.
-REPLICA_FIELDS = ("up", "leo", "hw", "log", "epochs", "leader", "leader_epoch")
-CONTROLLER_FIELDS = ("leader", "epoch", "isr")
+REPLICA_FIELDS = tuple(seen.name for seen in observation.REPLICA)
+CONTROLLER_FIELDS = tuple(seen.name for seen in observation.CONTROLLER)
 FIELDS = (*(f"replicas.{field}" for field in REPLICA_FIELDS), *(f"controller.{field}" for field in CONTROLLER_FIELDS))
 
 
-def fields_of(observation: "Observation") -> Iterator[str]:
+def fields_of(shown: "Observation") -> Iterator[str]:
     """The fields that an observation shows, in the manner of FIELDS; those that mean nothing are among them."""
-    for part, content in observation.items():
+    for part, content in shown.items():
         values: Any = content
         if part == "replicas":
             for replica in values.values():

@@ -5,14 +5,17 @@ not know is let through, and named in the summary of a run: it is either a missp
 """
 
 import json
-from dataclasses import asdict
+from collections.abc import Iterable
+from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal, NotRequired, cast
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict  # pydantic wants this one up to Python 3.11
 
+from epochfuzz.model import observation
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import VERBS
+from epochfuzz.model.observation import Seen, Shape
 
 VERSION: Literal[1] = 1
 
@@ -26,50 +29,58 @@ class Malformed(ValueError):
     """A reply that is not of the protocol; the message says where and why."""
 
 
-@_open
-class ReplicaObservation(TypedDict, total=False):
-    """What can be seen of one replica. A field that is left out is not compared."""
+# What a value of an observation is on the wire.
+_TYPES: dict[Shape, Any] = {
+    Shape.FLAG: bool,
+    Shape.NUMBER: int,
+    Shape.NUMBER_OR_NONE: int | None,
+    Shape.REPLICA_OR_NONE: ReplicaName | None,
+    Shape.REPLICAS: Annotated[list[ReplicaName], AfterValidator(sorted)],
+    Shape.LOG: list[tuple[str, int]],
+    Shape.EPOCHS: list[tuple[int, int]],
+}
 
-    up: Annotated[bool, Field(description="whether the process runs")]
-    leo: Annotated[int, Field(description="log end offset: the offset of the next record")]
-    hw: Annotated[int, Field(description="high watermark; of a process that is down, the one it would restart with")]
-    log: Annotated[list[tuple[str, int]], Field(description="by offset: the record, m0, m1, ..., and its leader epoch")]
-    epochs: Annotated[list[tuple[int, int]], Field(description="leader epoch cache: epoch and start offset")]
-    leader: Annotated[ReplicaName | None, Field(description="whom it takes for the leader; null for nobody")]
-    leader_epoch: Annotated[int | None, Field(description="the epoch of the latest decision that it learned")]
+
+def _observed(name: str, meaning: str, fields: Iterable[Seen]) -> Any:
+    """The type of what can be seen of something, any part of which may be left out."""
+    types = {seen.name: Annotated[_TYPES[seen.shape], Field(description=seen.meaning)] for seen in fields}
+    made: Any = TypedDict(name, types, total=False)  # type: ignore[misc]  # known only as this runs
+    made.__doc__ = meaning
+    return _open(made)
 
 
-@_open
-class ControllerObservation(TypedDict, total=False):
-    """The controller's current decision. A field that is left out is not compared."""
-
-    leader: ReplicaName | None
-    epoch: int
-    isr: Annotated[list[ReplicaName], AfterValidator(sorted), Field(description="in any order")]
+ReplicaObservation = _observed(
+    "ReplicaObservation",
+    "What can be seen of one replica. A field that is left out is not compared.",
+    observation.REPLICA,
+)
+ControllerObservation = _observed(
+    "ControllerObservation",
+    "The controller's current decision. A field that is left out is not compared.",
+    observation.CONTROLLER,
+)
 
 
 @_open
 class Observation(TypedDict, total=False):
     """What can be seen of a partition after an event. A field that is left out is not compared."""
 
-    replicas: dict[ReplicaName, ReplicaObservation]
-    controller: ControllerObservation
+    replicas: dict[ReplicaName, ReplicaObservation]  # type: ignore[valid-type]
+    controller: ControllerObservation  # type: ignore[valid-type]
 
 
-class Config(TypedDict):
-    """The settings of the partition; all of them are sent. See the settings of a case file."""
+_SETTING_TYPES: dict[str, Any] = {"acks": Literal["0", "1", "all"]}
 
-    replicas: int
-    acks: Literal["0", "1", "all"]
-    min_insync_replicas: int
-    unclean_leader_election: bool
-    power_loss: Annotated[bool, Field(description="power_loss and flush may be sent")]
-    asynchronous_checkpoint: Annotated[
-        bool, Field(description="the high watermark reaches the disk by checkpoint only")
-    ]
-    records_per_fetch: int
-    records: Annotated[int, Field(description="no more than that many records will be produced")]
-    epochs: Annotated[int, Field(description="the leader epoch will not change more often")]
+Config: Any = TypedDict(  # type: ignore[misc]  # known only as this runs
+    "Config",
+    {
+        setting.name: Annotated[
+            _SETTING_TYPES.get(setting.name, type(setting.default)), Field(description=setting.metadata["meaning"])
+        ]
+        for setting in fields(Configuration)
+    },
+)
+Config.__doc__ = "The settings of the partition; all of them are sent. See the settings of a case file."
 
 
 class ResetRequest(TypedDict):
@@ -140,10 +151,10 @@ def parse_event_reply(line: bytes) -> EventReply:
     return reply
 
 
-def check_observation(observation: Any) -> Observation:
+def check_observation(shown: Any) -> Observation:
     """An observation that came as Python values, as the protocol would have brought it. Raises Malformed."""
     try:
-        text = json.dumps(observation).encode()
+        text = json.dumps(shown).encode()
     except (TypeError, ValueError) as error:
         raise Malformed(f"observation: {error}") from None
     return parse_observation(text)
@@ -151,8 +162,8 @@ def check_observation(observation: Any) -> Observation:
 
 def parse_observation(text: str | bytes) -> Observation:
     """An observation alone. Raises Malformed."""
-    observation: Observation = _parse(_OBSERVATION, text)
-    return observation
+    parsed: Observation = _parse(_OBSERVATION, text)
+    return parsed
 
 
 def check_verbs(verbs: list[str]) -> None:

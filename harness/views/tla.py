@@ -13,10 +13,11 @@ from typing import Any
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import Scene, narrate
-from epochfuzz.model.observation import observe
+from epochfuzz.model import observation
+from epochfuzz.model.observation import Seen, Shape, observe
 
 _WIDTH = 100
-_NO_EPOCH = -1
+_NO_NUMBER = -1
 _RESERVED = {"Replicas", "Lost", "Loses", "WellFormed"}
 
 _OPERATORS = r"""
@@ -67,30 +68,16 @@ def _behaviour(run: Run) -> Iterator[str]:
     yield f"ASSUME {'' if 'no-committed-loss' in run.first_broken else '~'}Loses({name})"
 
 
-def _state(scene: Scene, observation: dict[str, Any]) -> Iterator[str]:
-    replicas = observation["replicas"]
-    controller = observation["controller"]
+def _state(scene: Scene, shown: dict[str, Any]) -> Iterator[str]:
     fields = {
         "event": scene.event,
         "enabled": scene.applied,
-        "up": {r: seen["up"] for r, seen in replicas.items()},
-        "log": {r: [{"record": m, "epoch": epoch} for m, epoch in seen["log"]] for r, seen in replicas.items()},
-        "leo": {r: seen["leo"] for r, seen in replicas.items()},
-        "hw": {r: seen["hw"] for r, seen in replicas.items()},
-        "epochs": {
-            r: [{"epoch": epoch, "startOffset": start} for epoch, start in seen["epochs"]]
-            for r, seen in replicas.items()
-        },
-        "leader": {r: _or_none(seen["leader"]) for r, seen in replicas.items()},
-        "leaderEpoch": {
-            r: _NO_EPOCH if seen["leader_epoch"] is None else seen["leader_epoch"] for r, seen in replicas.items()
+        **{
+            _name(seen): {r: _in_tla(seen, values[seen.name]) for r, values in shown["replicas"].items()}
+            for seen in observation.REPLICA
         },
         "inFlight": {replica.name: replica.in_flight for replica in scene.replicas},
-        "controller": {
-            "leader": _or_none(controller["leader"]),
-            "epoch": controller["epoch"],
-            "isr": frozenset(controller["isr"]),
-        },
+        "controller": {_name(seen): _in_tla(seen, shown["controller"][seen.name]) for seen in observation.CONTROLLER},
         "committed": frozenset(scene.committed),
         "broken": frozenset(scene.newly_broken),
     }
@@ -99,8 +86,27 @@ def _state(scene: Scene, observation: dict[str, Any]) -> Iterator[str]:
         yield f"    {' ' if i else '['}{key} |-> {_value(value)}{']' if i == last else ','}"
 
 
-def _or_none(name: str | None) -> str:
-    return "none" if name is None else name
+def _name(seen: Seen) -> str:
+    """The name of a field in TLA+: `leaderEpoch` for `leader_epoch`."""
+    first, *others = seen.name.split("_")
+    return first + "".join(map(str.title, others))
+
+
+def _in_tla(seen: Seen, value: Any) -> Any:
+    """A value that was seen, in the types that `_value` writes."""
+    match seen.shape:
+        case Shape.LOG:
+            return [{"record": record, "epoch": epoch} for record, epoch in value]
+        case Shape.EPOCHS:
+            return [{"epoch": epoch, "startOffset": start} for epoch, start in value]
+        case Shape.REPLICAS:
+            return frozenset(value)
+        case Shape.REPLICA_OR_NONE:
+            return "none" if value is None else value
+        case Shape.NUMBER_OR_NONE:
+            return _NO_NUMBER if value is None else value
+        case _:
+            return value
 
 
 def _value(value: Any) -> str:

@@ -4,12 +4,11 @@ import json
 import sys
 from typing import Any
 
-from epochfuzz.model import state
 from epochfuzz.model.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
 from epochfuzz.model.events import parse_event
+from epochfuzz.model.execution import Execution
 from epochfuzz.model.observation import observe
 from epochfuzz.model.protocols import parse_protocol
-from epochfuzz.model.step import step
 
 
 class Reference:
@@ -17,14 +16,14 @@ class Reference:
 
     def reset(self, config: dict[str, Any], protocol: str) -> list[str] | None:
         bounds = {"records": MAX_RECORDS, "epochs": MAX_EPOCHS}  # a subject has none of a run's
-        self.p = state.initial(parse_protocol(protocol), Configuration(**(config | bounds)))
+        self.execution = Execution(parse_protocol(protocol), Configuration(**(config | bounds)))
         return None
 
     def apply(self, event: str) -> bool:
-        return step(self.p, parse_event(event))
+        return self.execution.apply(parse_event(event))
 
     def observe(self) -> dict[str, Any]:
-        return observe(self.p)
+        return observe(self.execution.state)
 
 
 def main() -> None:

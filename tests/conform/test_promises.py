@@ -13,7 +13,7 @@ from epochfuzz.harness.search import generate
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.properties import PROPERTIES, permitted
+from epochfuzz.model.properties import NAMES, permitted
 from epochfuzz.model.protocols import GENERATIONS, parse_protocol
 from tests.conform.reference import Reference
 from tests.conform.test_lockstep import Changed
@@ -52,7 +52,7 @@ def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
 def test_the_shortest_loss_is_told_in_a_sentence() -> None:
     driven = run(parse_schedule(LOSS), "hw", Configuration())
     loss = next(failure.fault for failure in driven.failures if failure.fault.field == "no-committed-loss")
-    assert loss.sentence == "no-committed-loss is broken: m0 is not at offset 0 of the leader B"
+    assert loss.sentence == "no-committed-loss is broken: m0 is not at offset 0 of leader B"
 
 
 def test_a_schedule_goes_on_after_a_broken_promise() -> None:
@@ -95,7 +95,7 @@ def test_what_the_contract_permits_is_not_reported() -> None:
 
 
 def test_every_property_that_a_model_can_break_is_judged() -> None:
-    breakable = set(PROPERTIES) - {"hw-within-log", "log-matching"}
+    breakable = set(NAMES) - {"hw-within-log", "log-matching"}
     found: set[str] = set()
     settings = Configuration(replicas=3, unclean_leader_election=True)
     for number in range(200):

@@ -13,10 +13,11 @@ from epochfuzz.harness.search.explore import GIBIBYTE, explore
 from epochfuzz.harness.search.shrink import Reproducer, certify
 from epochfuzz.harness.search.walk import Walker
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model import goals, properties, state
+from epochfuzz.model import properties, state
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.goals import Goal
 from epochfuzz.model.observation import observe
 from epochfuzz.model.protocols import GENERATIONS, Protocol, parse_protocol
-from epochfuzz.model.step import step
 
 HISTORY = {case.id: case for case in load_corpus([Path(__file__).parents[2] / "corpus" / "history"])}
 
@@ -64,11 +65,11 @@ def length_until(reached: Callable[[state.State], bool], case: Case) -> int | No
     """How many events of the schedule that the case came from are enabled until a state is reached, None for never."""
     origin = provenance(case)
     schedule = Walker([found_in(case)], case.settings, origin["seed"]).schedule(origin["schedule"])
-    p = state.initial(found_in(case), case.settings)
+    execution = Execution(found_in(case), case.settings)
     length = 0
     for event in schedule:
-        length += step(p, event)
-        if reached(p):
+        length += execution.apply(event)
+        if reached(execution.state):
             return length
     return None
 
@@ -148,11 +149,11 @@ def test_a_high_watermark_that_goes_back_is_a_goal_and_breaks_nothing(generation
     run = replay(case.events, parse_protocol(generation), case.settings)
     final = run.steps[-1].state
     assert not run.first_broken
-    assert final.goals & goals.HIGH_WATERMARK_WENT_BACK
+    assert final.goals & Goal.HIGH_WATERMARK_WENT_BACK
     assert all(replica["log"] == [["m0", 0]] for replica in observe(final)["replicas"].values())
 
 
 def test_the_random_schedule_that_took_the_high_watermark_back_is_on_record() -> None:
     case = HISTORY[WENT_BACK]
-    length = length_until(lambda p: bool(p.goals & goals.HIGH_WATERMARK_WENT_BACK), case)
+    length = length_until(lambda p: bool(p.goals & Goal.HIGH_WATERMARK_WENT_BACK), case)
     assert length == provenance(case)["shrunk_from"]

@@ -6,10 +6,13 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epochfuzz.model import events, log
+from epochfuzz.model import log
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import Verb, encode
+from epochfuzz.model.execution import Execution
 from epochfuzz.model.observation import log_entries
 from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.state import FIELDS, Partition, from_record, initial, to_record
 from epochfuzz.model.step import step
 from epochfuzz.strategies.configurations import configurations, protocols
@@ -34,10 +37,9 @@ def histories(draw: st.DrawFn) -> History:
 
 def run(history: History) -> Iterator[tuple[bool, Partition]]:
     """The partition after each event, and whether the event was enabled."""
-    p = initial(history.protocol, history.settings)
+    execution = Execution(history.protocol, history.settings)
     for event in history.schedule:
-        applied = step(p, event)
-        yield applied, p
+        yield execution.apply(event), execution.state
 
 
 def end_of(history: History) -> Partition:
@@ -117,11 +119,11 @@ def test_a_leader_epoch_cache_goes_up_and_stays_within_the_log(history: History)
 def test_a_crash_and_a_restart_keep_the_disk(history: History, data: st.DataObject) -> None:
     p = end_of(history)
     r = data.draw(st.integers(0, p.replicas - 1))
-    step(p, events.encode(events.RESTART, r))
+    step(p, encode(Verb.RESTART, r))
     disk = {name: getattr(p, name)[r] for name in ON_DISK}
     promised = (p.checkpointed if p.asynchronous_checkpoint else p.high_watermark)[r]
-    assert step(p, events.encode(events.CRASH, r))
-    assert step(p, events.encode(events.RESTART, r))
+    assert step(p, encode(Verb.CRASH, r)) == APPLIED
+    assert step(p, encode(Verb.RESTART, r)) == APPLIED
     assert {name: getattr(p, name)[r] for name in ON_DISK} == disk
     assert p.high_watermark[r] == min(promised, p.leo[r])
 

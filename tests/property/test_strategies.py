@@ -6,16 +6,16 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule, verb_of
-from epochfuzz.model.properties import NAMES
-from epochfuzz.model.protocols import GENERATIONS, MECHANISMS, Protocol, parse_protocol
-from epochfuzz.model.state import initial
-from epochfuzz.model.step import step
+from epochfuzz.model.events import PROGRESS, parse_schedule, verb_of
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.mechanisms import MECHANISMS
+from epochfuzz.model.properties import NAMES, set_of
+from epochfuzz.model.protocols import GENERATIONS, Protocol, parse_protocol
 from epochfuzz.strategies import profiles, scouting
 from epochfuzz.strategies.configurations import configurations, protocols
-from epochfuzz.strategies.failures import CHECKS, PropertyBroken, failure_class
+from epochfuzz.strategies.failures import FAILURES, PropertyBroken, failure_class, first_broken
 from epochfuzz.strategies.machine import LASTING, replication_machine
-from epochfuzz.strategies.schedules import PROGRESS, lively_schedules, schedules, simplest_first
+from epochfuzz.strategies.schedules import lively_schedules, schedules, simplest_first
 
 HW = parse_protocol("hw")
 
@@ -40,10 +40,7 @@ def test_schedules_shrink_to_the_events_that_matter() -> None:
     settings = Configuration(records=2, epochs=0)
 
     def replicates(schedule: bytes) -> bool:
-        p = initial(HW, settings)
-        for event in schedule:
-            step(p, event)
-        return bool(p.leo[1])
+        return bool(Execution(HW, settings, schedule).state.leo[1])
 
     quietly = hypothesis_settings(max_examples=2_000, database=None)
     assert find(schedules(settings), replicates, settings=quietly) == wanted
@@ -67,9 +64,9 @@ def test_every_mechanism_is_switched_sooner_or_later(mechanism: str) -> None:
 
 
 def test_every_property_has_a_class_of_its_own_for_every_protocol() -> None:
-    assert tuple(CHECKS) == NAMES
-    classes = {failure_class(protocol, name) for protocol in GENERATIONS.values() for name in CHECKS}
-    assert len(classes) == len(GENERATIONS) * len(CHECKS)
+    assert tuple(FAILURES) == NAMES
+    classes = {failure_class(protocol, name) for protocol in GENERATIONS.values() for name in FAILURES}
+    assert len(classes) == len(GENERATIONS) * len(FAILURES)
     assert all(issubclass(failure, PropertyBroken) for failure in classes)
 
 
@@ -78,12 +75,12 @@ def test_a_scout_brings_home_a_schedule_that_breaks_the_wanted_property_at_its_e
     judged = ("no-committed-loss", "no-divergence") if wanted in LASTING else (wanted,)
     scout = scouting.Scout(HW, Configuration(), judged, schedules=20_000, disturbances=2)
     way = scouting.find(scout, 1, wanted)
-    p = initial(HW, scout.settings)
+    execution = Execution(HW, scout.settings)
     for event in way[:-1]:
-        assert step(p, event)
-        assert not any(CHECKS[name].is_broken(p) for name in judged if not CHECKS[name].slow)
-    assert step(p, way[-1])
-    assert CHECKS[wanted].is_broken(p)
+        assert execution.apply(event)
+        assert not execution.broken() & set_of(judged)
+    assert execution.apply(way[-1])
+    assert first_broken(execution, set_of([wanted])) == wanted
 
 
 def test_a_scout_comes_home_with_nothing_where_nothing_breaks() -> None:

@@ -10,6 +10,7 @@ from epochfuzz.model.events import parse_schedule, schedule_texts
 from epochfuzz.model.protocols import parse_protocol
 
 BOUNDS = {"records": 3, "epochs": 3}
+LOSS = properties.named("no-committed-loss").bit
 
 
 def search(protocol, property_, replicas=2, depth=None, **settings):
@@ -86,7 +87,7 @@ def test_a_search_to_a_depth_says_what_it_covered():
 
 
 def test_a_search_without_memory_says_how_far_it_came():
-    result = explore(parse_protocol("kip-320"), Configuration(**BOUNDS), properties.NO_COMMITTED_LOSS, memory=20 << 20)
+    result = explore(parse_protocol("kip-320"), Configuration(**BOUNDS), LOSS, memory=20 << 20)
     assert result.memory_exhausted
     assert not result.complete
     assert 5 < result.depth < 40
@@ -96,7 +97,7 @@ def test_the_certificate_replaces_a_reproducer_that_is_not_minimal():
     longer = "produce A, fetch B, receive B, fetch B, receive B, produce A, fetch B, receive B, fetch B, crash B, "
     longer += "restart B, elect B, notify B, notify B"
     schedule = parse_schedule(longer.split(", "))
-    certified = certify(schedule, parse_protocol("hw"), Configuration(), properties.NO_COMMITTED_LOSS)
+    certified = certify(schedule, parse_protocol("hw"), Configuration(), LOSS)
     assert certified.certified_minimal
     assert schedule_texts(certified.schedule) == [
         "produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B",

@@ -18,21 +18,21 @@ from epochfuzz.harness.search.explore import explore
 from epochfuzz.harness.testing import run_schedule
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import narrate
-from epochfuzz.model import goals
+from epochfuzz.model import goals, properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import VERBS, event_text
-from epochfuzz.model.properties import NAMES, named
-from epochfuzz.model.protocols import GENERATIONS, MECHANISMS, parse_protocol
+from epochfuzz.model.mechanisms import MECHANISMS
+from epochfuzz.model.protocols import GENERATIONS, choice_texts, parse_protocol
 
 ROOT = Path(__file__).parents[2]
 
 ENTRIES = list(glossary().values())
 NAMES = {
-    "property": list(NAMES),
+    "property": list(properties.NAMES),
     "mechanism": [
         name
-        for mechanism, choices in MECHANISMS.items()
-        for name in (mechanism, *(f"{mechanism}={choice}" for choice in choices))
+        for mechanism in MECHANISMS
+        for name in (mechanism, *(f"{mechanism}={choice}" for choice in choice_texts(mechanism)))
     ],
     "generation": list(GENERATIONS),
     "event": list(VERBS),
@@ -97,8 +97,8 @@ def test_the_example_of_a_mechanism_is_about_that_mechanism_alone(entry: Entry) 
     newest = GENERATIONS["kip-320"]
     assert [each for each in MECHANISMS if under.choice(each) != newest.choice(each)] == [mechanism]
     assert entry.example.beside == "kip-320"
-    if choice not in ("", newest.choice(mechanism)):
-        assert under.choice(mechanism) == choice
+    if choice not in ("", newest.choice(mechanism).text):
+        assert under.choice(mechanism).text == choice
 
 
 @of_kind("generation")
@@ -151,7 +151,7 @@ def test_complete_search_finds_an_example_of_that_length_and_none_shorter(exampl
     found = explore(
         parse_protocol(example.under),
         Configuration(**(example.settings.changed() | bounds)),
-        named(example.breaks or "").bit,
+        properties.named(example.breaks or "").bit,
         depth=len(example.events),
         spared=[parse_protocol(example.beside)] if example.beside and not alone else [],
     )
@@ -162,7 +162,7 @@ def test_complete_search_finds_an_example_of_that_length_and_none_shorter(exampl
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_complete_search_finds_no_high_watermark_beyond_the_log(generation: str) -> None:
     bounds = Configuration(power_loss=True, asynchronous_checkpoint=True, records=1, epochs=1)
-    result = explore(GENERATIONS[generation], bounds, named("hw-within-log").bit)
+    result = explore(GENERATIONS[generation], bounds, properties.named("hw-within-log").bit)
     assert (result.complete, result.broken) == (True, False)
 
 

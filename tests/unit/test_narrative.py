@@ -11,24 +11,20 @@ from epochfuzz.harness.witness.story import Parting, parting
 from epochfuzz.model import events, properties
 from epochfuzz.model.configuration import ACKS, Configuration
 from epochfuzz.model.events import parse_event, parse_schedule
+from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.observation import observe
-from epochfuzz.model.protocols import MECHANISMS, Protocol, parse_protocol
+from epochfuzz.model.protocols import Protocol, parse_protocol
 
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
 COPIED = "produce A, fetch B, receive B"
 COMMITTED = f"{COPIED}, fetch B, receive B"
 # Verbs that make others possible come more often; the rest of a schedule is what the shrinker may take away.
 OFTEN = {"produce": 3, "fetch": 8, "receive": 8, "notify": 5, "restart": 3, "elect": 2}
-ALPHABET = [
-    events.encode(verb, r)
-    for verb, name in enumerate(events.VERBS)
-    for r in range(3)
-    for _ in range(OFTEN.get(name, 1))
-]
+ALPHABET = [events.encode(verb, r) for verb in events.Verb for r in range(3) for _ in range(OFTEN.get(verb.text, 1))]
 
 schedules = st.lists(st.sampled_from(ALPHABET), max_size=80).map(bytes)
 any_protocol = st.builds(
-    Protocol, st.just("some"), *(st.integers(0, len(choices) - 1) for choices in MECHANISMS.values())
+    Protocol, st.just("some"), st.tuples(*(st.integers(0, len(choices) - 1) for choices in MECHANISMS.values()))
 )
 any_settings = st.builds(
     Configuration,

@@ -6,11 +6,13 @@ from epochfuzz.harness.search import shrink
 from epochfuzz.harness.search.walk import Walker
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.properties import NO_COMMITTED_LOSS, NO_DIVERGENCE, PROPERTIES
+from epochfuzz.model.properties import named
 from epochfuzz.model.protocols import GENERATIONS
 
 HW = GENERATIONS["hw"]
 TWO = Configuration()
+NO_COMMITTED_LOSS = named("no-committed-loss").bit
+NO_DIVERGENCE = named("no-divergence").bit
 LOST = [
     "produce A", "fetch B", "receive B", "fetch B",
     "crash B", "restart B", "notify B", "elect B", "notify B",
@@ -21,7 +23,7 @@ TOO_LITTLE = 1 << 20  # bytes: half a level of the search
 def failures(count: int, protocol=HW, wanted="no-committed-loss"):
     """Schedules as drawn of which each breaks a property, the shortest of its kind."""
     walker = Walker([protocol], TWO, seed=3)
-    found = walker.walk(0, 20_000).candidates(0, PROPERTIES.index(wanted))
+    found = walker.walk(0, 20_000).candidates(0, named(wanted).number)
     assert len(found) >= count
     return [walker.schedule(failure.schedule) for failure in found[:count]]
 

@@ -4,24 +4,22 @@ from epochfuzz.harness.campaign.coverage import in_words
 from epochfuzz.harness.search import situations
 from epochfuzz.harness.search.unreached import reachable
 from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model import state
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import parse_protocol
-from epochfuzz.model.step import step
 
 HW = parse_protocol("hw")
 
 
 def situation_after(*events):
     """The situation of the last of some events, in words."""
-    p = state.initial(HW, Configuration(replicas=3))
+    execution = Execution(HW, Configuration(replicas=3))
     *schedule, last = parse_schedule(events)
-    for event in schedule:
-        assert step(p, event)
-    before = situations.before(p, last & 7)
-    assert step(p, last)
-    return situations.describe(situations.situation(p, last, before))
+    assert all(map(execution.apply, schedule))
+    before = situations.before(execution.state, last & 7)
+    assert execution.apply(last)
+    return situations.describe(situations.situation(execution.state, last, before))
 
 
 def test_a_cut_to_a_high_watermark_that_trails_is_told_as_such():
@@ -66,11 +64,11 @@ def test_what_small_bounds_reach_and_a_short_walk_did_not_is_told():
 
 
 def test_a_situation_is_told_in_a_line():
-    p = state.initial(HW, Configuration())
+    execution = Execution(HW, Configuration())
     (event,) = parse_schedule(["crash A"])
-    before = situations.before(p, 0)
-    step(p, event)
-    assert in_words(situations.situation(p, event, before)) == (
+    before = situations.before(execution.state, 0)
+    assert execution.apply(event)
+    assert in_words(situations.situation(execution.state, event, before)) == (
         "crash at a leader that knows the current one, in the ISR, log as the leader's, HW at its LEO,"
         " in flight nothing: LEO stays, HW stays"
     )

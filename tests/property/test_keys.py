@@ -1,0 +1,194 @@
+"""The key of a search is proven: it has all that can be told of a state, and nothing in it can be mistaken.
+
+A field that is missing from the key, or that has a bit too few, makes two states one, and then a search says of what it
+never saw that it does not exist. So whatever is declared of a field is held here against what the rules do.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epochfuzz.harness.search import generate, packing
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.model import state
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.controller import forget_superseded
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.protocols import GENERATIONS, Protocol, parse_protocol
+from epochfuzz.model.state import VARIABLES, Field, Partition
+from epochfuzz.strategies.configurations import configurations, protocols
+from epochfuzz.strategies.schedules import lively_schedules
+
+UNREAD_SOMEWHERE = [field for field in VARIABLES if field.read is not state.always_read]
+
+
+@st.composite
+def executions(draw: st.DrawFn) -> Execution:
+    """A partition that something has happened to, under any protocol and configuration."""
+    protocol: Protocol = draw(protocols())
+    settings = draw(configurations(max_replicas=3))
+    execution = Execution(protocol, settings, draw(lively_schedules(protocol, settings, max_size=60)))
+    forget_superseded(execution.state)
+    return execution
+
+
+def element(p: Partition, field: Field, index: tuple[int, ...]) -> int:
+    value: Any = getattr(p, field.name)
+    return int(value if not index else value[index] if len(index) == 2 else value[index[0]])
+
+
+def may_differ(p: Partition, field: Field) -> bool:
+    """Whether there is more than one value that a field may have."""
+    least, greatest = field.bounds(p)
+    return least < greatest and any(True for _ in field.indices(p))
+
+
+def with_another_value(p: Partition, field: Field, draw: Random) -> Partition:
+    """The same state but for one element of a field, which has some other value that it may have."""
+    index = draw.choice(list(field.indices(p)))
+    least, greatest = field.bounds(p)
+    value = draw.randint(least, greatest - 1)
+    value += value >= element(p, field, index)
+    other = p.copy()
+    if not index:
+        setattr(other, field.name, value)
+    else:
+        getattr(other, field.name)[index if len(index) == 2 else index[0]] = value
+    return other
+
+
+def key(p: Partition, layout: packing.Layout) -> npt.NDArray[np.int64]:
+    """The key of a state, by the parts of the kernel, run as they are written."""
+    record = state.to_record(p).reshape(1)
+    keys = np.zeros((1, layout.words), np.int64)
+    for kind, table in ((np.int8, layout.bytes_table), (np.int64, layout.words_table)):
+        assert packing.pack_part(record.view(kind), 0, table, layout.words, keys, 0, 0) == 0
+    return keys
+
+
+def unpacked(p: Partition, layout: packing.Layout) -> Partition:
+    """What comes out of the key of a state, where nothing was before but what does not change."""
+    keys, record = key(p, layout), state.to_record(p).reshape(1)
+    for field in VARIABLES:
+        record[field.name] = 0
+    for kind, table in ((np.int8, layout.bytes_table), (np.int64, layout.words_table)):
+        packing.unpack_part(keys, 0, 0, table, layout.words, record.view(kind), 0)
+    return state.from_record(record[0])
+
+
+def read(p: Partition, but: Field) -> dict[str, Any]:
+    """The values of a state that something reads, but for one field. What is not read may depend on one another."""
+    return {field.name: getattr(p, field.name) for field in VARIABLES if field.read(p) and field is not but}
+
+
+def can_be_told(one: Execution, field: Field, draw: Random) -> bool:
+    """Whether another value of a field makes an event or a property of a state come out otherwise."""
+    other = one.copy()
+    other.state = with_another_value(one.state, field, draw)
+    if (one.broken(), one.converges()) != (other.broken(), other.converges()):
+        return True
+    for event in one.settings.alphabet():
+        after, after_other = one.copy(), other.copy()
+        if after.apply(event) != after_other.apply(event):
+            return True
+        if read(after.state, but=field) != read(after_other.state, but=field):
+            return True
+    return False
+
+
+@given(executions())
+def test_what_is_packed_is_unpacked(execution: Execution) -> None:
+    p = execution.state
+    back = unpacked(p, packing.layout_for([p]))
+    for field in VARIABLES:
+        if field.read(p):
+            for index in field.indices(p):
+                assert element(back, field, index) == element(p, field, index), field.name
+
+
+@given(executions(), st.randoms(use_true_random=False))
+def test_another_value_is_another_key_unless_nothing_reads_it(execution: Execution, draw: Random) -> None:
+    p = execution.state
+    layout = packing.layout_for([p])
+    own = key(p, layout).tolist()
+    for field in filter(partial(may_differ, p), VARIABLES):
+        other = key(with_another_value(p, field, draw), layout).tolist()
+        assert (other != own) == field.read(p), field.name
+
+
+@given(executions(), st.randoms(use_true_random=False))
+def test_what_is_left_out_of_keys_cannot_be_told(execution: Execution, draw: Random) -> None:
+    for field in filter(partial(may_differ, execution.state), UNREAD_SOMEWHERE):
+        if not field.read(execution.state):
+            assert not can_be_told(execution, field, draw), field.name
+
+
+@pytest.mark.parametrize("field", [pytest.param(field, id=field.name) for field in VARIABLES if field.name != "goals"])
+def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Field) -> None:
+    """Were the field declared unread, the test above would find a state in which another value can be told."""
+    draw = Random(field.name)
+    for seed in range(2_000):
+        protocol = draw.choice(list(GENERATIONS.values()))
+        settings = Configuration(
+            replicas=draw.choice((2, 3)),
+            acks=draw.choice(("1", "all")),
+            power_loss=draw.random() < 0.5,
+            asynchronous_checkpoint=draw.random() < 0.5,
+        )
+        schedule = generate.schedule(seed, 0, generate.deck_for(settings))
+        execution = Execution(protocol, settings, schedule[: draw.randrange(120)])
+        if field.read(execution.state) and can_be_told(execution, field, draw):
+            return
+    pytest.fail(f"no state was found in which {field.name} can be told")
+
+
+@given(executions())
+def test_every_value_is_within_what_is_declared_of_its_field(execution: Execution) -> None:
+    packing.layout_for([execution.state]).check(execution.state)
+
+
+# Searches in which each field takes, in some state, a value that needs all of its bits.
+TIGHT = (
+    ("kip-320", Configuration(records=1, epochs=1, power_loss=True)),
+    ("kip-101", Configuration(records=1, epochs=1, asynchronous_checkpoint=True)),
+    ("kip-320", Configuration(records=2, epochs=2)),
+    ("kip-320", Configuration(records=2, epochs=2, records_per_fetch=2)),
+)
+
+
+def narrower(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a field declared with one bit less than it has."""
+    bounds = Field.bounds
+
+    def with_one_bit_less(self: Field, p: Partition) -> tuple[int, int]:
+        least, greatest = bounds(self, p)
+        bits = (greatest - least).bit_length()
+        return (least, least + (1 << bits - 1) - 1) if self is field and bits else (least, greatest)
+
+    monkeypatch.setattr(Field, "bounds", with_one_bit_less)
+
+
+def searched() -> Iterator[None]:
+    for protocol, settings in TIGHT:
+        yield explore(parse_protocol(protocol), settings, wanted=0)
+
+
+@pytest.mark.parametrize("field", [pytest.param(field, id=field.name) for field in VARIABLES if field.name != "goals"])
+def test_a_search_notices_a_field_that_has_a_bit_too_few(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    narrower(field, monkeypatch)
+    with pytest.raises(packing.DoesNotFit, match=rf"^{field.name}\b"):
+        list(searched())
+
+
+def test_fields_of_all_protocols_that_are_searched_side_by_side_are_in_the_key() -> None:
+    starts = [state.initial(GENERATIONS[name], Configuration()) for name in ("hw", "kip-320")]
+    for order in (starts, starts[::-1]):
+        named = {each.field.name for each in packing.layout_for(order).elements}
+        assert {"cache_epoch", "epoch_start"} <= named

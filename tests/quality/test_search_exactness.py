@@ -1,0 +1,166 @@
+"""A complete search visits every state once, and no other: its counts are known, and come out without its keys too."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.search import explore as searching
+from epochfuzz.harness.search.explore import NotConfirmed, explore
+from epochfuzz.harness.search.packing import DoesNotFit
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.controller import forget_superseded
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.protocols import GENERATIONS, Protocol, parse_protocol
+from epochfuzz.model.state import VARIABLES, Field, Partition
+
+LOSS = properties.named("no-committed-loss").bit
+
+# Protocol, protocols to be spared, configuration; states, transitions and levels.
+COUNTS: Sequence[tuple[str, Sequence[str], dict[str, Any], tuple[int, int, int]]] = (
+    ("hw", (), {"records": 2, "epochs": 2}, (48537, 223501, 30)),
+    ("kip-101", (), {"records": 2, "epochs": 1}, (7159, 30077, 22)),
+    ("kip-279", (), {"records": 1, "epochs": 2}, (9554, 46883, 22)),
+    ("kip-320", (), {"records": 2, "epochs": 2}, (51217, 236395, 31)),
+    ("kip-320:fencing=none", (), {"records": 1, "epochs": 3}, (53728, 280762, 27)),
+    ("kip-320", (), {"replicas": 3, "records": 1, "epochs": 1}, (232391, 1520448, 33)),
+    ("hw", (), {"replicas": 3, "records": 1, "epochs": 1}, (213496, 1388301, 32)),
+    ("kip-320", (), {"records": 2, "epochs": 1, "power_loss": True}, (187591, 1193975, 31)),
+    ("kip-101", (), {"records": 1, "epochs": 2, "power_loss": True}, (57119, 413491, 26)),
+    ("kip-320", (), {"records": 2, "epochs": 1, "asynchronous_checkpoint": True}, (30665, 138791, 25)),
+    ("hw", (), {"records": 2, "epochs": 1, "asynchronous_checkpoint": True}, (30447, 136830, 34)),
+    ("kip-320", (), {"records": 3, "epochs": 1, "records_per_fetch": 2}, (32071, 133688, 28)),
+    ("kip-279", (), {"records": 2, "epochs": 2, "records_per_fetch": 2}, (49215, 235447, 27)),
+    ("kip-320", (), {"records": 2, "epochs": 1, "acks": "1"}, (7963, 33650, 22)),
+    ("kip-320", (), {"records": 2, "epochs": 2, "min_insync_replicas": 2}, (49969, 229035, 31)),
+    ("kip-101", (), {"records": 1, "epochs": 2, "unclean_leader_election": True}, (10722, 52308, 23)),
+    ("hw", ["kip-101"], {"records": 2, "epochs": 1}, (880517, 4793775, 46)),
+    ("kip-320", ["hw"], {"records": 1, "epochs": 2}, (1009312, 5734881, 46)),
+)
+
+
+def named(protocol: str, spared: Sequence[str], settings: dict[str, Any]) -> str:
+    return " ".join([protocol, *(f"sparing {name}" for name in spared), Configuration(**settings).text()])
+
+
+@pytest.mark.parametrize(
+    ("protocol", "spared", "settings", "counts"), [pytest.param(*row, id=named(*row[:3])) for row in COUNTS]
+)
+def test_a_complete_search_has_exactly_the_states_and_transitions_that_there_are(
+    protocol: str, spared: Sequence[str], settings: dict[str, Any], counts: tuple[int, int, int]
+) -> None:
+    found = explore(parse_protocol(protocol), Configuration(**settings), 0, spared=list(map(parse_protocol, spared)))
+    assert found.complete
+    assert (found.states, found.transitions, found.depth) == counts
+
+
+def whole(p: Partition) -> tuple[Any, ...]:
+    """All of a state that something reads, as a value to be kept in a set."""
+    values = (getattr(p, field.name) for field in VARIABLES if field.read(p))
+    return tuple(
+        tuple(value.values()) if isinstance(value, dict) else tuple(value) if isinstance(value, list) else value
+        for value in values
+    )
+
+
+def without_keys(protocol: Protocol, settings: Configuration, wanted: int) -> tuple[int, int, int, int | None]:
+    """What a search finds that keeps states whole, in a set: states, transitions, levels, and the shortest length."""
+    start = Execution(protocol, settings)
+    visited, level, transitions, depth = {whole(start.state)}, [start], 0, 0
+    while level:
+        next_level = []
+        for execution in level:
+            for event in settings.alphabet():
+                after = execution.copy()
+                if not after.apply(event):
+                    continue
+                forget_superseded(after.state)
+                transitions += 1
+                if whole(after.state) not in visited:
+                    visited.add(whole(after.state))
+                    if wanted and after.breaks(wanted):
+                        return len(visited), transitions, depth, depth + 1
+                    next_level.append(after)
+        level, depth = next_level, depth + 1
+    return len(visited), transitions, depth, None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Configuration(records=1, epochs=1),
+        Configuration(records=1, epochs=0, power_loss=True),
+        Configuration(records=1, epochs=0, asynchronous_checkpoint=True),
+        Configuration(records=2, epochs=0, records_per_fetch=2),
+    ],
+    ids=Configuration.text,
+)
+@pytest.mark.parametrize("protocol", GENERATIONS)
+def test_a_search_that_keeps_states_whole_finds_the_same(protocol: str, settings: Configuration) -> None:
+    found = explore(GENERATIONS[protocol], settings, 0)
+    assert without_keys(GENERATIONS[protocol], settings, 0) == (found.states, found.transitions, found.depth, None)
+
+
+@pytest.mark.parametrize("property_", ["isr-complete", "no-committed-loss"])
+def test_a_search_that_keeps_states_whole_breaks_a_property_as_soon(property_: str) -> None:
+    wanted, settings = properties.named(property_).bit, Configuration(records=1, epochs=1)
+    found = explore(GENERATIONS["hw"], settings, wanted)
+    assert found.shortest is not None
+    *_, length = without_keys(GENERATIONS["hw"], settings, wanted)
+    assert length == len(found.shortest)
+
+
+# What would make a search wrong is noticed while it searches, and no command says what it found.
+
+
+def test_a_value_that_does_not_fit_its_key_ends_a_command_as_an_internal_error(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bounds = Field.bounds
+
+    def too_narrow(self: Field, p: Partition) -> tuple[int, int]:
+        return (0, 1) if self.name == "cache_size" else bounds(self, p)
+
+    monkeypatch.setattr(Field, "bounds", too_narrow)
+    with pytest.raises(DoesNotFit, match=r"^cache_size\[0\] is 2, and declared to be from 0 to 1$"):
+        explore(GENERATIONS["kip-320"], Configuration(records=1, epochs=2), 0)
+    ended = epochfuzz("explore", "--protocol", "kip-320", "--records", "1", "--epochs", "2")
+    assert ended.code == 3
+    assert "cache_size[0] is 2" in ended.err
+    assert "holds" not in ended.out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["explore", "--protocol", "hw", "--records", "1", "--epochs", "1"],
+        ["fuzz", "--protocol", "hw", "--schedules", "20000", "--seed", "7"],
+        ["fuzz", "--breaks", "hw", "--holds", "kip-101"],
+    ],
+    ids=" ".join,
+)
+def test_what_replay_does_not_confirm_no_command_certifies(
+    command: list[str], epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Forgetful(Execution):
+        def broken(self) -> int:
+            return 0
+
+    monkeypatch.setattr(searching, "Execution", Forgetful)
+    ended = epochfuzz(*command)
+    assert ended.code == 3
+    assert "does not break" in ended.err
+    assert "minimal" not in ended.out
+
+
+def test_a_schedule_that_a_search_found_is_replayed_under_the_protocols_to_be_spared_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Suspicious(Execution):
+        def breaks(self, wanted: int) -> bool:
+            return True
+
+    monkeypatch.setattr(searching, "Execution", Suspicious)
+    with pytest.raises(NotConfirmed, match="breaks kip-101 as well"):
+        explore(GENERATIONS["hw"], Configuration(records=1, epochs=1), LOSS, spared=[GENERATIONS["kip-101"]])
