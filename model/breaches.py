@@ -23,7 +23,8 @@ def lost(p: Partition, promised: int) -> Iterator[str]:
 def diverging(p: Partition) -> Iterator[str]:
     """Different records at one offset below both high watermarks."""
     for a, b in combinations(range(p.replicas), 2):
-        for offset in _differing(p, a, b, min(p.high_watermark[a], p.high_watermark[b])):
+        both = min(p.high_watermark[a], p.high_watermark[b], p.leo[a], p.leo[b])
+        for offset in _differing(p, a, b, both):
             yield f"{_disagree(p, a, b, offset)}, below the HW of both"
 
 

@@ -13,6 +13,11 @@ from epochfuzz.model.replication import presumes_leadership
 from epochfuzz.model.state import NONE, Partition, State
 
 
+def readable_end(p: State, r: int) -> int:
+    """The end of what is below r's high watermark and in its log; the former may be the greater one."""
+    return min(p.high_watermark[r], p.leo[r])
+
+
 def committed_loss(p: State) -> bool:
     """A record that consumers could read is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
@@ -29,7 +34,7 @@ def divergence(p: State) -> bool:
     """Two replicas disagree on a record below both their high watermarks."""
     for a in range(p.replicas):
         for b in range(a):
-            both = min(p.high_watermark[a], p.high_watermark[b])
+            both = min(readable_end(p, a), readable_end(p, b))
             if log.prefix(p.log_record[a] ^ p.log_record[b], both) != 0:
                 return True
     return False
@@ -62,7 +67,7 @@ def isr_incomplete(p: State) -> bool:
     members = controller.isr(p)
     for leader in range(p.replicas):
         if presumes_leadership(p, leader):
-            end = p.high_watermark[leader]
+            end = readable_end(p, leader)
             for r in range(p.replicas):
                 if members >> r & 1 and (
                     p.leo[r] < end or log.prefix(p.log_record[leader] ^ p.log_record[r], end) != 0

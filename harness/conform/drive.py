@@ -13,7 +13,7 @@ from epochfuzz.harness.conform.promises import Promises
 from epochfuzz.harness.conform.subject import Answering
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import VERBS, event_text, verb_of
+from epochfuzz.model.events import event_text, verb_of
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol
 
@@ -84,7 +84,8 @@ class Setting:
 
 
 def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, healing: bool = True) -> Driven:
-    """Run a schedule on a subject, from a reset on. Events the subject does not support are left out.
+    """Run a schedule on a subject, from a reset on. Events that the subject does not support are left out, and those that
+    the configuration cannot enable.
 
     Without `healing`, `convergence` is not judged. Raises SubjectUnable, if it does not have the protocol or the
     configuration.
@@ -93,8 +94,9 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
     driven = Driven()
     try:
         verbs = subject.reset(wire.config_of(setting.settings), setting.protocol.name)
+        possible = set(setting.settings.alphabet())
         for event in schedule:
-            if VERBS[verb_of(event)] not in verbs or not judge.advance(event):
+            if event not in possible or verb_of(event).text not in verbs or not judge.advance(event):
                 continue
             driven.sent.append(event)
             applied, observation = _send(subject, event, driven)
@@ -117,6 +119,6 @@ def _send(subject: Answering, event: int, driven: Driven) -> tuple[bool, Observa
     observation = subject.observe()
     driven.answers.append((applied, observation))
     driven.shown.steps += 1
-    driven.shown.applied[VERBS[verb_of(event)]] += applied
+    driven.shown.applied[verb_of(event).text] += applied
     driven.shown.fields.update(set(fields_of(observation)))
     return applied, observation

@@ -97,7 +97,7 @@ def test_a_broken_promise_fails_and_a_known_flaw_of_the_protocol_does_not() -> N
             return observation
 
     (report,) = failures(conformance_test(Invented, protocol="hw", judge="promises"))
-    assert "Promise: promise: hw-within-log is broken: the high watermark of B is 1, its log end offset 0" in report
+    assert "Promise: promise: hw-within-log is broken: B's HW 1 is beyond its LEO 0" in report
 
 
 def test_an_answer_that_is_none_fails_with_what_it_was() -> None:

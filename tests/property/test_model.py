@@ -11,6 +11,7 @@ from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, encode
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.observation import log_entries
+from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.state import FIELDS, Partition, from_record, initial, to_record
@@ -135,3 +136,12 @@ def test_a_promise_is_never_forgotten(history: History) -> None:
         assert exposed & ~p.exposed == 0
         assert acked & ~p.acked == 0
         exposed, acked = p.exposed, p.acked
+
+
+@given(history=histories())
+def test_what_breaks_a_property_can_be_said_exactly_where_it_is_broken(history: History) -> None:
+    for _, p in run(history):
+        for each in PROPERTIES:
+            healed = p.copy()
+            broken = each.is_broken(healed if each.at_end else p)
+            assert bool(list(each.breaches(healed if each.at_end else p))) == broken, each.name

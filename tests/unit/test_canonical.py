@@ -13,7 +13,7 @@ HW = parse_protocol("hw")
 LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B"]
 
 
-def form(events, settings=Configuration(), wanted=properties.NO_COMMITTED_LOSS):  # noqa: B008 (it is immutable)
+def form(events, settings=Configuration(), wanted=properties.named("no-committed-loss").bit):  # noqa: B008 (it is immutable)
     return schedule_texts(canonical(parse_schedule(events), HW, settings, wanted))
 
 
