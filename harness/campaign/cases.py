@@ -15,7 +15,7 @@ from epochfuzz.harness.search.findings import Finding
 
 def case_for(finding: Finding, parameters: Parameters) -> Case:
     """The case of a finding under every protocol of the campaign."""
-    return found_case.case_for(finding, parameters.protocols, parameters.settings, parameters.seed, "A campaign")
+    return found_case.case_for(finding, parameters.seed, "A campaign")
 
 
 def write(cases: Iterable[Case], directory: Directory) -> None:

@@ -9,6 +9,7 @@ from epochfuzz.harness.search import expectations
 from epochfuzz.harness.search.findings import Breach, Finding
 from epochfuzz.harness.search.shrink import Reproducer
 from epochfuzz.harness.search.walk import Failure
+from epochfuzz.harness.witness.witness import Witness
 from epochfuzz.model.events import parse_schedule
 from epochfuzz.model.protocols import parse_protocol
 
@@ -57,10 +58,12 @@ def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
 def from_row(row: dict[str, Any], parameters: Parameters) -> Finding:
     """The finding in a row of SHRUNK."""
     protocol = parse_protocol(row["protocol"])
+    schedule = parse_schedule(row["events"])
     return Finding(
         protocol=protocol,
         property=row["property"],
-        reproducer=Reproducer(parse_schedule(row["events"]), row["certified_minimal"], row["searched"]),
+        reproducer=Reproducer(schedule, row["certified_minimal"], row["searched"]),
+        witness=Witness(schedule, parameters.settings, tuple(parameters.protocols)),
         variants=tuple(map(parse_schedule, row["variants"] or ())),
         seen=row["seen"],
         schedule=row["schedule"],

@@ -1,24 +1,18 @@
 """A finding as a case: to replay, to look at, and to keep in a corpus."""
 
 import re
-from collections.abc import Sequence
 
 from epochfuzz.harness.cases.case import Case, Expectation
 from epochfuzz.harness.search.findings import Finding
-from epochfuzz.harness.witness import scenes as narrative
-from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import Protocol
 
 
-def case_for(finding: Finding, protocols: Sequence[Protocol], settings: Configuration, seed: int, who: str) -> Case:
+def case_for(finding: Finding, seed: int, who: str) -> Case:
     """The case of a finding: what its schedule does under every protocol of the walk, and why.
 
     `who` found it, as in `A campaign`.
     """
-    schedule = finding.reproducer.schedule
-    runs = {protocol.name: replay(schedule, protocol, settings) for protocol in protocols}
-    story = narrative.narrate(runs[finding.protocol.name])[1:]
+    runs = finding.witness.runs
+    story = runs[finding.protocol.name].scenes[1:]
     return Case(
         id=re.sub(r"[^a-z0-9]+", "-", f"{finding.protocol.name} {finding.property}"),
         why=" ".join(
@@ -27,8 +21,8 @@ def case_for(finding: Finding, protocols: Sequence[Protocol], settings: Configur
                 *(f"({scene.number}) {scene.sentence}" for scene in story),
             ]
         ),
-        settings=settings,
-        events=schedule,
+        settings=finding.witness.settings,
+        events=finding.witness.schedule,
         expect={name: Expectation(tuple(run.broken), run.at) for name, run in runs.items()},
         provenance={
             "seed": seed,

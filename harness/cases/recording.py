@@ -4,7 +4,7 @@ from epochfuzz.harness.cases.case import Case, Expectation
 from epochfuzz.harness.cases.judgement import rewritten
 from epochfuzz.harness.witness import refusal
 from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.harness.witness.scenes import Scene, narrate
+from epochfuzz.harness.witness.scenes import Scene
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import GENERATIONS, Protocol
 from epochfuzz.model.refusals import APPLIED
@@ -34,7 +34,7 @@ class Recording:
     @property
     def scene(self) -> Scene:
         """The last step, or the start."""
-        return narrate(self.run)[-1]
+        return self.run.scenes[-1]
 
     def enabled(self) -> list[int]:
         """The events that would change something now, in the order of the alphabet."""
@@ -51,7 +51,7 @@ class Recording:
         return rewritten(
             Case(
                 id=slug,
-                why=why or " ".join(f"({scene.number}) {scene.sentence}" for scene in narrate(self.run)[1:]),
+                why=why or " ".join(f"({scene.number}) {scene.sentence}" for scene in self.run.scenes[1:]),
                 settings=self.settings,
                 events=bytes(self.events),
                 expect={name: Expectation(()) for name in protocols},

@@ -41,7 +41,7 @@ def end_walk(
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
     out.print(summary.goals_table(protocols, settings, tally.goals))
     out.print(summary.verdict_table(protocols, settings, found))
-    summary.print_reproducers(out, found, protocols, settings)
+    summary.print_reproducers(out, found)
     out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
     unmet = summary.unmet_goals(protocols, settings, tally.goals)
     for goal in unmet:

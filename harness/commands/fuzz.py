@@ -131,7 +131,7 @@ def _ablate(
         walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
         found = fuzzing.findings(walker, walked.tally, progress.doing, _ABLATION_MEMORY)
     again = reproduction([f"--ablate {base.name}"], settings, walked.tally.schedules, seed)
-    summary.print_reproducers(out, summary.witnesses(found), [base], settings)
+    summary.print_reproducers(out, summary.witnesses(found))
     out.print(summary.ablation_table(base, variants, found))
     out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
     for variant in summary.harmless_variants(variants, found):

@@ -74,7 +74,6 @@ def _walk_lines(
 ) -> Iterable[str]:
     from epochfuzz.harness.views import summary
     from epochfuzz.harness.views.mermaid import sequence_diagram
-    from epochfuzz.harness.witness.story import tell
 
     yield f"### epochfuzz: {len(news) or 'nothing'} new, {len(found) - len(news)} known\n"
     yield markdown.table(
@@ -92,7 +91,7 @@ def _walk_lines(
     )
     yield f"\n`{reproduce}`\n"
     for same in summary.by_reproducer(news)[:_MOST_DIAGRAMS]:
-        story = tell(*summary.told(same[0], walker.protocols, walker.settings))
+        story = same[0].witness.story(same[0].protocol, same[0].property)
         names = " and ".join(finding.property for finding in same)
         yield f"#### {same[0].protocol.name} breaks {names}\n\n```mermaid\n{sequence_diagram(story)}```\n"
 

@@ -84,8 +84,9 @@ class Setting:
 
 
 def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, healing: bool = True) -> Driven:
-    """Run a schedule on a subject, from a reset on. Events that the subject does not support are left out, and those that
-    the configuration cannot enable.
+    """Run a schedule on a subject, from a reset on.
+
+    Left out are events that the subject does not support, and those that the configuration cannot enable.
 
     Without `healing`, `convergence` is not judged. Raises SubjectUnable, if it does not have the protocol or the
     configuration.

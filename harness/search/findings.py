@@ -10,6 +10,7 @@ from typing import Protocol as Interface
 from epochfuzz.harness.search import expectations, shrink
 from epochfuzz.harness.search.canonical import canonical
 from epochfuzz.harness.search.walk import Failure, Tally, Walker
+from epochfuzz.harness.witness.witness import Witness
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts
@@ -35,14 +36,16 @@ class Breach:
 class Finding:
     """A property that a protocol breaks, with the shortest reproducer known, in canonical form (canonical.py).
 
-    `variants` are reproducers as short as that one which do not come to the same. `seen` counts the schedules that
-    broke the property, `schedule` is the number of the one that was shrunk, from `shrunk_from` events. `known_flaw`
-    says why it is not news, None where it is.
+    `witness` is that schedule as it went under all protocols that were walked, `variants` are reproducers as short as
+    that one which do not come to the same. `seen` counts the schedules that broke the property, `schedule` is the
+    number of the one that was shrunk, from `shrunk_from` events. `known_flaw` says why it is not news, None where it
+    is.
     """
 
     protocol: Protocol
     property: str
     reproducer: shrink.Reproducer
+    witness: Witness
     variants: tuple[bytes, ...]
     seen: int
     schedule: int
@@ -185,6 +188,7 @@ def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, ca
         protocol=protocol,
         property=breach.property,
         reproducer=replace(reproducer, schedule=first),
+        witness=Witness(first, settings, walker.protocols),
         variants=tuple(sorted(others)),
         seen=breach.seen,
         schedule=best[1].schedule,

@@ -12,8 +12,7 @@ from epochfuzz.harness.cases.found_case import case_for
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.search.findings import Engine, Finding
 from epochfuzz.harness.version import epochfuzz_version
-from epochfuzz.harness.witness.replay import replay
-from epochfuzz.harness.witness.scenes import Scene, narrate
+from epochfuzz.harness.witness.scenes import Scene
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.properties import NAMES, named
 
@@ -22,7 +21,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 def log(walker: Engine, findings: Sequence[Finding], reproduce: str) -> dict[str, Any]:
     """A SARIF log with one run; `reproduce` is the command that walks the same schedules again."""
-    cases = [case_for(each, walker.protocols, walker.settings, walker.seed, "A walk") for each in findings]
+    cases = [case_for(each, walker.seed, "A walk") for each in findings]
     run = {
         "tool": {
             "driver": {
@@ -61,8 +60,8 @@ def _artifact(case: Case) -> dict[str, Any]:
 
 def _result(finding: Finding, case: Case, index: int) -> dict[str, Any]:
     """The result of a finding, whose case is artifact number `index`."""
-    run = replay(case.events, finding.protocol, case.settings)
-    scenes = narrate(run)[1:]
+    run = finding.witness.runs[finding.protocol.name]
+    scenes = run.scenes[1:]
     first_line = dump_case(case).splitlines().index("events:") + 2  # lines count from 1
     reproducer = finding.reproducer
     text = f"{finding.protocol.name} breaks {finding.property} in {len(scenes)} events. {scenes[-1].sentence}"

@@ -10,8 +10,7 @@ from rich.text import Text
 
 from epochfuzz.harness.search import goals
 from epochfuzz.harness.search.findings import Engine, Finding, Walked
-from epochfuzz.harness.views.terminal import side_by_side, timeline
-from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.views.terminal import draw
 from epochfuzz.model import goals as model_goals
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
@@ -19,9 +18,9 @@ from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.protocols import Protocol
 
 
-def finding_json(finding: Finding, settings: Configuration) -> dict[str, Any]:
+def finding_json(finding: Finding) -> dict[str, Any]:
     """The JSON form of a finding."""
-    run = replay(finding.reproducer.schedule, finding.protocol, settings)
+    run = finding.witness.runs[finding.protocol.name]
     return finding.plain() | {"fingerprint": run.fingerprint, "known_flaw": finding.known_flaw}
 
 
@@ -47,7 +46,7 @@ def walk_json(walker: Engine, walked: Walked, findings: Sequence[Finding]) -> di
         "events_per_second": round(events / walked.seconds),
         "goals": goals_json(walker.protocols, tally.goals),
         "unmet_goals": unmet_goals(walker.protocols, walker.settings, tally.goals),
-        "findings": [finding_json(finding, walker.settings) for finding in findings],
+        "findings": [finding_json(finding) for finding in findings],
     }
 
 
@@ -159,29 +158,19 @@ def _goal(count: int, asked: bool) -> Text:
     return Text(f"{count:,}" if count else "-")
 
 
-def reproducer(
-    finding: Finding, others: Sequence[Protocol], settings: Configuration, also: Sequence[str] = ()
-) -> RenderableType:
-    """A finding's timeline; beside it, where one of the other protocols loses nothing on the same events, that one's.
+def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
+    """A finding's timeline; beside it, where another protocol loses nothing on the same events, that one's.
 
     `also` names further properties for which this is the reproducer.
     """
-    run, spared = told(finding, others, settings)
     names = " and ".join((finding.property, *also))
     title = Text.assemble(
-        "\n", (f"{finding.protocol.name} breaks {names}", "bold"), f" in {len(run.steps)} events\n", proof(finding)
+        "\n",
+        (f"{finding.protocol.name} breaks {names}", "bold"),
+        f" in {len(finding.witness.schedule)} events\n",
+        proof(finding),
     )
-    return Group(title, side_by_side(run, spared) if spared else timeline(run))
-
-
-def told(finding: Finding, others: Sequence[Protocol], settings: Configuration) -> tuple[Run, Run | None]:
-    """The run of a reproducer, and that of the first of the other protocols that keeps the property on it, if any."""
-    schedule = finding.reproducer.schedule
-    for protocol in others:
-        other = replay(schedule, protocol, settings)
-        if protocol != finding.protocol and finding.property not in other.first_broken:
-            return replay(schedule, finding.protocol, settings), other
-    return replay(schedule, finding.protocol, settings), None
+    return Group(title, draw(finding.witness.story(finding.protocol, finding.property)))
 
 
 def proof(finding: Finding) -> str:
@@ -196,15 +185,13 @@ def proof(finding: Finding) -> str:
     return f"{proven}; shrunk from {finding.shrunk_from} events of schedule {finding.schedule}"
 
 
-def print_reproducers(
-    out: Console, findings: Sequence[Finding], protocols: Sequence[Protocol], settings: Configuration
-) -> None:
+def print_reproducers(out: Console, findings: Sequence[Finding]) -> None:
     """Print every distinct reproducer once, whatever the number of properties it breaks.
 
     The first finding comes last: that is where a terminal is left.
     """
     for same in reversed(by_reproducer(findings)):
-        out.print(reproducer(same[0], protocols, settings, [finding.property for finding in same[1:]]))
+        out.print(reproducer(same[0], [finding.property for finding in same[1:]]))
 
 
 def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:

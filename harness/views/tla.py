@@ -12,7 +12,7 @@ from typing import Any
 
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.replay import Run
-from epochfuzz.harness.witness.scenes import Scene, narrate
+from epochfuzz.harness.witness.scenes import Scene
 from epochfuzz.model import observation
 from epochfuzz.model.observation import Seen, Shape, observe
 
@@ -39,7 +39,7 @@ def trace_module(title: str, why: str, runs: Sequence[Run]) -> str:
     """The text of a module, to be saved as `module_name(title)`.tla. State n + 1 of a behaviour follows event n."""
     heading = f" MODULE {module_name(title)} "
     lines = [heading.center(_WIDTH, "-"), *_comment(why), "EXTENDS Integers, Sequences", ""]
-    replicas = ", ".join(f'"{replica.name}"' for replica in narrate(runs[0])[0].replicas)
+    replicas = ", ".join(f'"{replica.name}"' for replica in runs[0].scenes[0].replicas)
     lines += [f"Replicas == {{{replicas}}}", *_OPERATORS.splitlines()]
     for run in runs:
         lines += ["", *_behaviour(run)]
@@ -57,7 +57,7 @@ def _behaviour(run: Run) -> Iterator[str]:
     yield from _comment(f"{run.protocol.name} {captions.verdict(run)}.")
     yield f"{name} == <<"
     states = [run.start, *(step.state for step in run.steps)]
-    scenes = narrate(run)
+    scenes = run.scenes
     for scene, state in zip(scenes, states, strict=True):
         yield from _comment(f"{scene.number} {scene.event}: {scene.sentence}", "    ")
         yield from _state(scene, observe(state))

@@ -7,6 +7,8 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from epochfuzz.model import properties, state
 from epochfuzz.model.configuration import Configuration
@@ -14,6 +16,9 @@ from epochfuzz.model.events import event_text
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.observation import observe
 from epochfuzz.model.protocols import Protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.witness.scenes import Scene
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,13 @@ class Run:
     steps: tuple[Step, ...]
     first_broken: dict[str, int]
     fingerprint: str
+
+    @cached_property
+    def scenes(self) -> tuple["Scene", ...]:
+        """What there is to see and to say of each step, the start first."""
+        from epochfuzz.harness.witness.scenes import narrate  # which needs to know what a run is
+
+        return narrate(self)
 
     @property
     def broken(self) -> list[str]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from epochfuzz.harness.witness.replay import Run, Step
-from epochfuzz.harness.witness.scenes import Scene, as_sentence, narrate
+from epochfuzz.harness.witness.scenes import Scene, as_sentence
 from epochfuzz.model.observation import observe
 
 
@@ -61,14 +61,14 @@ class Story:
 
 def tell(run: Run, beside: Run | None = None) -> Story:
     """The story of a run, beside another run of the same schedule if there is one."""
-    opening, *scenes = narrate(run)
+    opening, *scenes = run.scenes
     if beside is None:
         moments = tuple(Moment(scene.number, scene.event, (scene,), False) for scene in scenes)
         return Story((run,), opening, moments, None)
     parts_at = parting(run, beside)
     moments = tuple(
         Moment(a.number, a.event, (a,) if a == b else (a, b), parts_at is not None and a.number == parts_at.number)
-        for a, b in zip(scenes, narrate(beside)[1:], strict=True)
+        for a, b in zip(scenes, beside.scenes[1:], strict=True)
     )
     return Story((run, beside), opening, moments, parts_at)
 
@@ -88,7 +88,7 @@ def parting(run_a: Run, run_b: Run) -> Parting | None:
     matter once they make a log or a leader differ.
     """
     for scene_a, scene_b, step_a, step_b in zip(
-        narrate(run_a)[1:], narrate(run_b)[1:], run_a.steps, run_b.steps, strict=True
+        run_a.scenes[1:], run_b.scenes[1:], run_a.steps, run_b.steps, strict=True
     ):
         if _seen(step_a) != _seen(step_b):
             under_a = (run_a.protocol.name, _only_in(scene_a, scene_b))

@@ -10,7 +10,6 @@ from epochfuzz.harness.search.findings import Engine, Finding, Walked
 from epochfuzz.harness.views import summary
 from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Coverage, Exhibit, Page, Row
 from epochfuzz.harness.witness.scenes import as_sentence
-from epochfuzz.harness.witness.story import tell
 from epochfuzz.model import goals as model_goals
 from epochfuzz.model import properties
 from epochfuzz.model.protocols import Protocol
@@ -99,16 +98,15 @@ def _goal(count: int, asked: bool) -> Cell:
 def _exhibit(same: Sequence[Finding], walker: Engine) -> Exhibit:
     """The exhibit of the findings that have one reproducer."""
     first = same[0]
-    case = case_for(first, walker.protocols, walker.settings, walker.seed, "A walk")
-    run, spared = summary.told(first, walker.protocols, walker.settings)
+    case = case_for(first, walker.seed, "A walk")
     names = " and ".join(finding.property for finding in same)
     flaws = dict.fromkeys(finding.known_flaw for finding in same if finding.known_flaw)
     return Exhibit(
         id=_id(first),
-        title=f"{first.protocol.name} breaks {names} in {len(run.steps)} events",
+        title=f"{first.protocol.name} breaks {names} in {len(first.witness.schedule)} events",
         kind=BROKEN if any(finding.known_flaw is None for finding in same) else KNOWN,
         notes=(as_sentence([summary.proof(first)]), *(f"Known: {flaw}." for flaw in flaws)),
-        story=tell(run, spared),
+        story=first.witness.story(first.protocol, first.property),
         command=f"epochfuzz replay {case.id}.yaml --trace",
         case=dump_case(case),
         file=f"{case.id}.yaml",

@@ -1,0 +1,28 @@
+"""A witness: a schedule as it went under some protocols, replayed once and put into scenes once, whoever shows it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.witness.story import Story, tell
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import Protocol
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A schedule, its configuration, and the protocols to see it under."""
+
+    schedule: bytes
+    settings: Configuration
+    protocols: tuple[Protocol, ...]
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        """The run under each protocol, by its text."""
+        return {protocol.name: replay(self.schedule, protocol, self.settings) for protocol in self.protocols}
+
+    def story(self, protocol: Protocol, property_: str) -> Story:
+        """How a protocol breaks a property, beside the first of the others that keeps it, if any does."""
+        others = (run for run in self.runs.values() if property_ not in run.first_broken)
+        return tell(self.runs[protocol.name], next(others, None))
