@@ -1,0 +1,113 @@
+"""The wheel: it claims one name, and works in a project whose own packages are called as epochfuzz's folders are."""
+
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+OWN_PACKAGES = ("model", "harness", "strategies")
+
+CASE = """\
+schema: 1
+id: shortest-loss
+why: B cuts m0, which A has committed, and is elected.
+events: [produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B]
+expect:
+  hw: {broken: [no-committed-loss], at: 9}
+"""
+TEST = """\
+from epochfuzz.harness.testing import run_schedule
+from epochfuzz.strategies.machine import replication_machine
+import harness, model, strategies
+
+TestMachine = replication_machine("kip-320", scouted=1).TestCase
+TestMachine.settings = type(TestMachine.settings)(TestMachine.settings, max_examples=1)
+
+def test_packages_are_the_projects_own():
+    assert [package.OWN for package in (model, harness, strategies)] == [True, True, True]
+
+def test_epochfuzz_is_there_too():
+    assert run_schedule(["produce A"], "kip-320").broken == []
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("wheel")
+    run("-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", directory, ROOT)
+    (made,) = directory.glob("*.whl")
+    return made
+
+
+def run(*words: object, python: object = sys.executable, **options: object) -> str:
+    ended = subprocess.run([str(python), *map(str, words)], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return str(ended.stdout)
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python that has the wheel installed, and all that it depends on where this Python has it."""
+    environment = tmp_path_factory.mktemp("environment")
+    run("-m", "venv", "--without-pip", environment)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    run("-m", "pip", "install", "--quiet", "--no-deps", "--target", packages, wheel)
+    return environment / "bin" / "python"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with packages `model`, `harness` and `strategies` of its own, a case, and tests."""
+    for name in OWN_PACKAGES:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("OWN = True\n", encoding="utf-8")
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "shortest-loss.yaml").write_text(CASE, encoding="utf-8")
+    (tmp_path / "test_project.py").write_text(TEST, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nepochfuzz_corpus = corpus\npythonpath = .\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_the_wheel_claims_the_name_epochfuzz_alone(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"epochfuzz"}
+
+
+def test_the_wheel_has_every_file_of_the_packages(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    kinds = {".py", ".yaml", ".css", ".js", ".html", ".svg", ".txt"}
+    files = [path for folder in OWN_PACKAGES for path in (ROOT / folder).rglob("*") if path.suffix in kinds]
+    assert {f"epochfuzz/{path.relative_to(ROOT)}" for path in files} <= names
+    assert {"epochfuzz/__init__.py", "epochfuzz/py.typed"} <= names
+
+
+@pytest.mark.parametrize("started", [["-m", "pytest"], ["-c", "import sys, pytest; sys.exit(pytest.main())"]])
+def test_a_project_with_packages_of_those_names_has_its_own_and_epochfuzz(
+    python: Path, project: Path, started: list[str]
+) -> None:
+    printed = run(*started, *(["-q"] if started[0] == "-m" else []), python=python, cwd=project)
+    assert "4 passed" in printed
+
+
+def test_commands_and_modules_are_found_where_only_the_wheel_is(python: Path, project: Path) -> None:
+    printed = run("-m", "epochfuzz", "replay", "corpus", "--json", python=python, cwd=project)
+    assert '"as_expected": true' in printed
+    assert "site-packages" in run(
+        "-c", "import epochfuzz.model.step as s; print(s.__file__)", python=python, cwd=project
+    )
+
+
+def test_editors_and_type_checkers_find_what_is_installed_from_the_repository() -> None:
+    """An installation for development is a directory on the path, and not an import hook that only Python knows."""
+    places = [
+        Path(line)
+        for file in Path(sysconfig.get_path("purelib")).glob("*epochfuzz*.pth")
+        for line in file.read_text().splitlines()
+    ]
+    if places:  # this one is an installation for development
+        assert any((place / "epochfuzz" / "model" / "step.py").is_file() for place in places)
