@@ -4,9 +4,10 @@ A schedule is a byte string of such events. An event whose precondition does not
 string over the alphabet is a valid schedule, and so is what is left after deleting any event from one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from epochfuzz.model.names import nearest
 
@@ -23,6 +24,7 @@ class _Verb:
     dealt: int
     progress: int | None = None
     setting: str | None = None
+    when: Callable[[Any], bool] | None = None
 
 
 class Verb(IntEnum):
@@ -31,7 +33,8 @@ class Verb(IntEnum):
     Its number is part of the format of a schedule: append, never change one. `dealt` says how often the event alone is
     in the deck of random schedules, see search/generate.py. `progress` is None for what disturbs; of all else, which
     happens in a healthy partition or brings one back to health, it is the place in the order in which shrinking
-    prefers events. `setting` is the one without which the event cannot happen.
+    prefers events. `setting` is the one without which the event cannot happen, and `when` says under which constants of
+    a state it can.
     """
 
     module: str
@@ -39,6 +42,7 @@ class Verb(IntEnum):
     dealt: int
     progress: int | None
     setting: str | None
+    when: Callable[[Any], bool] | None
 
     def __new__(cls, declared: _Verb) -> "Verb":
         """A number that carries what is declared of it."""
@@ -49,6 +53,7 @@ class Verb(IntEnum):
         verb.dealt = declared.dealt
         verb.progress = declared.progress
         verb.setting = declared.setting
+        verb.when = declared.when
         return verb
 
     PRODUCE = _Verb(0, "replication", "a client sends the next record to the replica", dealt=11, progress=4)
@@ -82,6 +87,10 @@ class Verb(IntEnum):
     def text(self) -> str:
         """As schedules name it."""
         return self.name.lower()
+
+    def possible(self, p: Any) -> bool:
+        """Whether it can happen under the constants of a state."""
+        return (self.setting is None or getattr(p, self.setting)) and (self.when is None or self.when(p))
 
 
 VERBS = tuple(verb.text for verb in Verb)

@@ -8,6 +8,7 @@ from epochfuzz.model.properties import CONVERGENCE
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.state import Partition, initial
+from epochfuzz.model.step import possible_events
 
 
 class Execution:
@@ -21,6 +22,10 @@ class Execution:
         self._rules = program.interpreted(protocol)
         for event in events:
             self._rules.step(self.state, event)
+
+    def alphabet(self) -> bytes:
+        """The events that can be enabled sooner or later, in byte order."""
+        return possible_events(self.state)
 
     def apply(self, event: int) -> bool:
         """Apply an event. False: it is not enabled, and nothing changed."""

@@ -78,6 +78,9 @@ class Refusal(IntEnum):
     ASYNCHRONOUS_CHECKPOINT_OFF = 35, "asynchronous_checkpoint is off in the configuration"
     HIGH_WATERMARK_IS_CHECKPOINTED = 36, "{r}'s HW is checkpointed already"
 
+    # of what belongs to mechanisms or settings that the protocol and the configuration do not have
+    DOES_NOT_HAPPEN = 37, "nothing of the kind happens under this protocol and configuration"
+
 
 APPLIED = Refusal.APPLIED
 if [*Refusal] != [*range(len(Refusal))]:

@@ -2,12 +2,17 @@
 
 from importlib import import_module
 
-from epochfuzz.model.events import Verb
+from epochfuzz.model.events import Verb, alphabet, verb_of
 from epochfuzz.model.refusals import Refusal
 from epochfuzz.model.state import State
 
 # The rule of each verb, in their order: the function of its name in the module that the verb's declaration names.
 RULES = tuple(getattr(import_module(f"epochfuzz.model.{verb.module}"), verb.text) for verb in Verb)
+
+
+def possible_events(*starts: State) -> bytes:
+    """The events that can be enabled under the constants of any of some states, in byte order."""
+    return bytes(event for event in alphabet(starts[0].replicas) if any(map(verb_of(event).possible, starts)))
 
 
 def step(p: State, event: int) -> int:

@@ -59,13 +59,14 @@ def _print_list(out: Console, entries: list[Entry]) -> None:
 
 def _print_entry(out: Console, entry: Entry) -> None:
     out.print(Text.assemble((entry.name, "bold"), f", {'an' if entry.kind == 'event' else 'a'} {entry.kind}"))
-    for text in (entry.means, entry.why):
+    for text in filter(None, (entry.means, entry.why)):
         out.print(Text(f"{text}\n"))
     in_generations: dict[str, list[str]] = {}
     for generation, what in explaining.by_generation(entry).items():
         in_generations.setdefault(what, []).append(generation)
     out.print(_rows((_listed(names), what) for what, names in in_generations.items()))
-    _print_example(out, entry.example)
+    if entry.example is not None:
+        _print_example(out, entry.example)
 
 
 def _rows(rows: Iterable[tuple[str, str]]) -> Table:
@@ -120,13 +121,17 @@ def _json(entry: Entry) -> dict[str, Any]:
         "means": entry.means,
         "why": entry.why,
         "generations": explaining.by_generation(entry),
-        "example": {
-            "under": example.under,
-            "beside": example.beside,
-            "breaks": example.breaks,
-            "configuration": example.settings.changed(),
-            "events": list(example.events),
-            "length": len(example.events),
-            "shortest": example.breaks is not None,
-        },
+        "example": example and _example_json(example),
+    }
+
+
+def _example_json(example: Example) -> dict[str, Any]:
+    return {
+        "under": example.under,
+        "beside": example.beside,
+        "breaks": example.breaks,
+        "configuration": example.settings.changed(),
+        "events": list(example.events),
+        "length": len(example.events),
+        "shortest": example.breaks is not None,
     }

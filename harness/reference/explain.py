@@ -15,7 +15,10 @@ import yaml
 from epochfuzz.harness.search import goals
 from epochfuzz.harness.search.expectations import known_flaw
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import Verb
+from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import MECHANISMS
+from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.protocols import GENERATIONS, Protocol
 
 # The kinds of names, and the word for several, which is also the name of their file in glossary/.
@@ -51,13 +54,16 @@ class Example:
 
 @dataclass(frozen=True)
 class Entry:
-    """What there is to say of a name. A choice of a mechanism, such as `fencing=epoch`, is of the kind mechanism."""
+    """What there is to say of a name. A choice of a mechanism, such as `fencing=epoch`, is of the kind mechanism.
+
+    `why` is empty and `example` None where nobody has written of it yet.
+    """
 
     name: str
     kind: str
     means: str
     why: str
-    example: Example
+    example: Example | None
 
     @property
     def summary(self) -> str:
@@ -67,12 +73,51 @@ class Entry:
 
 @functools.cache
 def glossary() -> dict[str, Entry]:
-    """Every entry by its name, kind after kind, in the order of the model's own tables."""
+    """Every entry by its name, kind after kind, in the order of the vocabulary.
+
+    A name that nobody has written of yet is explained by what its declaration says. Raises LookupError for an entry of
+    a name that there is not.
+    """
     entries: dict[str, Entry] = {}
     for kind, several in KINDS.items():
         text = (files("epochfuzz.harness.reference") / "glossary" / f"{several}.yaml").read_text(encoding="utf-8")
-        entries |= {name: _entry(name, kind, **parts) for name, parts in yaml.safe_load(text).items()}
+        written = yaml.safe_load(text)
+        declared = _declared(kind)
+        if unknown := written.keys() - declared.keys():
+            raise LookupError(f"glossary/{several}.yaml explains what is not declared: {', '.join(sorted(unknown))}")
+        for name, meaning in declared.items():
+            entries[name] = _entry(name, kind, **written.get(name, {"means": _sentence(meaning)}))
     return entries
+
+
+def _declared(kind: str) -> dict[str, str]:
+    """The names of a kind in the vocabulary, each with what its declaration says of it."""
+    match kind:
+        case "property":
+            return {each.name: f"Broken where {_lower(each.meaning)}" for each in PROPERTIES}
+        case "mechanism":
+            return {
+                name: said
+                for mechanism, choices in MECHANISMS.items()
+                for name, said in (
+                    (mechanism, choices.__doc__ or ""),
+                    *((f"{mechanism}={choice.text}", choice.meaning) for choice in choices),
+                )
+            }
+        case "generation":
+            return dict.fromkeys(GENERATIONS, "a generation of the protocol")
+        case "event":
+            return {verb.text: verb.meaning for verb in Verb}
+        case _:
+            return {goal.text: f"a schedule showed it: {goal.text}" for goal in Goal}
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}".removesuffix(".") + "."
+
+
+def _lower(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"
 
 
 def find(name: str) -> Entry:
@@ -105,13 +150,13 @@ def _in_generation(entry: Entry, generation: Protocol) -> str:
     if entry.kind == "generation":
         return ", ".join(f"{mechanism}={generation.choice(mechanism).text}" for mechanism in MECHANISMS)
     if entry.kind == "goal":
-        asked_for = goals.asked_for(generation, entry.example.settings)
+        asked_for = goals.asked_for(generation, entry.example.settings if entry.example else Configuration())
         return "asked for" if entry.name in asked_for else "counted, not asked for"
     return "has it"
 
 
-def _entry(name: str, kind: str, means: str, why: str, example: dict[str, Any]) -> Entry:
-    return Entry(name, kind, means, why, _example(**example))
+def _entry(name: str, kind: str, means: str, why: str = "", example: dict[str, Any] | None = None) -> Entry:
+    return Entry(name, kind, means, why, _example(**example) if example else None)
 
 
 def _example(under: str, events: list[str], config: dict[str, Any] | None = None, **rest: str) -> Example:

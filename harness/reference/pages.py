@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from epochfuzz.harness.reference import markdown
-from epochfuzz.harness.reference.explain import Entry, by_generation, glossary
+from epochfuzz.harness.reference.explain import Entry, Example, by_generation, glossary
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.protocols import GENERATIONS
@@ -69,13 +69,12 @@ def _of_kind(kind: str) -> list[Entry]:
 def _sections(kind: str) -> Iterator[str]:
     for entry in _of_kind(kind):
         yield f"## {entry.name}"
-        yield _wrapped(entry.means)
-        yield _wrapped(entry.why)
-        yield _wrapped(_example(entry))
+        yield from map(_wrapped, filter(None, (entry.means, entry.why)))
+        if entry.example is not None:
+            yield _wrapped(_example(entry.example))
 
 
-def _example(entry: Entry) -> str:
-    example = entry.example
+def _example(example: Example) -> str:
     events = ", ".join(f"`{event}`" for event in example.events)
     if example.breaks is None:
         what = f"Example, under `{example.under}`{_configured(example.settings)}"
@@ -84,6 +83,10 @@ def _example(entry: Entry) -> str:
         length = f"A shortest schedule, of {len(example.events)} events, that breaks"
         what = f"{length} `{example.breaks}` under `{example.under}`{_configured(example.settings)}{kept}"
     return f"{what}: {events}."
+
+
+def _configuration_of(entry: Entry) -> str:
+    return _configured(entry.example.settings).removeprefix(" with ") if entry.example else ""
 
 
 def _configured(settings: Configuration) -> str:
@@ -118,10 +121,7 @@ def _verdicts() -> Iterator[str]:
 
 
 def _asked_for() -> Iterator[str]:
-    rows = [
-        [entry.name, _configured(entry.example.settings).removeprefix(" with "), *by_generation(entry).values()]
-        for entry in _of_kind("goal")
-    ]
+    rows = [[entry.name, _configuration_of(entry), *by_generation(entry).values()] for entry in _of_kind("goal")]
     yield markdown.table(["goal", "configuration", *GENERATIONS], rows)
 
 

@@ -20,7 +20,7 @@ from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.refusals import APPLIED
-from epochfuzz.model.step import step
+from epochfuzz.model.step import possible_events, step
 
 GIBIBYTE = 1 << 30
 DEFAULT_MEMORY = 4 * GIBIBYTE
@@ -95,7 +95,7 @@ def explore(
     starts = [state.initial(each, settings) for each in protocols]
     layout = packing.layout_for(starts)
     visited = Visited(layout.words * len(starts), memory)
-    alphabet = np.frombuffer(settings.alphabet(), np.uint8)
+    alphabet = np.frombuffer(possible_events(*starts), np.uint8)
     slots = _FIRST + len(alphabet) + 1
     records = np.zeros((slots, len(starts)), state.RECORD)
     records[0] = [state.to_record(p)[()] for p in starts]
@@ -145,7 +145,7 @@ def _raise_does_not_fit(
 ) -> None:
     """Find the successor of the state after a schedule that its key has no room for."""
     for protocol in protocols:
-        for event in settings.alphabet():
+        for event in Execution(protocol, settings).alphabet():
             p = Execution(protocol, settings, schedule + bytes([event])).state
             forget_superseded(p)
             layout.check(p)

@@ -7,14 +7,17 @@ deep elsewhere. Nothing looks at the state of a replica; a protocol skips the ev
 protocol runs the same schedules.
 """
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from epochfuzz.harness.search.compilation import compiled, kernel
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, encode
-
-Deck = npt.NDArray[np.uint8]  # a row for each card: PHRASE events, NO_EVENT where it has fewer
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import initial
 
 PHRASE = 4
 NO_EVENT = 255
@@ -46,8 +49,19 @@ _ALWAYS = (Verb.PRODUCE, Verb.FETCH, Verb.RECEIVE, Verb.NOTIFY, Verb.RESTART)
 _OPTIONAL = (1 << len(Verb)) - 1 - sum(1 << verb for verb in _ALWAYS)
 
 
-def deck_for(settings: Configuration) -> Deck:
-    """The deck of a configuration: each phrase that it can enable, as often as its weight says."""
+class Deck(NamedTuple):
+    """Cards, a row of PHRASE events for each, NO_EVENT where it has fewer; and the set of verbs to leave out again."""
+
+    cards: npt.NDArray[np.uint8]
+    dead: int
+
+
+def deck_for(settings: Configuration, protocols: Iterable[Protocol] = ()) -> Deck:
+    """The deck of a configuration: each phrase that it can enable, as often as its weight says.
+
+    What is drawn depends on the configuration alone. Verbs that are possible under none of some protocols are dead:
+    they are drawn, and left out of what comes of it.
+    """
     possible = set(settings.alphabet())
     cards = []
     for replica in range(settings.replicas):
@@ -55,7 +69,9 @@ def deck_for(settings: Configuration) -> Deck:
             phrase = [encode(verb, replica) for verb in verbs]
             if possible.issuperset(phrase):
                 cards += [phrase + [NO_EVENT] * (PHRASE - len(phrase))] * weight
-    return np.array(cards, np.uint8)
+    starts = [initial(protocol, settings) for protocol in protocols]
+    dead = sum(1 << verb for verb in Verb if starts and not any(map(verb.possible, starts)))
+    return Deck(np.array(cards, np.uint8), dead)
 
 
 def schedule(seed: int, number: int, deck: Deck) -> bytes:
@@ -85,14 +101,14 @@ def is_left_out(card, left_out):  # type: ignore[no-untyped-def]
     return found & 1
 
 
-def deal(word, deck, left_out, hand):  # type: ignore[no-untyped-def]
+def deal(word, cards, left_out, hand):  # type: ignore[no-untyped-def]
     """Fill the hand with cards of the deck; `word` is the state of the generator, returned as it was left."""
     dealt = 0
     while dealt < HAND:
         word += GAMMA
         bits = scramble(word)
         for _ in range(4):
-            card = deck[np.int64(((bits & np.uint64(0xFFFF)) * np.uint64(deck.shape[0])) >> np.uint64(16))]
+            card = cards[np.int64(((bits & np.uint64(0xFFFF)) * np.uint64(cards.shape[0])) >> np.uint64(16))]
             bits >>= np.uint64(16)
             hand[dealt] = card
             dealt += 1 - is_left_out(card, left_out)
@@ -115,7 +131,8 @@ def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def
     left_out = np.int64(scramble(word)) & np.int64(scramble(word + GAMMA)) & _OPTIONAL
     word += GAMMA + GAMMA
     length = MAX_LENGTH - np.int64(scramble(word) % np.uint64(3 * MAX_LENGTH // 4))
-    word = deal(word, deck, left_out, hand)
+    cards, dead = deck
+    word = deal(word, cards, left_out, hand)
     drawn = 0
     while drawn < length:
         word += GAMMA
@@ -128,4 +145,14 @@ def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def
                 out[drawn + i] = hand[card, i]
                 events_drawn += hand[card, i] != NO_EVENT
             drawn += events_drawn
-    return length
+    return length if dead == 0 else without_dead(out, length, dead)
+
+
+def without_dead(out, length, dead):  # type: ignore[no-untyped-def]
+    """Leave events of dead verbs out of a schedule; returns its new length."""
+    kept = 0
+    for i in range(length):
+        event = out[i]
+        out[kept] = event
+        kept += 1 - (dead >> (event >> 3) & 1)
+    return kept

@@ -14,6 +14,7 @@ from epochfuzz.harness.search import generate, situations
 from epochfuzz.harness.search.compilation import compiled, kernel
 from epochfuzz.model import properties, state
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.step import step
@@ -33,8 +34,8 @@ class Hunter:
         self.settings = settings
         self.judged = judged
         self._start = state.to_record(state.initial(protocol, settings)).reshape(1)
-        self._deck = generate.deck_for(settings)
-        self._alphabet = np.frombuffer(settings.alphabet(), np.uint8)
+        self._deck = generate.deck_for(settings, [protocol])
+        self._alphabet = np.frombuffer(Execution(protocol, settings).alphabet(), np.uint8)
         self._hunt_block = compiled(hunt_block, [protocol])
 
     def first(self, strategy: str, seed: int, most: int) -> tuple[int, bytes] | None:

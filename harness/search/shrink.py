@@ -105,7 +105,7 @@ def shrink(
     def fails(events: bytes) -> bool:
         return breaking_prefix(events, protocol, settings, wanted, spared) is not None
 
-    shrunk = simplest(failing, list(settings.alphabet()), fails, _MOST_ATTEMPTS)
+    shrunk = simplest(failing, list(Execution(protocol, settings).alphabet()), fails, _MOST_ATTEMPTS)
     return breaking_prefix(shrunk, protocol, settings, wanted, spared) or failing
 
 

@@ -93,7 +93,7 @@ class Walker:
         self.protocols = tuple(protocols)
         self.settings = settings
         self.seed = seed
-        self.deck = generate.deck_for(settings)
+        self.deck = generate.deck_for(settings, protocols)
         self._starts = np.array([state.to_record(state.initial(p, settings)) for p in protocols], state.RECORD)
         self._walk_block = compiled(walk_block, protocols)
 
