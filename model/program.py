@@ -13,6 +13,7 @@ import ast
 import builtins
 import copy
 import inspect
+import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -181,14 +182,13 @@ class _Folder(ast.NodeTransformer):
 
     def folded(self, definition: ast.FunctionDef) -> ast.FunctionDef:
         """The function, without what is for readers alone."""
-        node = copy.deepcopy(definition)
-        node.decorator_list, node.returns = [], None
-        for argument in node.args.args:
+        definition.decorator_list, definition.returns = [], None
+        for argument in definition.args.args:
             argument.annotation = None
-        if ast.get_docstring(node) is not None:
-            del node.body[0]
-        node.body = self._block(node.body)
-        return _Writer(self._linker, self._in_place_of).visit(node)
+        if ast.get_docstring(definition) is not None:
+            del definition.body[0]
+        definition.body = self._block(definition.body)
+        return _Writer(self._linker, self._in_place_of).visit(definition)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
@@ -385,13 +385,16 @@ def _elements(iterated: ast.expr) -> list[Any] | None:
 
 
 @cache
-def _definitions(file: str) -> dict[int, ast.FunctionDef]:
-    """The functions of a file by the line on which they begin, decorators included."""
+def _definitions(file: str) -> dict[int, bytes]:
+    """The functions of a file by the line on which they begin, decorators included, ready to be copied."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in functions}
+    lines = [min([node.lineno, *(each.lineno for each in node.decorator_list)]) for node in functions]
+    return dict(zip(lines, map(pickle.dumps, functions), strict=True))
 
 
 def _definition(function: Rule) -> ast.FunctionDef:
+    """The definition of a function, to be changed at will. Most of linking would be copy.deepcopy's."""
     code = function.__code__
-    return _definitions(code.co_filename)[code.co_firstlineno]
+    node: ast.FunctionDef = pickle.loads(_definitions(code.co_filename)[code.co_firstlineno])
+    return node
