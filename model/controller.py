@@ -16,13 +16,20 @@ def elect(p: State, r: int) -> int:
         return Refusal.IS_DOWN
     if r == leader(p):
         return Refusal.IS_LEADER
-    members = isr(p)
-    if members >> r & 1:
-        decide(p, r, members)
-        return APPLIED
+    return elect_member(p, r) if isr(p) >> r & 1 else elect_uncleanly(p, r)
+
+
+def elect_member(p: State, r: int) -> int:
+    """r is in the ISR, which stays as it is."""
+    decide(p, r, isr(p))
+    return APPLIED
+
+
+def elect_uncleanly(p: State, r: int) -> int:
+    """r is not in the ISR, of which nobody is up: r alone is in the new one."""
     if not p.unclean_leader_election:
         return Refusal.UNCLEAN_ELECTION_OFF
-    if any_up(p, members):
+    if any_up(p, isr(p)):
         return Refusal.ISR_HAS_LIVE_MEMBER
     decide(p, r, 1 << r)
     p.goals |= Goal.ELECTED_UNCLEANLY

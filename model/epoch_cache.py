@@ -36,10 +36,15 @@ def assign_kafka_7415(p: State, r: int, epoch: int, offset: int) -> None:
     last = p.cache_size[r] - 1
     if epoch == p.cache_epoch[r, last] and offset >= p.cache_start[r, last]:
         return
-    while last >= 0 and (p.cache_epoch[r, last] >= epoch or p.cache_start[r, last] >= offset):
+    while last >= 0 and contradicts(p, r, last, epoch, offset):
         remove_last_entry(p, r)
         last -= 1
     add_entry(p, r, epoch, offset)
+
+
+def contradicts(p: State, r: int, index: int, epoch: int, offset: int) -> bool:
+    """Whether an entry cannot come before one of that epoch and start offset."""
+    return p.cache_epoch[r, index] >= epoch or p.cache_start[r, index] >= offset
 
 
 def add_entry(p: State, r: int, epoch: int, offset: int) -> None:

@@ -28,10 +28,15 @@ def power_loss(p: State, r: int) -> int:
         return Refusal.POWER_LOSS_OFF
     if crash(p, r) != APPLIED:
         return Refusal.IS_DOWN
+    lose_unflushed(p, r)
+    return APPLIED
+
+
+def lose_unflushed(p: State, r: int) -> None:
+    """r's log ends where it was last flushed."""
     if p.flushed[r] < p.leo[r]:
         p.goals |= Goal.UNFLUSHED_RECORDS_LOST
     truncation.cut(p, r, p.flushed[r])
-    return APPLIED
 
 
 def restart(p: State, r: int) -> int:

@@ -14,15 +14,21 @@ def advance_leader(p: State, leader: int) -> None:
 
     Applied at produce, fetch, becoming leader and shrink. Without the max a HW could only fall.
     """
-    lowest = p.leo[leader]
-    for follower in range(p.replicas):
-        if follower != leader and p.isr[leader] >> follower & 1:
-            lowest = min(lowest, replication_position(p, leader, follower))
+    lowest = lowest_leo_in_isr(p, leader)
     previous = p.high_watermark[leader]
     if lowest > previous:
         p.high_watermark[leader] = lowest
         promises.remember_readable(p, leader, previous)
         p.goals |= Goal.HIGH_WATERMARK_ADVANCED
+
+
+def lowest_leo_in_isr(p: State, leader: int) -> int:
+    """What the leader and every member of its ISR have, as far as the leader knows."""
+    lowest = p.leo[leader]
+    for follower in range(p.replicas):
+        if follower != leader and p.isr[leader] >> follower & 1:
+            lowest = min(lowest, replication_position(p, leader, follower))
+    return lowest
 
 
 def replication_position(p: State, leader: int, follower: int) -> int:

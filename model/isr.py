@@ -13,8 +13,11 @@ from epochfuzz.model.state import NONE, Phase, State
 def shrink(p: State, r: int) -> int:
     """The true leader sees r lag behind its LEO for too long (`replica.lag.time.max.ms`): r leaves the ISR."""
     leader = controller.true_leader(p)
-    if leader == NONE:
-        return Refusal.NO_TRUE_LEADER
+    return shrink_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
+
+
+def shrink_by(p: State, leader: int, r: int) -> int:
+    """A leader takes r out of its ISR."""
     if leader == r:
         return Refusal.LEADS
     if not p.isr[leader] >> r & 1:
@@ -30,8 +33,11 @@ def shrink(p: State, r: int) -> int:
 def expand(p: State, r: int) -> int:
     """The true leader sees r fetch and caught up: r joins the ISR."""
     leader = controller.true_leader(p)
-    if leader == NONE:
-        return Refusal.NO_TRUE_LEADER
+    return expand_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
+
+
+def expand_by(p: State, leader: int, r: int) -> int:
+    """A leader takes r into its ISR."""
     if leader == r:
         return Refusal.LEADS
     if p.isr[leader] >> r & 1:

@@ -32,10 +32,15 @@ def learn(p: State, r: int, epoch: int) -> None:
     """r learns the decision of `epoch`, newer than any it knows; an answer in flight to it is discarded."""
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
-    leader = p.decided_leader[epoch]
     step_down(p, r)
     p.known_epoch[r] = epoch
-    p.known_leader[r] = leader
+    p.known_leader[r] = p.decided_leader[epoch]
+    take_role(p, r, previous_leader, epoch_missed)
+
+
+def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool) -> None:
+    """r does what a decision makes of it: it leads, follows, or waits for a leader."""
+    leader = p.known_leader[r]
     if leader == r:
         become_leader(p, r)
     elif leader == NONE:
@@ -59,9 +64,14 @@ def become_leader(p: State, r: int) -> None:
     p.phase[r] = Phase.FETCHING
     p.isr[r] = p.decided_isr[epoch]
     p.epoch_start[r] = p.leo[r]
-    if p.epoch_cache == EpochCache.KAFKA_7415:
-        epoch_cache.assign(p, r, epoch, p.leo[r])
+    assign_epoch_start(p, r)
     promises.remember_readable(p, r, 0)
     high_watermark.advance_leader(p, r)
     if p.controller_epoch > epoch:
         p.goals |= Goal.LED_AN_OUTDATED_EPOCH
+
+
+def assign_epoch_start(p: State, r: int) -> None:
+    """KAFKA-7415: the epoch cache has the leader's own epoch before any record of it."""
+    if p.epoch_cache == EpochCache.KAFKA_7415:
+        epoch_cache.assign(p, r, p.known_epoch[r], p.leo[r])

@@ -13,6 +13,7 @@ import ast
 import builtins
 import copy
 import inspect
+import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -56,10 +57,18 @@ class Rules:
 
 
 def plant(rule: Rule, number: int, mistake: Rule) -> None:
-    """Have a mistake take the place of a rule where the protocol has that defect. Raises TypeError for another form."""
+    """Have a mistake take the place of a rule where the protocol has that defect. Raises TypeError for another form.
+
+    A mistake that calls the rule whose place it takes calls the sound one: it may be that rule, and a little else.
+    """
+    check_stands_for(rule, mistake)
+    _planted.setdefault(rule, {})[number] = mistake
+
+
+def check_stands_for(rule: Rule, mistake: Rule) -> None:
+    """Raises TypeError unless a mistake takes and returns what the rule does."""
     if inspect.signature(rule) != inspect.signature(mistake):
         raise TypeError(f"{mistake.__qualname__}{inspect.signature(mistake)} cannot stand for {rule.__qualname__}")
-    _planted.setdefault(rule, {})[number] = mistake
 
 
 def interpreted(protocol: Protocol) -> Rules:
@@ -83,6 +92,8 @@ def link(roots: Iterable[Rule], constants: Mapping[str, int] = {}, *, with_defec
     `constants` are fields of a state, with the values that they have. Defects are left out unless the state's own is
     among the constants, or all are asked for, to be told apart as the program runs.
     """
+    if constants.get(DEFECT) and not any(constants[DEFECT] in mistakes for mistakes in _planted.values()):
+        raise CannotLink(f"no defect has the number {constants[DEFECT]}")
     linker = _Linker(dict(constants), with_defects or bool(constants.get(DEFECT)))
     for root in roots:
         linker.add(root)
@@ -107,8 +118,15 @@ class _Linker:
             if mistakes:
                 self._add_choice(function, mistakes)
             else:
-                self._emit(flat_name(function), _definition(function), function)
+                self._emit(flat_name(function), function)
         return self._names[function]
+
+    def add_sound(self, function: Rule) -> str:
+        """Link a rule as it is where no mistake takes its place; returns its flat name."""
+        name = f"{flat_name(function)}_without_defect"
+        if all(linked.name != name for linked in self.linked):
+            self._emit(name, function)
+        return name
 
     def add_table(self, functions: tuple[Rule, ...]) -> str:
         """Link a table of functions as one that calls the function of a number; returns its flat name."""
@@ -124,14 +142,14 @@ class _Linker:
         name, arguments = flat_name(function), ", ".join(inspect.signature(function).parameters)
         chosen = self.constants.get(DEFECT)
         if chosen is not None:
-            self._emit(name, _definition(mistakes.get(chosen, function)), mistakes.get(chosen, function))
+            mistake = mistakes.get(chosen)
+            self._emit(name, function) if mistake is None else self._emit(name, mistake, function)
             return
         calls = []
         for number, mistake in mistakes.items():
-            self._emit(f"{name}_with_defect_{number}", _definition(mistake), mistake)
+            self._emit(f"{name}_with_defect_{number}", mistake, function)
             calls.append((number, f"{name}_with_defect_{number}({arguments})"))
-        self._emit(f"{name}_without_defect", _definition(function), function)
-        sound = f"{name}_without_defect({arguments})"
+        sound = f"{self.add_sound(function)}({arguments})"
         self._emit_text(name, arguments, f"{PARTITION}.{DEFECT}", calls, sound, function)
 
     def _emit_text(
@@ -145,8 +163,8 @@ class _Linker:
         assert isinstance(node, ast.FunctionDef)
         self.linked.append(Linked(name, node, origin))
 
-    def _emit(self, name: str, definition: ast.FunctionDef, function: Rule) -> None:
-        node = _Folder(self, function).folded(definition)
+    def _emit(self, name: str, function: Rule, in_place_of: Rule | None = None) -> None:
+        node = _Folder(self, function, in_place_of).folded(_definition(function))
         node.name = name
         self.linked.append(Linked(name, ast.fix_missing_locations(node), function))
 
@@ -154,23 +172,23 @@ class _Linker:
 class _Folder(ast.NodeTransformer):
     """Evaluates what can be evaluated in a function. What is known is an ast.Constant, whatever object it holds."""
 
-    def __init__(self, linker: _Linker, function: Rule) -> None:
+    def __init__(self, linker: _Linker, function: Rule, in_place_of: Rule | None) -> None:
         self._linker = linker
         self._function = function
+        self._in_place_of = in_place_of
         self._globals = function.__globals__
         self._locals = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
         self._bound: dict[str, Any] = {}  # variables of loops that are being unrolled
 
     def folded(self, definition: ast.FunctionDef) -> ast.FunctionDef:
         """The function, without what is for readers alone."""
-        node = copy.deepcopy(definition)
-        node.decorator_list, node.returns = [], None
-        for argument in node.args.args:
+        definition.decorator_list, definition.returns = [], None
+        for argument in definition.args.args:
             argument.annotation = None
-        if ast.get_docstring(node) is not None:
-            del node.body[0]
-        node.body = self._block(node.body)
-        return _Writer(self._linker).visit(node)
+        if ast.get_docstring(definition) is not None:
+            del definition.body[0]
+        definition.body = self._block(definition.body)
+        return _Writer(self._linker, self._in_place_of).visit(definition)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
@@ -307,15 +325,17 @@ class _Folder(ast.NodeTransformer):
 class _Writer(ast.NodeTransformer):
     """Writes what is known in a way that can be compiled: numbers, names of linked functions, and what numpy has."""
 
-    def __init__(self, linker: _Linker) -> None:
+    def __init__(self, linker: _Linker, in_place_of: Rule | None) -> None:
         self._linker = linker
+        self._in_place_of = in_place_of
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         value = _value(node)
         if value is None or isinstance(value, bool | int | str):
             return node
         if isinstance(value, FunctionType):
-            return ast.copy_location(ast.Name(self._linker.add(value), ast.Load()), node)
+            add = self._linker.add_sound if value is self._in_place_of else self._linker.add
+            return ast.copy_location(ast.Name(add(value), ast.Load()), node)
         if isinstance(value, tuple):
             elements = [self.visit(_known(element, node)) for element in value]
             return ast.copy_location(ast.Tuple(elements, ast.Load()), node)
@@ -365,13 +385,16 @@ def _elements(iterated: ast.expr) -> list[Any] | None:
 
 
 @cache
-def _definitions(file: str) -> dict[int, ast.FunctionDef]:
-    """The functions of a file by the line on which they begin, decorators included."""
+def _definitions(file: str) -> dict[int, bytes]:
+    """The functions of a file by the line on which they begin, decorators included, ready to be copied."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in functions}
+    lines = [min([node.lineno, *(each.lineno for each in node.decorator_list)]) for node in functions]
+    return dict(zip(lines, map(pickle.dumps, functions), strict=True))
 
 
 def _definition(function: Rule) -> ast.FunctionDef:
+    """The definition of a function, to be changed at will. Most of linking would be copy.deepcopy's."""
     code = function.__code__
-    return _definitions(code.co_filename)[code.co_firstlineno]
+    node: ast.FunctionDef = pickle.loads(_definitions(code.co_filename)[code.co_firstlineno])
+    return node

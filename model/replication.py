@@ -37,12 +37,15 @@ def produce(p: State, r: int) -> int:
         return Refusal.NOT_ENOUGH_REPLICAS
     if p.known_epoch[r] < p.controller_epoch:
         p.goals |= Goal.ZOMBIE_ACCEPTED_A_WRITE
-    offset = p.leo[r]
-    record = promises.remember_produced(p, r)
-    log.append(p, r, record, p.known_epoch[r])
-    epoch_cache.assign(p, r, p.known_epoch[r], offset)
+    append_as_leader(p, r, promises.remember_produced(p, r))
     high_watermark.advance_leader(p, r)
     return APPLIED
+
+
+def append_as_leader(p: State, leader: int, record: int) -> None:
+    """Append a record in the leader's own epoch."""
+    epoch_cache.assign(p, leader, p.known_epoch[leader], p.leo[leader])
+    log.append(p, leader, record, p.known_epoch[leader])
 
 
 def fetch(p: State, follower: int) -> int:
@@ -56,10 +59,9 @@ def fetch(p: State, follower: int) -> int:
         return Refusal.ANSWER_IN_FLIGHT
     if not presumes_leadership(p, leader):
         return Refusal.LEADER_DOES_NOT_LEAD if p.up[leader] else Refusal.LEADER_IS_DOWN
-    if is_fenced(p, leader, follower):
-        p.goals |= Goal.FETCH_FENCED
-        behind = p.known_epoch[follower] < p.known_epoch[leader]
-        return Refusal.FENCED_LEADER_EPOCH if behind else Refusal.UNKNOWN_LEADER_EPOCH
+    refusal = why_fenced(p, leader, follower)
+    if refusal != APPLIED:
+        return refusal
     if p.phase[follower] == Phase.TRUNCATING:
         request_epoch_end(p, follower, leader)
     elif p.leo[follower] > p.leo[leader]:
@@ -76,6 +78,15 @@ def is_fenced(p: State, leader: int, follower: int) -> bool:
     return p.fencing == Fencing.EPOCH and p.known_epoch[follower] != p.known_epoch[leader]
 
 
+def why_fenced(p: State, leader: int, follower: int) -> int:
+    """What the leader answers to a request of the wrong epoch."""
+    if not is_fenced(p, leader, follower):
+        return APPLIED
+    p.goals |= Goal.FETCH_FENCED
+    behind = p.known_epoch[follower] < p.known_epoch[leader]
+    return Refusal.FENCED_LEADER_EPOCH if behind else Refusal.UNKNOWN_LEADER_EPOCH
+
+
 def request_epoch_end(p: State, follower: int, leader: int) -> None:
     """OffsetsForLeaderEpoch: where does the last epoch that the follower has end in the leader's log?"""
     epoch, end = truncation.answer_epoch_request(p, leader, epoch_cache.latest_epoch(p, follower))
@@ -87,14 +98,19 @@ def request_epoch_end(p: State, follower: int, leader: int) -> None:
 def request_records(p: State, follower: int, leader: int) -> None:
     """Fetch: the offset tells the leader the follower's LEO; the answer brings records and the leader's HW."""
     start = p.leo[follower]
-    p.remote_leo[leader, follower] = start
-    high_watermark.advance_leader(p, leader)
+    update_position(p, leader, follower, start)
     count = min(p.records_per_fetch, p.leo[leader] - start)
     p.flight[follower] = Flight.RECORDS
     p.flight_count[follower] = count
     p.flight_record[follower] = log.prefix(p.log_record[leader] >> (4 * start), count)
     p.flight_record_epoch[follower] = log.prefix(p.log_epoch[leader] >> (4 * start), count)
     p.flight_offset[follower] = p.high_watermark[leader]
+
+
+def update_position(p: State, leader: int, follower: int, offset: int) -> None:
+    """The leader learns how far a follower is from the offset that it asks for."""
+    p.remote_leo[leader, follower] = offset
+    high_watermark.advance_leader(p, leader)
 
 
 def receive(p: State, follower: int) -> int:
@@ -117,9 +133,14 @@ def receive(p: State, follower: int) -> int:
 def append_fetched(p: State, follower: int) -> None:
     """Append the records of the answer in flight, each with the epoch its leader gave it."""
     for i in range(p.flight_count[follower]):
-        epoch = log.at(p.flight_record_epoch[follower], i)
-        epoch_cache.assign(p, follower, epoch, p.leo[follower])
-        log.append(p, follower, log.at(p.flight_record[follower], i), epoch)
+        record, epoch = log.at(p.flight_record[follower], i), log.at(p.flight_record_epoch[follower], i)
+        append_as_follower(p, follower, record, epoch)
+
+
+def append_as_follower(p: State, follower: int, record: int, epoch: int) -> None:
+    """Append a record in the epoch that it was written in."""
+    epoch_cache.assign(p, follower, epoch, p.leo[follower])
+    log.append(p, follower, record, epoch)
 
 
 def drop(p: State, follower: int) -> int:

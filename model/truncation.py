@@ -52,7 +52,7 @@ def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
     """KIP-279: cut to where both logs still have the same epoch, or ask again from an older one."""
     own_epoch, own_end = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
     if own_epoch == epoch:
-        cut(p, r, min(end, own_end))
+        cut_to_lower_end(p, r, end, own_end)
     elif own_epoch == NONE:
         cut(p, r, end)
     else:
@@ -60,6 +60,11 @@ def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
         p.goals |= Goal.EPOCH_ASKED_AGAIN
         if p.leo[r] > 0:
             p.phase[r] = Phase.TRUNCATING
+
+
+def cut_to_lower_end(p: State, r: int, end: int, own_end: int) -> None:
+    """Both logs have the epoch: they are equal up to where it ends first."""
+    cut(p, r, min(end, own_end))
 
 
 def cut(p: State, r: int, end: int) -> None:

@@ -32,7 +32,7 @@ LASTING = tuple(each.name for each in PROPERTIES if not each.at_end and not each
 
 
 def replication_machine(
-    *protocols: str,
+    *protocols: str | Protocol,
     settings: Configuration = Configuration(),  # noqa: B008 (it is immutable)
     judged: Collection[str] = LASTING,
     wanted: str | None = None,
@@ -41,6 +41,7 @@ def replication_machine(
 ) -> type["ReplicationMachine"]:
     """A state machine that drives protocols side by side and raises a PropertyBroken where one breaks a property.
 
+    A protocol is one, or its text.
     Before a run it scouts that many schedules, with that many disturbances in each, for one that breaks a property
     under the first protocol; see scouting.py. It looks for each of the judged properties in turn, or for the wanted
     one alone: Hypothesis ends its search soon after the first failure, and a frequent one would hide a rare one.
@@ -54,7 +55,7 @@ def replication_machine(
     )
     if not protocols or not names or wanted not in (None, *names):
         raise ValueError("a machine needs a protocol to drive, and judges one property at least, the wanted among them")
-    parsed = tuple(map(parse_protocol, protocols))
+    parsed = tuple(each if isinstance(each, Protocol) else parse_protocol(each) for each in protocols)
     choices = {
         "protocols": parsed,
         "scout": Scout(parsed[0], settings, names, scouted, disturbances),

@@ -9,11 +9,13 @@ from hypothesis import Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from epochfuzz.harness.bench.spread import percentile_95
-from epochfuzz.harness.defects import DEFECTS, hunting, planted
+from epochfuzz.harness.defects import DEFECTS, hunting
 from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.defects.proofs import judged, proofs
 from epochfuzz.harness.search.hunt import STRATEGIES
 from epochfuzz.model import properties
+from epochfuzz.strategies.failures import PropertyBroken
+from epochfuzz.strategies.machine import replication_machine
 from epochfuzz.strategies.profiles import UNATTENDED
 
 HYPOTHESIS = "hypothesis"
@@ -92,8 +94,8 @@ def hypothesis_detections(seeds: int, defects: Sequence[Defect]) -> Iterator[Det
 def hypothesis_hunt(defect: Defect, number: int) -> Hunt:
     """Hunt a defect with the state machine of Hypothesis and one seed, without shrinking what it finds."""
     configuration = hunting.settings_for(defect)
-    machine_class = planted.module("strategies.machine").replication_machine(
-        planted.protocol_text(defect), settings=configuration, scouted=_SCOUTED,
+    machine_class = replication_machine(
+        defect.broken_protocol, settings=configuration, scouted=_SCOUTED,
         judged=properties.names(judged(defect, configuration)),
     )  # fmt: skip
     examples = 0
@@ -111,7 +113,7 @@ def hypothesis_hunt(defect: Defect, number: int) -> Hunt:
     started = time.thread_time()
     try:
         run_state_machine_as_test(seed(number)(Counting), settings=only_generate)
-    except planted.module("strategies.failures").PropertyBroken:
+    except PropertyBroken:
         return Hunt(examples * (1 + _SCOUTED), time.thread_time() - started)
     return Hunt(None, time.thread_time() - started)
 

@@ -4,9 +4,10 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from epochfuzz.harness.defects import hunting, planted
+from epochfuzz.harness.defects import hunting
 from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.defects.proofs import judged, proofs
+from epochfuzz.harness.search import shrink
 from epochfuzz.harness.search.findings import CERTIFICATE_MEMORY
 
 _MOST_SCHEDULES = 10_000_000
@@ -36,20 +37,19 @@ class Reproduced:
 
 def reproduce(defects: Sequence[Defect], number: int = 0) -> Iterator[Reproduced]:
     """Find each defect with the default strategy and a seed, and make a reproducer of it as `fuzz` does."""
-    shrinking = planted.module("harness.search.shrink")
     for defect in defects:
         settings = hunting.settings_for(defect)
-        protocol = planted.protocol(defect)
+        protocol = defect.broken_protocol
         wanted = judged(defect, settings)
         found = hunting.hunter(defect).first(hunting.DEFAULT_STRATEGY, number, _MOST_SCHEDULES)
         if found is None:
             continue
         started = time.thread_time()
-        result = shrinking.reproduce(found[1], protocol, settings, wanted, CERTIFICATE_MEMORY)
+        result = shrink.reproduce(found[1], protocol, settings, wanted, CERTIFICATE_MEMORY)
         bounded = not result.certified_minimal
         if bounded:
             bounds = proofs()[defect.name].settings
-            result = shrinking.certify(result.schedule, protocol, bounds, wanted, CERTIFICATE_MEMORY)
+            result = shrink.certify(result.schedule, protocol, bounds, wanted, CERTIFICATE_MEMORY)
         yield Reproduced(
             defect, len(found[1]), len(result.schedule), len(proofs()[defect.name].shortest),
             result.certified_minimal, bounded, time.thread_time() - started,

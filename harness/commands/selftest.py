@@ -26,10 +26,11 @@ def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
     out.print(f"seed {seed}")
     defects = track(detectable(), "planting defects", console=out, transient=True, disable=not out.is_terminal)
     catches = [catch(defect, seed) for defect in defects]
-    table = Table("defect", "in", "caught by", "schedules", title="Defects and what catches them")
+    table = Table("defect", "in place of", "caught by", "schedules", title="Defects and what catches them")
     for each in catches:
         caught_by = Text(each.property) if each.property else Text("NOT CAUGHT", "bold reverse")
-        table.add_row(each.defect.name, f"model/{each.defect.module}.py", caught_by, f"{each.schedules:,}")
+        replaced = ", ".join(rule.__name__ for rule in each.defect.mistaken)
+        table.add_row(each.defect.name, replaced, caught_by, f"{each.schedules:,}")
     out.print(table)
     missed = [each.defect.name for each in catches if each.property is None]
     out.print(
@@ -44,7 +45,8 @@ def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
                     {
                         "name": each.defect.name,
                         "mistake": each.defect.mistake,
-                        "module": f"model/{each.defect.module}.py",
+                        "module": each.defect.module,
+                        "rules": each.defect.rules,
                         "jira": each.defect.jira,
                         "protocol": each.defect.protocol,
                         "configuration": each.settings.changed(),

@@ -1,7 +1,8 @@
 """The broken set: protocols that are wrong in one rule, to measure what finds them.
 
-The model has no switch for any of them. planted.py makes a copy of the model in which each is a choice of mechanism,
-so the model stays readable and the defects stay honest: a rule that has been rewritten since refuses its defect.
+The model has no switch for any of them. Each is a function that takes the place of a rule in the protocols that have
+its number, see defect.py and model/program.py: what runs protocols runs these as any other, interpreted or compiled,
+and one compilation has all of them in it.
 """
 
 from epochfuzz.harness.defects import (
@@ -14,15 +15,12 @@ from epochfuzz.harness.defects import (
     replication,
     truncation,
 )
-from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import Defect, declared_in
 
-PROTOCOL_DEFECTS: tuple[Defect, ...] = (
-    *replication.DEFECTS,
-    *acknowledgement.DEFECTS,
-    *truncation.DEFECTS,
-    *epoch_cache.DEFECTS,
-    *membership.DEFECTS,
-    *leadership.DEFECTS,
-    *recovery.DEFECTS,
+PROTOCOL_DEFECTS: tuple[Defect, ...] = declared_in(
+    replication, acknowledgement, truncation, epoch_cache, membership, leadership, recovery
 )
-DEFECTS: tuple[Defect, ...] = (*PROTOCOL_DEFECTS, *judging.DEFECTS)
+DEFECTS: tuple[Defect, ...] = (*PROTOCOL_DEFECTS, *declared_in(judging))
+
+for _number, _defect in enumerate(DEFECTS, start=1):
+    _defect.plant(_number)

@@ -1,21 +1,123 @@
-"""A defect: a mistake that a developer could make, kept as the text of a rule and the text that takes its place."""
+"""A defect: a mistake that a developer could make, written as the function that they would have written.
 
-from dataclasses import dataclass
+It stands for a rule of the model, and has its name, arguments and types checked when it is declared:
+
+    @in_place_of(faults.checkpoint, "a replica checkpoints its log end offset as its high watermark")
+    def checkpoint_of_the_log_end(p: State, r: int) -> int:
+        refusal = faults.checkpoint(p, r)
+        if refusal == APPLIED:
+            p.checkpointed[r] = p.leo[r]
+        return refusal
+
+A mistake that calls the rule that it stands for calls the sound one. What `in_place_of` makes is a Defect. A mistake
+that takes two rules to make has one more function, under any name:
+
+    @checkpoint_of_the_log_end.and_in_place_of(faults.crash)
+    def _(p: State, r: int) -> int:
+        ...
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+from typing import Any, ParamSpec, TypeVar
+
+from epochfuzz.model import program
+from epochfuzz.model.protocols import Protocol, parse_protocol
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+_names: set[str] = set()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Defect:
-    """A mistake: `wrong` in place of `right`, in one module of the model; `jira` names it where Kafka made it.
+    """A mistake; `jira` names it where Kafka made it.
 
     `protocol` is the one that the mistake is made in. It holds every property without it, except where the mistake
-    is `in_judging`, in what is remembered and judged, which only a protocol known to be flawed can show.
+    is `in_judging`, in what is remembered and judged, which only a protocol known to be flawed can show. `mistaken` has
+    what stands for each rule that it replaces, and `number` is its place in the broken set, from 1.
     """
 
     name: str
     mistake: str
-    module: str
-    right: str
-    wrong: str
-    jira: str | None = None
-    protocol: str = "kip-320"
-    in_judging: bool = False
+    jira: str | None
+    protocol: str
+    in_judging: bool
+    mistaken: dict[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
+    number: int = 0
+
+    @property
+    def sound_protocol(self) -> Protocol:
+        """The protocol without the mistake."""
+        return parse_protocol(self.protocol)
+
+    @property
+    def broken_protocol(self) -> Protocol:
+        """The protocol with the mistake in it: run, searched and walked as any other."""
+        return replace(self.sound_protocol, name=f"{self.protocol}:defect={self.name}", defect=self.number)
+
+    @property
+    def module(self) -> str:
+        """The file of the rule that it replaces, of the first where it replaces two."""
+        return _file(next(iter(self.mistaken)))
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules that it replaces, such as `model/isr.py: why_not_caught_up`."""
+        return [f"{_file(rule)}: {rule.__name__}" for rule in self.mistaken]
+
+    def and_in_place_of(
+        self, rule: Callable[_Arguments, _Result]
+    ) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
+        """Decorates what stands for one more rule. Raises ValueError if something does already."""
+
+        def declare(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+            if rule in self.mistaken:
+                raise ValueError(f"{self.name} has two functions in place of {rule.__qualname__}")
+            program.check_stands_for(rule, function)
+            self.mistaken[rule] = function
+            return function
+
+        return declare
+
+    def plant(self, number: int) -> None:
+        """Have protocols with that defect number make the mistake."""
+        self.number = number
+        for rule, function in self.mistaken.items():
+            program.plant(rule, number, function)
+
+
+def in_place_of(
+    rule: Callable[_Arguments, _Result],
+    mistake: str,
+    *,
+    jira: str | None = None,
+    protocol: str = "kip-320",
+    in_judging: bool = False,
+) -> Callable[[Callable[_Arguments, _Result]], Defect]:
+    """Declares a defect, named as the function that it decorates: what stands for a rule, and the mistake in a line.
+
+    Raises TypeError where the function cannot stand for the rule, and ValueError where the name is taken.
+    """
+
+    def declare(function: Callable[_Arguments, _Result]) -> Defect:
+        name = function.__name__.replace("_", "-")
+        if name in _names:
+            raise ValueError(f"two defects are called {name}")
+        _names.add(name)
+        defect = Defect(name, mistake, jira, protocol, in_judging)
+        defect.and_in_place_of(rule)(function)
+        return defect
+
+    return declare
+
+
+def declared_in(*modules: ModuleType) -> tuple[Defect, ...]:
+    """The defects of some modules, in the order in which they stand there."""
+    return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Defect))
+
+
+def _file(rule: Callable[..., Any]) -> str:
+    return f"{rule.__module__.removeprefix('epochfuzz.').replace('.', '/')}.py"

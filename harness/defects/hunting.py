@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
-from epochfuzz.harness.defects import planted
 from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.defects.proofs import judged, proofs
 from epochfuzz.harness.search import generate
+from epochfuzz.harness.search.hunt import Hunter
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.protocols import Protocol
 
 DEFAULT_STRATEGY = "swarm"
 
@@ -20,10 +21,10 @@ def settings_for(defect: Defect) -> Configuration:
     return replace(proven, records=Configuration.records, epochs=Configuration.epochs)
 
 
-def hunter(defect: Defect) -> Any:
-    """A Hunter (harness/engine/hunt.py) of the planted copy, for a detectable defect of the protocol."""
+def hunter(defect: Defect) -> Hunter:
+    """What hunts for a detectable defect of the protocol."""
     settings = settings_for(defect)
-    return planted.module("harness.search.hunt").Hunter(planted.protocol(defect), settings, judged(defect, settings))
+    return Hunter(defect.broken_protocol, settings, judged(defect, settings))
 
 
 def first_not_seen(defect: Defect, settings: Configuration, seed: int, most: int) -> tuple[int, int] | None:
@@ -31,21 +32,18 @@ def first_not_seen(defect: Defect, settings: Configuration, seed: int, most: int
     deck = generate.deck_for(settings)
     for number in range(most):
         schedule = generate.schedule(seed, number, deck)
-        unseen = broken(defect.protocol, settings, schedule)
-        unseen &= ~broken(planted.protocol_text(defect), settings, schedule)
+        unseen = broken(defect.sound_protocol, settings, schedule)
+        unseen &= ~broken(defect.broken_protocol, settings, schedule)
         if unseen:
             return number, unseen
     return None
 
 
-def broken(protocol: str, settings: Configuration, schedule: Iterable[int]) -> int:
-    """The set of properties that a protocol of the planted copy breaks at any event of a schedule, interpreted."""
-    protocols, state, step, rules = (
-        planted.module(f"model.{name}") for name in ("protocols", "state", "step", "properties")
-    )
-    p = state.initial(protocols.parse_protocol(protocol), settings)
+def broken(protocol: Protocol, settings: Configuration, schedule: Iterable[int]) -> int:
+    """The set of properties that a protocol breaks at any event of a schedule, interpreted."""
+    execution = Execution(protocol, settings)
     found = 0
     for event in schedule:
-        if step.step(p, event):
-            found |= rules.broken_now(p)
-    return found | properties.CONVERGENCE if rules.non_convergence(p) else found
+        if execution.apply(event):
+            found |= execution.broken()
+    return found if execution.converges() else found | properties.CONVERGENCE

@@ -1,69 +1,79 @@
 """Mistakes of a replica that learns a decision: what it forgets, what it keeps, and what it takes for granted."""
 
-from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import in_place_of
+from epochfuzz.model import high_watermark, leadership, replication, truncation
+from epochfuzz.model.state import NONE, State
 
-DEFECTS = (
-    Defect(
-        "followers-remembered-across-epochs",
-        "a leader goes on from what it knew of its followers when it led before",
-        "leadership",
-        "        p.remote_leo[r, follower] = NONE\n",
-        "        p.remote_leo[r, follower] = p.remote_leo[r, follower]\n",
-    ),
-    Defect(
-        "answer-outlives-its-epoch",
-        "an answer of the former leader is applied after the follower learned of a new one",
-        "leadership",
-        "    replication.discard_answer(p, r)\n",
-        "",
-    ),
-    Defect(
-        "new-leader-counts-itself-only",
-        "a new leader starts with an ISR of itself, though the controller named more members",
-        "leadership",
-        "    p.isr[r] = p.decided_isr[epoch]\n",
-        "    p.isr[r] = 1 << r\n",
-    ),
-    Defect(
-        "new-leader-commits-its-log",
-        "a new leader takes all that it has as committed",
-        "leadership",
-        "    p.epoch_start[r] = p.leo[r]\n",
-        "    p.epoch_start[r] = p.leo[r]\n    p.high_watermark[r] = p.leo[r]\n",
-    ),
-    Defect(
-        "new-leader-drops-the-uncommitted",
-        "a new leader cuts its log to its high watermark",
-        "leadership",
-        "    p.isr[r] = p.decided_isr[epoch]\n",
-        "    p.isr[r] = p.decided_isr[epoch]\n    truncation.cut(p, r, p.high_watermark[r])\n",
-    ),
-    Defect(
-        "epoch-starts-at-high-watermark",
-        "a leader takes its high watermark, not its log end offset, for the start of its epoch",
-        "leadership",
-        "    p.epoch_start[r] = p.leo[r]\n",
-        "    p.epoch_start[r] = p.high_watermark[r]\n",
-    ),
-    Defect(
-        "leader-again-goes-on-as-it-was",
-        "a leader that is elected again does not start its new epoch, and waits for nobody",
-        "leadership",
-        "    if leader == r:\n",
-        "    if leader == r and previous_leader == r:\n        pass\n    elif leader == r:\n",
-    ),
-    Defect(
-        "skipped-epochs-not-truncated",
-        "a follower that skips decisions goes on fetching where it was",
-        "leadership",
-        "truncation.is_due(p, leader != previous_leader, epoch_missed):",
-        "not epoch_missed and truncation.is_due(p, leader != previous_leader, epoch_missed):",
-    ),
-    Defect(
-        "follower-of-nobody-goes-on",
-        "a replica that learns that there is no leader goes on following the former one",
-        "leadership",
-        "    p.known_leader[r] = leader\n",
-        "    p.known_leader[r] = previous_leader if leader == NONE and previous_leader != r else leader\n",
-    ),
+
+@in_place_of(leadership.step_down, "a leader goes on from what it knew of its followers when it led before")
+def followers_remembered_across_epochs(p: State, r: int) -> None:
+    replication.discard_answer(p, r)
+    p.isr[r] = 0
+    p.epoch_start[r] = 0
+
+
+@in_place_of(
+    leadership.step_down,
+    "an answer of the former leader is applied after the follower learned of a new one",
 )
+def answer_outlives_its_epoch(p: State, r: int) -> None:
+    p.isr[r] = 0
+    p.epoch_start[r] = 0
+    for follower in range(p.replicas):
+        p.remote_leo[r, follower] = NONE
+
+
+@in_place_of(
+    leadership.become_leader,
+    "a new leader starts with an ISR of itself, though the controller named more members",
+)
+def new_leader_counts_itself_only(p: State, r: int) -> None:
+    leadership.become_leader(p, r)
+    p.isr[r] = 1 << r
+    high_watermark.advance_leader(p, r)
+
+
+@in_place_of(leadership.become_leader, "a new leader takes all that it has as committed")
+def new_leader_commits_its_log(p: State, r: int) -> None:
+    p.high_watermark[r] = p.leo[r]
+    leadership.become_leader(p, r)
+
+
+@in_place_of(leadership.become_leader, "a new leader cuts its log to its high watermark")
+def new_leader_drops_the_uncommitted(p: State, r: int) -> None:
+    truncation.cut(p, r, p.high_watermark[r])
+    leadership.become_leader(p, r)
+
+
+@in_place_of(
+    leadership.become_leader,
+    "a leader takes its high watermark, not its log end offset, for the start of its epoch",
+)
+def epoch_starts_at_high_watermark(p: State, r: int) -> None:
+    start = p.high_watermark[r]
+    leadership.become_leader(p, r)
+    p.epoch_start[r] = start
+
+
+@in_place_of(
+    leadership.take_role,
+    "a leader that is elected again does not start its new epoch, and waits for nobody",
+)
+def leader_again_goes_on_as_it_was(p: State, r: int, previous_leader: int, epoch_missed: bool) -> None:
+    if previous_leader != r or p.known_leader[r] != r:
+        leadership.take_role(p, r, previous_leader, epoch_missed)
+
+
+@in_place_of(truncation.is_due, "a follower that skips decisions goes on fetching where it was")
+def skipped_epochs_not_truncated(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
+    return not epoch_missed and truncation.is_due(p, leader_changed, epoch_missed)
+
+
+@in_place_of(
+    leadership.take_role,
+    "a replica that learns that there is no leader goes on following the former one",
+)
+def follower_of_nobody_goes_on(p: State, r: int, previous_leader: int, epoch_missed: bool) -> None:
+    leadership.take_role(p, r, previous_leader, epoch_missed)
+    if p.known_leader[r] == NONE and previous_leader != r:
+        p.known_leader[r] = previous_leader

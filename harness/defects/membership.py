@@ -1,152 +1,173 @@
 """Mistakes in membership: who is in the ISR, who is elected, and who is told."""
 
-from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import in_place_of
+from epochfuzz.model import controller, isr, replication
+from epochfuzz.model.goals import Goal
+from epochfuzz.model.refusals import APPLIED, Refusal
+from epochfuzz.model.state import NONE, Phase, State
 
-DEFECTS = (
-    Defect(
-        "isr-joined-at-once",
-        "a follower joins the ISR with its first fetch, however far behind",
-        "isr",
-        "    if p.remote_leo[leader, r] == NONE or p.remote_leo[leader, r] < p.high_watermark[leader]:\n"
-        "        return False\n"
-        "    return p.isr_expansion != EXPAND_AT_EPOCH_START or p.remote_leo[leader, r] >= p.epoch_start[leader]\n",
-        "    return p.remote_leo[leader, r] != NONE\n",
-    ),
-    Defect(
-        "isr-joined-at-epoch-start",
-        "a follower joins the ISR once it has what its leader began with, though more was committed since",
-        "isr",
-        "p.remote_leo[leader, r] == NONE or p.remote_leo[leader, r] < p.high_watermark[leader]",
-        "p.remote_leo[leader, r] == NONE",
-    ),
-    Defect(
-        "isr-joined-at-high-watermark",
-        "a follower joins the ISR at a high watermark that the new leader has not learned yet",
-        "isr",
-        "return p.isr_expansion != EXPAND_AT_EPOCH_START or p.remote_leo[leader, r] >= p.epoch_start[leader]",
-        "return True",
-        jira="KAFKA-7128",
-    ),
-    Defect(
-        "isr-joined-unseen",
-        "a follower joins the ISR of a leader that it has not fetched from",
-        "isr",
-        "    if p.remote_leo[leader, r] == NONE or p.remote_leo[leader, r] < p.high_watermark[leader]:\n"
-        "        return False\n",
-        "    if p.remote_leo[leader, r] < p.high_watermark[leader]:\n        return False\n",
-    ),
-    Defect(
-        "isr-joined-by-another-leaders-follower",
-        "a replica joins the ISR though it has not learned of the leader",
-        "isr",
-        "    if p.known_leader[r] != leader or p.phase[r] != FETCHING:\n        return False\n",
-        "    if p.phase[r] != FETCHING:\n        return False\n",
-    ),
-    Defect(
-        "isr-joined-while-truncating",
-        "a follower joins the ISR before it has truncated",
-        "isr",
-        "p.known_leader[r] != leader or p.phase[r] != FETCHING:",
-        "p.known_leader[r] != leader:",
-    ),
-    Defect(
-        "isr-joined-in-another-epoch",
-        "a follower joins the ISR though it still follows the leader in an earlier epoch",
-        "isr",
-        "p.known_epoch[r] != p.known_epoch[leader]:",
-        "False:",
-    ),
-    Defect(
-        "isr-expanded-by-zombie",
-        "a leader adds to the ISR though the controller has moved on",
-        "isr",
-        '"""The true leader sees r fetch and caught up: r joins the ISR."""\n    leader = controller.true_leader(p)\n'
-        "    if leader == NONE or leader == r or p.isr[leader] >> r & 1:\n",
-        "leader = p.known_leader[r]\n"
-        "    if leader == NONE or leader == r or p.known_leader[leader] != leader or p.isr[leader] >> r & 1:\n",
-    ),
-    Defect(
-        "isr-shrunk-by-zombie",
-        "a leader takes a member out of the ISR though the controller has moved on",
-        "isr",
-        "    leader = controller.true_leader(p)\n    if leader == NONE or leader == r or not p.isr[leader] >> r & 1:\n",
-        "    leader = NONE\n"
-        "    for zombie in range(p.replicas):\n"
-        "        if zombie != r and p.known_leader[zombie] == zombie and p.isr[zombie] >> r & 1:\n"
-        "            leader = zombie\n"
-        "    if leader == NONE:\n",
-    ),
-    Defect(
-        "isr-shrunk-before-it-is-decided",
-        "a leader stops waiting for a member before the controller knows that it left the ISR",
-        "isr",
-        "    change(p, leader, p.isr[leader] & ~(1 << r))\n",
-        "    p.isr[leader] &= ~(1 << r)\n",
-    ),
-    Defect(
-        "isr-grown-after-it-is-decided",
-        "a replica is in the controller's ISR before its leader waits for it",
-        "isr",
-        "    change(p, leader, p.isr[leader] | 1 << r)\n",
-        "    p.decided_isr[p.controller_epoch] |= 1 << r\n",
-    ),
-    Defect(
-        "elected-outside-isr",
-        "the controller elects any live replica",
-        "controller",
-        "    if members >> r & 1:\n        decide(p, r, members)\n",
-        "    if p.up[r]:\n        decide(p, r, members | 1 << r)\n",
-    ),
-    Defect(
-        "preferred-replica-elected-outside-isr",
-        "the controller gives leadership back to the preferred replica, in the ISR or not",
-        "controller",
-        "    if members >> r & 1:\n        decide(p, r, members)\n",
-        "    if members >> r & 1 or r == 0:\n        decide(p, r, members | 1 << r)\n",
-    ),
-    Defect(
-        "unclean-election-unasked",
-        "the controller elects outside the ISR where no member is up, though the setting forbids it",
-        "controller",
-        "if p.unclean_leader_election and not any_up(p, members):",
-        "if not any_up(p, members):",
-    ),
-    Defect(
-        "election-makes-everyone-in-sync",
-        "an election resets the ISR to all replicas",
-        "controller",
-        "    if members >> r & 1:\n        decide(p, r, members)\n",
-        "    if members >> r & 1:\n        decide(p, r, (1 << p.replicas) - 1)\n",
-    ),
-    Defect(
-        "unclean-leader-keeps-the-old-isr",
-        "after an unclean election the former members of the ISR are still in it",
-        "controller",
-        "decide(p, r, 1 << r)",
-        "decide(p, r, members | 1 << r)",
-    ),
-    Defect(
-        "empty-isr-means-everyone",
-        "an ISR whose last member expires becomes that of a new partition, all replicas",
-        "controller",
-        "    decide(p, NONE if leads else leader(p), remaining if leaves else members)\n",
-        "    decide(p, NONE if leads else leader(p), remaining if remaining else (1 << p.replicas) - 1)\n",
-    ),
-    Defect(
-        "expired-leader-stays-in-sync",
-        "a leader whose session expires stays in the ISR",
-        "controller",
-        "    decide(p, NONE if leads else leader(p), remaining if leaves else members)\n",
-        "    decide(p, NONE if leads else leader(p), members if leads else remaining)\n",
-    ),
-    Defect(
-        "elected-in-the-same-epoch",
-        "an election after a leader expired does not open a new epoch",
-        "controller",
-        "    if members >> r & 1:\n        decide(p, r, members)\n",
-        "    if members >> r & 1:\n"
-        "        if leader(p) == NONE:\n"
-        "            p.controller_epoch -= 1\n"
-        "        decide(p, r, members)\n",
-    ),
+
+@in_place_of(isr.why_not_caught_up, "a follower joins the ISR with its first fetch, however far behind")
+def isr_joined_at_once(p: State, leader: int, r: int) -> int:
+    return APPLIED if p.remote_leo[leader, r] != NONE else Refusal.HAS_NOT_FETCHED
+
+
+@in_place_of(
+    isr.why_not_caught_up,
+    "a follower joins the ISR once it has what its leader began with, though more was committed since",
 )
+def isr_joined_at_epoch_start(p: State, leader: int, r: int) -> int:
+    seen_at = p.remote_leo[leader, r]
+    if seen_at == NONE:
+        return Refusal.HAS_NOT_FETCHED
+    return APPLIED if seen_at >= p.epoch_start[leader] else Refusal.BELOW_EPOCH_START
+
+
+@in_place_of(
+    isr.why_not_caught_up,
+    "a follower joins the ISR at a high watermark that the new leader has not learned yet",
+    jira="KAFKA-7128",
+)
+def isr_joined_at_high_watermark(p: State, leader: int, r: int) -> int:
+    refusal = isr.why_not_caught_up(p, leader, r)
+    return APPLIED if refusal == Refusal.BELOW_EPOCH_START else refusal
+
+
+@in_place_of(isr.why_not_caught_up, "a follower joins the ISR of a leader that it has not fetched from")
+def isr_joined_unseen(p: State, leader: int, r: int) -> int:
+    seen_at = p.remote_leo[leader, r]
+    if seen_at < p.high_watermark[leader]:
+        return Refusal.BELOW_HIGH_WATERMARK
+    return APPLIED if seen_at >= p.epoch_start[leader] else Refusal.BELOW_EPOCH_START
+
+
+@in_place_of(isr.why_not_fetching, "a replica joins the ISR though it has not learned of the leader")
+def isr_joined_by_another_leaders_follower(p: State, leader: int, r: int) -> int:
+    if p.phase[r] != Phase.FETCHING:
+        return Refusal.IS_TRUNCATING
+    return Refusal.IN_ANOTHER_EPOCH if replication.is_fenced(p, leader, r) else APPLIED
+
+
+@in_place_of(isr.why_not_fetching, "a follower joins the ISR before it has truncated")
+def isr_joined_while_truncating(p: State, leader: int, r: int) -> int:
+    if p.known_leader[r] != leader:
+        return Refusal.FOLLOWS_ANOTHER
+    return Refusal.IN_ANOTHER_EPOCH if replication.is_fenced(p, leader, r) else APPLIED
+
+
+@in_place_of(
+    isr.why_not_fetching,
+    "a follower joins the ISR though it still follows the leader in an earlier epoch",
+)
+def isr_joined_in_another_epoch(p: State, leader: int, r: int) -> int:
+    refusal = isr.why_not_fetching(p, leader, r)
+    return APPLIED if refusal == Refusal.IN_ANOTHER_EPOCH else refusal
+
+
+@in_place_of(isr.expand, "a leader adds to the ISR though the controller has moved on")
+def isr_expanded_by_zombie(p: State, r: int) -> int:
+    leader = p.known_leader[r]
+    if leader == NONE or not replication.presumes_leadership(p, leader):
+        return Refusal.NO_TRUE_LEADER
+    return isr.expand_by(p, leader, r)
+
+
+@in_place_of(isr.shrink, "a leader takes a member out of the ISR though the controller has moved on")
+def isr_shrunk_by_zombie(p: State, r: int) -> int:
+    leader = NONE
+    for zombie in range(p.replicas):
+        if zombie != r and replication.presumes_leadership(p, zombie) and p.isr[zombie] >> r & 1:
+            leader = zombie
+    return isr.shrink_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
+
+
+@in_place_of(
+    isr.change,
+    "a leader stops waiting for a member before the controller knows that it left the ISR",
+)
+def isr_shrunk_before_it_is_decided(p: State, leader: int, members: int) -> None:
+    grows = members & ~p.isr[leader] != 0
+    if grows:
+        isr.change(p, leader, members)
+    else:
+        p.isr[leader] = members
+
+
+@in_place_of(isr.change, "a replica is in the controller's ISR before its leader waits for it")
+def isr_grown_after_it_is_decided(p: State, leader: int, members: int) -> None:
+    grows = members & ~p.isr[leader] != 0
+    if grows:
+        p.decided_isr[p.controller_epoch] |= members
+    else:
+        isr.change(p, leader, members)
+
+
+@in_place_of(controller.elect_uncleanly, "the controller elects any live replica")
+def elected_outside_isr(p: State, r: int) -> int:
+    controller.decide(p, r, controller.isr(p) | 1 << r)
+    return APPLIED
+
+
+@in_place_of(
+    controller.elect_uncleanly,
+    "the controller gives leadership back to the preferred replica, in the ISR or not",
+)
+def preferred_replica_elected_outside_isr(p: State, r: int) -> int:
+    if r != 0:
+        return controller.elect_uncleanly(p, r)
+    controller.decide(p, r, controller.isr(p) | 1 << r)
+    return APPLIED
+
+
+@in_place_of(
+    controller.elect_uncleanly,
+    "the controller elects outside the ISR where no member is up, though the setting forbids it",
+)
+def unclean_election_unasked(p: State, r: int) -> int:
+    if controller.any_up(p, controller.isr(p)):
+        return Refusal.ISR_HAS_LIVE_MEMBER
+    controller.decide(p, r, 1 << r)
+    p.goals |= Goal.ELECTED_UNCLEANLY
+    return APPLIED
+
+
+@in_place_of(controller.elect_member, "an election resets the ISR to all replicas")
+def election_makes_everyone_in_sync(p: State, r: int) -> int:
+    controller.decide(p, r, (1 << p.replicas) - 1)
+    return APPLIED
+
+
+@in_place_of(controller.elect_uncleanly, "after an unclean election the former members of the ISR are still in it")
+def unclean_leader_keeps_the_old_isr(p: State, r: int) -> int:
+    members = controller.isr(p)
+    refusal = controller.elect_uncleanly(p, r)
+    if refusal == APPLIED:
+        p.decided_isr[p.controller_epoch] |= members
+    return refusal
+
+
+@in_place_of(controller.expire, "an ISR whose last member expires becomes that of a new partition, all replicas")
+def empty_isr_means_everyone(p: State, r: int) -> int:
+    was_alone = controller.isr(p) == 1 << r
+    refusal = controller.expire(p, r)
+    if refusal == APPLIED and was_alone:
+        p.decided_isr[p.controller_epoch] = (1 << p.replicas) - 1
+    return refusal
+
+
+@in_place_of(controller.expire, "a leader whose session expires stays in the ISR")
+def expired_leader_stays_in_sync(p: State, r: int) -> int:
+    members, led = controller.isr(p), controller.leader(p) == r
+    refusal = controller.expire(p, r)
+    if refusal == APPLIED and led:
+        p.decided_isr[p.controller_epoch] = members
+    return refusal
+
+
+@in_place_of(controller.elect_member, "an election after a leader expired does not open a new epoch")
+def elected_in_the_same_epoch(p: State, r: int) -> int:
+    members = controller.isr(p)
+    if controller.leader(p) == NONE:
+        p.controller_epoch -= 1
+    controller.decide(p, r, members)
+    return APPLIED

@@ -13,13 +13,16 @@ from typing import Any
 
 import yaml
 
-from epochfuzz.harness.defects import PROTOCOL_DEFECTS, planted
+from epochfuzz.harness.defects import PROTOCOL_DEFECTS
 from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.harness.search.explore import Exploration, explore
+from epochfuzz.harness.search.hunt import Hunter
+from epochfuzz.harness.search.shrink import shrink
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, parse_schedule, schedule_texts, verb_of
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.execution import Execution
 
 _FILE = Path(__file__).with_name("proofs.yaml")
 _MEMORY = 3 << 30
@@ -65,11 +68,11 @@ def undetectable() -> dict[str, str]:
 
 def judged(defect: Defect, settings: Configuration) -> int:
     """The set of properties that the protocol holds in a configuration without the defect."""
-    protocol, permitted = parse_protocol(defect.protocol), properties.permitted(settings)
-    return sum(
-        1 << bit
-        for bit, name in enumerate(properties.NAMES)
-        if name not in permitted and known_flaw(protocol, settings, name) is None
+    permitted = properties.permitted(settings)
+    return properties.set_of(
+        name
+        for name in properties.NAMES
+        if name not in permitted and known_flaw(defect.sound_protocol, settings, name) is None
     )
 
 
@@ -86,12 +89,10 @@ def prove(defect: Defect) -> Proof | None:
         assert exploration.complete
     settings = Configuration(replicas=3)
     wanted = judged(defect, settings)
-    hunter = planted.module("harness.search.hunt").Hunter(planted.protocol(defect), settings, wanted)
-    found = hunter.first("swarm", 0, _HUNTED)
+    found = Hunter(defect.broken_protocol, settings, wanted).first("swarm", 0, _HUNTED)
     if found is None:
         return None
-    shrunk = planted.module("harness.search.shrink").shrink(found[1], planted.protocol(defect), settings, wanted)
-    return _proof(defect, settings, shrunk)
+    return _proof(defect, settings, shrink(found[1], defect.broken_protocol, settings, wanted))
 
 
 def _proof(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
@@ -122,19 +123,15 @@ def _needed(settings: Configuration, schedule: bytes) -> Configuration:
     return replace(settings, records=max(1, records), epochs=epochs)
 
 
-def _explore(defect: Defect, settings: Configuration, depth: int | None) -> Any:
-    explore = planted.module("harness.search.explore").explore
-    return explore(planted.protocol(defect), settings, judged(defect, settings), depth=depth, memory=_MEMORY)
+def _explore(defect: Defect, settings: Configuration, depth: int | None) -> Exploration:
+    return explore(defect.broken_protocol, settings, judged(defect, settings), depth=depth, memory=_MEMORY)
 
 
 def broken_by(defect: Defect, settings: Configuration, schedule: bytes) -> list[str]:
     """The judged properties that a protocol with the defect breaks by the last event of a schedule, interpreted."""
-    rules, step, state = (planted.module(f"model.{name}") for name in ("properties", "step", "state"))
-    p = state.initial(planted.protocol(defect), settings)
-    for event in schedule:
-        step.step(p, event)
-    broken = rules.broken_now(p)
-    if rules.non_convergence(p):
+    execution = Execution(defect.broken_protocol, settings, schedule)
+    broken = execution.broken()
+    if not execution.converges():
         broken |= properties.CONVERGENCE
     return properties.names(broken & judged(defect, settings))
 

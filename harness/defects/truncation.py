@@ -1,121 +1,129 @@
 """Mistakes in truncation: when a follower cuts its log, and where."""
 
-from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.defects.defect import in_place_of
+from epochfuzz.model import epoch_cache, truncation
+from epochfuzz.model.goals import Goal
+from epochfuzz.model.state import NONE, Phase, State
 
-DEFECTS = (
-    Defect(
-        "no-truncation",
-        "a new follower keeps its whole log and starts to fetch",
-        "truncation",
-        "    if p.leo[r] == 0:\n        return\n",
-        "    return\n",
-    ),
-    Defect(
-        "truncates-to-high-watermark",
-        "a new follower cuts its log to its own high watermark instead of asking where its epoch ends",
-        "truncation",
-        "if p.truncation == TRUNCATE_TO_HIGH_WATERMARK:",
-        "if True:",
-        jira="KAFKA-1211",
-    ),
-    Defect(
-        "truncates-only-above-high-watermark",
-        "a new follower with nothing above its high watermark starts to fetch without asking",
-        "truncation",
-        "    if p.leo[r] == 0:\n",
-        "    if p.leo[r] <= p.high_watermark[r]:\n",
-    ),
-    Defect(
-        "truncates-at-leader-change-only",
-        "news of a later epoch with the same leader does not make a follower truncate",
-        "truncation",
-        "if p.truncate_when == ON_EACH_EPOCH or leader_changed:",
-        "if leader_changed:",
-        jira="KAFKA-7164",
-    ),
-    Defect(
-        "answered-epoch-ignored",
-        "a follower cuts to the answer's end offset, whichever epoch that is the end of",
-        "truncation",
-        "        cut_stepwise(p, r, epoch, end)\n",
-        "        cut(p, r, end)\n",
-        jira="KAFKA-6361",
-    ),
-    Defect(
-        "truncates-to-the-leaders-end-only",
-        "the end of the follower's own epoch is left out of the minimum it cuts to",
-        "truncation",
-        "cut(p, r, min(end, own_end))",
-        "cut(p, r, end)",
-    ),
-    Defect(
-        "truncates-to-its-own-end-only",
-        "the end of the leader's epoch is left out of the minimum that the follower cuts to",
-        "truncation",
-        "cut(p, r, min(end, own_end))",
-        "cut(p, r, own_end)",
-    ),
-    Defect(
-        "truncates-to-the-greater-end",
-        "the follower cuts to the greater of the two ends of an epoch",
-        "truncation",
-        "cut(p, r, min(end, own_end))",
-        "cut(p, r, max(end, own_end))",
-    ),
-    Defect(
-        "asks-once",
-        "a follower that had to go back to an older epoch does not ask where that one ends",
-        "truncation",
-        "        if p.leo[r] > 0:\n            p.phase[r] = TRUNCATING\n",
-        "",
-    ),
-    Defect(
-        "unknown-epoch-cuts-everything",
-        "a follower that has no epoch as old as the one it is told drops its whole log",
-        "truncation",
-        "    elif own_epoch == NONE:\n        cut(p, r, end)\n",
-        "    elif own_epoch == NONE:\n        cut(p, r, 0)\n",
-    ),
-    Defect(
-        "unknown-epoch-cuts-nothing",
-        "a follower that has no epoch as old as the one it is told keeps its whole log",
-        "truncation",
-        "    elif own_epoch == NONE:\n        cut(p, r, end)\n",
-        "    elif own_epoch == NONE:\n        pass\n",
-    ),
-    Defect(
-        "undefined-answer-cuts-nothing",
-        "a follower whose leader knows no such epoch keeps its whole log",
-        "truncation",
-        "        p.goals |= goals.EPOCH_ANSWER_UNDEFINED\n        cut(p, r, p.high_watermark[r])\n",
-        "        p.goals |= goals.EPOCH_ANSWER_UNDEFINED\n",
-    ),
-    Defect(
-        "cut-one-short",
-        "a cut leaves one record more than it should",
-        "truncation",
-        "        log.truncate(p, r, end)\n",
-        "        log.truncate(p, r, end + 1)\n",
-    ),
-    Defect(
-        "cut-one-too-far",
-        "a cut takes one record more than it should",
-        "truncation",
-        "        log.truncate(p, r, end)\n",
-        "        log.truncate(p, r, max(0, end - 1))\n",
-    ),
-    Defect(
-        "high-watermark-outlives-the-cut",
-        "a cut below the high watermark leaves the high watermark where it was",
-        "truncation",
-        "    p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])\n",
-        "",
-    ),
-    Defect(
-        "flushed-outlives-the-cut",
-        "a cut below the flushed offset leaves the flushed offset where it was",
-        "truncation",
-        "    p.flushed[r] = min(p.flushed[r], p.leo[r])\n",
-        "",
-    ),
+
+@in_place_of(truncation.begin, "a new follower keeps its whole log and starts to fetch")
+def no_truncation(p: State, r: int) -> None:
+    p.phase[r] = Phase.FETCHING
+
+
+@in_place_of(
+    truncation.begin,
+    "a new follower cuts its log to its own high watermark instead of asking where its epoch ends",
+    jira="KAFKA-1211",
 )
+def truncates_to_high_watermark(p: State, r: int) -> None:
+    p.phase[r] = Phase.FETCHING
+    if p.leo[r] > 0:
+        truncation.cut(p, r, p.high_watermark[r])
+
+
+@in_place_of(
+    truncation.begin,
+    "a new follower with nothing above its high watermark starts to fetch without asking",
+)
+def truncates_only_above_high_watermark(p: State, r: int) -> None:
+    p.phase[r] = Phase.FETCHING
+    if p.leo[r] > p.high_watermark[r]:
+        truncation.begin(p, r)
+
+
+@in_place_of(
+    truncation.is_due,
+    "news of a later epoch with the same leader does not make a follower truncate",
+    jira="KAFKA-7164",
+)
+def truncates_at_leader_change_only(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
+    return leader_changed
+
+
+@in_place_of(
+    truncation.cut_stepwise,
+    "a follower cuts to the answer's end offset, whichever epoch that is the end of",
+    jira="KAFKA-6361",
+)
+def answered_epoch_ignored(p: State, r: int, epoch: int, end: int) -> None:
+    truncation.cut(p, r, end)
+
+
+@in_place_of(truncation.cut_to_lower_end, "the end of the follower's own epoch is left out of the minimum it cuts to")
+def truncates_to_the_leaders_end_only(p: State, r: int, end: int, own_end: int) -> None:
+    truncation.cut(p, r, end)
+
+
+@in_place_of(
+    truncation.cut_to_lower_end,
+    "the end of the leader's epoch is left out of the minimum that the follower cuts to",
+)
+def truncates_to_its_own_end_only(p: State, r: int, end: int, own_end: int) -> None:
+    truncation.cut(p, r, own_end)
+
+
+@in_place_of(truncation.cut_to_lower_end, "the follower cuts to the greater of the two ends of an epoch")
+def truncates_to_the_greater_end(p: State, r: int, end: int, own_end: int) -> None:
+    truncation.cut(p, r, max(end, own_end))
+
+
+@in_place_of(
+    truncation.cut_stepwise,
+    "a follower that had to go back to an older epoch does not ask where that one ends",
+)
+def asks_once(p: State, r: int, epoch: int, end: int) -> None:
+    truncation.cut_stepwise(p, r, epoch, end)
+    p.phase[r] = Phase.FETCHING
+
+
+@in_place_of(
+    truncation.cut_stepwise,
+    "a follower that has no epoch as old as the one it is told drops its whole log",
+)
+def unknown_epoch_cuts_everything(p: State, r: int, epoch: int, end: int) -> None:
+    own_epoch, _ = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
+    truncation.cut_stepwise(p, r, epoch, 0 if own_epoch == NONE else end)
+
+
+@in_place_of(
+    truncation.cut_stepwise,
+    "a follower that has no epoch as old as the one it is told keeps its whole log",
+)
+def unknown_epoch_cuts_nothing(p: State, r: int, epoch: int, end: int) -> None:
+    own_epoch, _ = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
+    if own_epoch != NONE:
+        truncation.cut_stepwise(p, r, epoch, end)
+
+
+@in_place_of(truncation.apply_epoch_answer, "a follower whose leader knows no such epoch keeps its whole log")
+def undefined_answer_cuts_nothing(p: State, r: int, epoch: int, end: int) -> None:
+    if end != NONE:
+        truncation.apply_epoch_answer(p, r, epoch, end)
+    else:
+        p.phase[r] = Phase.FETCHING
+        p.goals |= Goal.EPOCH_ANSWER_UNDEFINED
+
+
+@in_place_of(truncation.cut, "a cut leaves one record more than it should")
+def cut_one_short(p: State, r: int, end: int) -> None:
+    truncation.cut(p, r, end + 1)
+
+
+@in_place_of(truncation.cut, "a cut takes one record more than it should")
+def cut_one_too_far(p: State, r: int, end: int) -> None:
+    truncation.cut(p, r, max(0, end - 1) if end < p.leo[r] else end)
+
+
+@in_place_of(truncation.cut, "a cut below the high watermark leaves the high watermark where it was")
+def high_watermark_outlives_the_cut(p: State, r: int, end: int) -> None:
+    high_watermark = p.high_watermark[r]
+    truncation.cut(p, r, end)
+    p.high_watermark[r] = high_watermark
+
+
+@in_place_of(truncation.cut, "a cut below the flushed offset leaves the flushed offset where it was")
+def flushed_outlives_the_cut(p: State, r: int, end: int) -> None:
+    flushed = p.flushed[r]
+    truncation.cut(p, r, end)
+    p.flushed[r] = flushed

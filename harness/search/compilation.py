@@ -28,6 +28,8 @@ from epochfuzz.model.protocols import Protocol
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+_BROKEN_SET = "epochfuzz.harness.defects"  # which plants all of its defects
+
 # The modules that have kernels and parts of them.
 _MODULES = ("compilation", "coverage", "explore", "generate", "hunt", "packing", "situations", "visited", "walk")
 
@@ -110,6 +112,8 @@ def _source(with_defects: bool) -> str:
     """The text of the module: each function with how it is compiled."""
     for name in _MODULES:
         importlib.import_module(f"{__package__}.{name}")
+    if with_defects:
+        importlib.import_module(_BROKEN_SET)
     parts = [
         '"""Written by epochfuzz: the rules of the model and the kernels that run them, to be compiled by Numba."""',
         "import numpy as np",

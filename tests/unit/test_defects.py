@@ -1,31 +1,39 @@
-"""The broken set: every defect planted in a copy of the model, and what complete search has proven of it."""
+"""The broken set: what takes the place of a rule, when it does, and what complete search has proven of each defect."""
 
 import ast
+import inspect
+import subprocess
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from epochfuzz.harness.defects import DEFECTS, PROTOCOL_DEFECTS, planted
-from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.defects import DEFECTS, PROTOCOL_DEFECTS, membership, truncation
+from epochfuzz.harness.defects import defect as defect_module
+from epochfuzz.harness.defects.defect import in_place_of
 from epochfuzz.harness.defects.proofs import broken_by, judged, proofs, prove, undetectable
-from epochfuzz.harness.search.walk import Walker
+from epochfuzz.harness.search import generate
+from epochfuzz.harness.search.shrink import shrink
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model import properties, state
+from epochfuzz.model import program, properties, state
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.model.state import State
 from epochfuzz.model.step import step
 
 DETECTABLE = [defect for defect in PROTOCOL_DEFECTS if defect.name in proofs()]
+EVERY_FAULT = Configuration(
+    replicas=3, unclean_leader_election=True, power_loss=True, asynchronous_checkpoint=True, records_per_fetch=2
+)
+SCHEDULES = [generate.schedule(7, number, generate.deck_for(EVERY_FAULT)) for number in range(10)]
 QUICKLY_SEARCHED = [defect for defect in DETECTABLE if len(proofs()[defect.name].shortest) <= 3]
 
 
 def names(defects):
     return [defect.name for defect in defects]
-
-
-def planted_start(text, settings):
-    protocol = planted.module("model.protocols").parse_protocol(text)
-    return planted.module("model.state").initial(protocol, settings)
 
 
 def test_every_defect_is_proven_detectable_or_not():
@@ -39,14 +47,16 @@ def test_at_least_forty_are_detectable():
 
 def test_no_two_defects_have_one_name_or_one_change():
     assert len(set(names(DEFECTS))) == len(DEFECTS)
-    assert len({(defect.module, defect.right, defect.wrong) for defect in DEFECTS}) == len(DEFECTS)
+    codes = [(rule, wrong.__code__) for defect in DEFECTS for rule, wrong in defect.mistaken.items()]
+    changes = {(rule, code.co_code, code.co_consts, code.co_names) for rule, code in codes}
+    assert len(changes) == len(codes)
 
 
 @pytest.mark.parametrize("defect", DETECTABLE, ids=lambda defect: defect.name)
 def test_the_shortest_schedule_breaks_the_property_by_its_last_event_and_nothing_without_the_defect(defect):
     proof = proofs()[defect.name]
-    run = replay(proof.shortest, parse_protocol(defect.protocol), proof.settings)
-    assert not judged(defect, proof.settings) & sum(properties.named(name).bit for name in run.broken)
+    sound = replay(proof.shortest, defect.sound_protocol, proof.settings)
+    assert not judged(defect, proof.settings) & properties.set_of(sound.broken)
     assert proof.property == broken_by(defect, proof.settings, proof.shortest)[0]
     for end in range(len(proof.shortest)):
         assert broken_by(defect, proof.settings, proof.shortest[:end]) == []
@@ -55,8 +65,8 @@ def test_the_shortest_schedule_breaks_the_property_by_its_last_event_and_nothing
 @pytest.mark.parametrize("defect", DETECTABLE, ids=lambda defect: defect.name)
 def test_every_event_of_the_shortest_schedule_is_enabled(defect):
     proof = proofs()[defect.name]
-    p = planted_start(planted.protocol_text(defect), proof.settings)
-    assert all(planted.module("model.step").step(p, event) for event in proof.shortest)
+    execution = Execution(defect.broken_protocol, proof.settings)
+    assert all(execution.apply(event) for event in proof.shortest)
 
 
 @pytest.mark.parametrize("defect", QUICKLY_SEARCHED, ids=lambda defect: defect.name)
@@ -81,61 +91,186 @@ def test_complete_search_proves_again_what_is_written_down(defect):
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["hw", "kip-320"])
-def test_the_planted_copy_without_a_defect_is_the_model(name):
-    settings = Configuration(replicas=3, unclean_leader_election=True, power_loss=True, asynchronous_checkpoint=True)
-    protocol = parse_protocol(name)
-    copied_step = planted.module("model.step").step
-    for number in range(20):
-        p, copied = state.initial(protocol, settings), planted_start(name, settings)
-        for event in Walker([protocol], settings, 7).schedule(number):
-            assert step(p, event) == copied_step(copied, event)
-        assert all(getattr(p, field.name) == getattr(copied, field.name) for field in state.FIELDS)
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+def test_what_stands_for_a_rule_takes_and_returns_what_the_rule_does(defect):
+    assert defect.mistaken
+    for rule, mistaken in defect.mistaken.items():
+        assert inspect.signature(mistaken) == inspect.signature(rule)
 
 
-RULE = '''
-def fetch(p, r):
+def test_a_defect_is_named_as_what_stands_for_the_rule_and_says_which_rule_that_is():
+    assert membership.isr_joined_at_once.name == "isr-joined-at-once"
+    assert membership.isr_joined_at_once.rules == ["model/isr.py: why_not_caught_up"]
+    assert membership.isr_joined_at_once.broken_protocol.name == "kip-320:defect=isr-joined-at-once"
+
+
+def test_the_number_of_a_defect_is_its_place_in_the_list():
+    assert [defect.number for defect in DEFECTS] == [*range(1, len(DEFECTS) + 1)]
+
+
+def run(step, p, schedule):
+    """What each event did, and the state that they led to."""
+    answers = [step(p, event) for event in schedule]
+    return answers, [getattr(p, field.name) for field in state.VARIABLES]
+
+
+def alone(protocol, schedule):
+    return run(program.interpreted(protocol).step, state.initial(protocol, EVERY_FAULT), schedule)
+
+
+def linked(root, constants=None, **options):
+    """A function as it is linked."""
+    namespace = {}
+    for each in program.link([root], constants or {}, **options):
+        exec(compile(ast.Module([each.node], []), "<linked>", "exec"), namespace)
+    return namespace[program.flat_name(root)]
+
+
+def test_every_protocol_is_in_the_program_that_has_all_defects_what_it_is_alone():
+    together = linked(step, with_defects=True)
+    for protocol in [*GENERATIONS.values(), *(defect.broken_protocol for defect in DEFECTS)]:
+        for schedule in SCHEDULES:
+            assert run(together, state.initial(protocol, EVERY_FAULT), schedule) == alone(protocol, schedule)
+
+
+@pytest.mark.parametrize("name", GENERATIONS)
+def test_a_protocol_without_a_defect_is_the_model(name):
+    for schedule in SCHEDULES:
+        sound = run(step, state.initial(GENERATIONS[name], EVERY_FAULT), schedule)
+        assert alone(GENERATIONS[name], schedule) == sound
+
+
+def texts(**constants):
+    """The functions of a protocol's program, by name."""
+    roots = (step, properties.broken_now, properties.non_convergence)
+    return {each.name: ast.unparse(each.node) for each in program.link(roots, constants)}
+
+
+def test_a_defect_changes_the_rules_that_it_takes_the_place_of_and_no_other():
+    sound = texts(defect=0)
+    for defect in DEFECTS:
+        broken = texts(defect=defect.number)
+        changed = {name for name in sound.keys() & broken.keys() if sound[name] != broken[name]}
+        assert changed == {program.flat_name(rule) for rule in defect.mistaken}
+
+
+def offset(p: State, r: int) -> int:
     """A rule."""
     return p.leo[r] + 1
 
-def other(p):
-    return 0
-'''
+
+def double(p: State, r: int) -> int:
+    """Another rule."""
+    return 2 * offset(p, r)
 
 
-def planted_rule():
-    off_by_two = Defect("off-by-two", "it adds two", "rule", "p.leo[r] + 1", "p.leo[r] + 2")
-    forgets = Defect("forgets", "it adds nothing", "rule", "    return p.leo[r] + 1\n", "    return p.leo[r]\n")
-    return planted.plant(RULE, [(4, off_by_two), (9, forgets)])
+@pytest.fixture
+def nothing_planted(monkeypatch):
+    """Rules without mistakes, and names of defects that are free again afterwards."""
+    monkeypatch.setattr(program, "_planted", {})
+    monkeypatch.setattr(defect_module, "_names", set())
 
 
-@pytest.mark.parametrize(("defect", "expected"), [(0, 11), (4, 12), (9, 10)])
-def test_a_planted_rule_is_wrong_only_under_its_defect(defect, expected):
-    class P:
-        leo = (10,)
-
-    p, rules = P(), {}
-    p.defect = defect
-    exec(planted_rule(), rules)
-    assert rules["fetch"](p, 0) == expected
+def both_ways(root, defect):
+    """What a rule returns: as linked for a protocol with the defect, and for all protocols."""
+    p = SimpleNamespace(leo=(10,), defect=defect)
+    return linked(root, {"defect": defect})(p, 0), linked(root, with_defects=True)(p, 0)
 
 
-def test_a_rule_without_defects_is_left_as_it_was():
-    functions = {node.name: ast.unparse(node) for node in ast.parse(planted_rule()).body}
-    assert functions["other"] == "def other(p):\n    return 0"
+@pytest.mark.usefixtures("nothing_planted")
+def test_a_rule_is_wrong_only_under_its_defect_and_its_mistake_may_call_the_sound_one():
+    @in_place_of(offset, "it adds two")
+    def adds_two(p: State, r: int) -> int:
+        return offset(p, r) + 1
+
+    @in_place_of(offset, "it adds nothing")
+    def adds_nothing(p: State, r: int) -> int:
+        return p.leo[r]
+
+    adds_two.plant(4)
+    adds_nothing.plant(9)
+    assert [both_ways(double, defect) for defect in (0, 4, 9)] == [(22, 22), (24, 24), (20, 20)]
+    assert double(SimpleNamespace(leo=(10,)), 0) == 22
 
 
-def test_a_defect_whose_rule_is_gone_is_refused():
-    gone = Defect("gone", "a rule of long ago", "isr", "a rule that is not there", "")
-    with pytest.raises(ValueError, match=r"gone: model/isr\.py has no rule 'a rule that is not there'"):
-        planted.plant(RULE, [(1, gone)])
+@pytest.mark.usefixtures("nothing_planted")
+def test_a_defect_may_take_the_place_of_two_rules():
+    @in_place_of(offset, "it adds two, and three times that")
+    def three_times_two(p: State, r: int) -> int:
+        return offset(p, r) + 1
+
+    @three_times_two.and_in_place_of(double)
+    def _(p: State, r: int) -> int:
+        return 3 * offset(p, r)
+
+    three_times_two.plant(4)
+    assert [both_ways(double, defect) for defect in (0, 4)] == [(22, 22), (36, 36)]
+    assert [rule.partition(": ")[2] for rule in three_times_two.rules] == ["offset", "double"]
 
 
-def test_a_schedule_that_shows_a_defect_shrinks_within_the_planted_copy():
-    defect = next(each for each in DETECTABLE if each.name == "no-truncation")
+@pytest.mark.usefixtures("nothing_planted")
+def test_a_mistake_of_another_form_is_refused_when_it_is_declared():
+    with pytest.raises(TypeError, match=r"forgets\(p: Any\) -> int cannot stand for offset"):
+
+        @in_place_of(offset, "it has no argument r")
+        def forgets(p: State) -> int:
+            return 0
+
+
+@pytest.mark.usefixtures("nothing_planted")
+def test_a_name_and_a_rule_are_taken_once():
+    def adds_two(p: State, r: int) -> int:
+        return offset(p, r) + 1
+
+    declared = in_place_of(offset, "it adds two")(adds_two)
+    with pytest.raises(ValueError, match="two defects are called adds-two"):
+        in_place_of(double, "it adds two")(adds_two)
+    with pytest.raises(ValueError, match="adds-two has two functions in place of offset"):
+        declared.and_in_place_of(offset)(adds_two)
+
+
+def test_a_protocol_with_a_defect_that_nobody_planted_is_refused():
+    with pytest.raises(program.CannotLink, match="no defect has the number 1000"):
+        program.interpreted(replace(GENERATIONS["kip-320"], defect=1000))
+
+
+# What a developer does who adds a mechanism; then some of the proofs, and the program that has all defects in it.
+WITH_ONE_MORE_MECHANISM = """
+from epochfuzz.model import mechanisms
+
+class Leases(mechanisms.Choice):
+    NONE = 0, "no leader has a lease"
+    READ = 1, "a leader has one"
+
+mechanisms.MECHANISMS["leases"] = Leases
+
+from epochfuzz.harness.defects import DEFECTS, PROTOCOL_DEFECTS
+from epochfuzz.harness.defects.proofs import broken_by, proofs
+from epochfuzz.model import program, properties
+from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.step import step
+
+assert parse_protocol("kip-320:leases=read").choices[-1] == Leases.READ
+for defect in PROTOCOL_DEFECTS[::5]:
+    if proof := proofs().get(defect.name):
+        assert broken_by(defect, proof.settings, proof.shortest)[0] == proof.property
+names = {each.name for each in program.link([step, properties.broken_now], with_defects=True)}
+for defect in DEFECTS:
+    for rule in defect.mistaken:
+        assert f"{program.flat_name(rule)}_with_defect_{defect.number}" in names
+print("as before")
+"""
+
+
+def test_a_mechanism_more_changes_nothing_for_defects():
+    ended = subprocess.run([sys.executable, "-c", WITH_ONE_MORE_MECHANISM], capture_output=True, text=True, timeout=300)
+    assert (ended.stdout, ended.stderr) == ("as before\n", "")
+
+
+def test_a_schedule_that_shows_a_defect_shrinks_as_any_other():
+    defect = truncation.no_truncation
     proof = proofs()[defect.name]
-    protocol = planted.protocol(defect)
     longer = parse_schedule(["fetch B", "receive B", "shrink B"]) + proof.shortest
     wanted = judged(defect, proof.settings)
-    shrunk = planted.module("harness.search.shrink").shrink(longer, protocol, Configuration(), wanted)
+    shrunk = shrink(longer, defect.broken_protocol, Configuration(), wanted)
     assert len(shrunk) == len(proof.shortest)

@@ -5,12 +5,22 @@ import json
 import pytest
 
 from epochfuzz.harness.commands import selftest as command
-from epochfuzz.harness.defects import DEFECTS, hunting, planted
+from epochfuzz.harness.defects import DEFECTS, hunting, membership, truncation
+from epochfuzz.harness.defects.proofs import judged, undetectable
 from epochfuzz.harness.defects.selftest import catch, detectable
+from epochfuzz.harness.search import generate
+from epochfuzz.harness.search.hunt import Hunter
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.goals import Goal
 
 SEED = 3
-PLAIN = Configuration(replicas=3)
+HUNTED = truncation.truncates_to_high_watermark
+EVERY_FAULT = Configuration(
+    replicas=3, unclean_leader_election=True, power_loss=True, asynchronous_checkpoint=True, records_per_fetch=2
+)
 
 
 @pytest.mark.parametrize("defect", detectable(), ids=lambda defect: defect.name)
@@ -18,29 +28,53 @@ def test_random_schedules_catch_the_defect(defect):
     assert catch(defect, SEED).property is not None
 
 
-def hunter(protocol, settings, judged):
-    parsed = planted.module("model.protocols").parse_protocol(protocol)
-    return planted.module("harness.search.hunt").Hunter(parsed, settings, judged)
-
-
-def test_the_protocol_without_a_defect_is_not_caught():
-    assert hunter("kip-320", PLAIN, judged=127).first("swarm", SEED, 5_000) is None
+def test_a_mistake_that_breaks_nothing_is_not_caught():
+    harmless = membership.isr_joined_unseen
+    assert harmless.name in undetectable()
+    everything = properties.set_of(properties.NAMES)
+    assert Hunter(harmless.broken_protocol, Configuration(replicas=3), everything).first("swarm", SEED, 5_000) is None
 
 
 def test_the_first_schedule_that_a_hunt_finds_is_the_first_that_breaks_something_interpreted():
-    settings = Configuration()
-    subject = hunter("hw", settings, judged=1)
-    number, schedule = subject.first("swarm", SEED, 10_000)
-    deck = planted.module("harness.search.generate").deck_for(settings)
-    draw = planted.module("harness.search.generate").schedule
-    broken = [hunting.broken("hw", settings, draw(SEED, i, deck)) & 1 for i in range(number + 1)]
-    assert broken == [0] * number + [1]
-    assert hunting.broken("hw", settings, schedule) & 1
-    assert not hunting.broken("hw", settings, schedule[:-1]) & 1
+    settings = hunting.settings_for(HUNTED)
+    number, schedule = hunting.hunter(HUNTED).first("swarm", SEED, 10_000)
+    deck = generate.deck_for(settings)
+
+    def breaks(events):
+        return hunting.broken(HUNTED.broken_protocol, settings, events) & judged(HUNTED, settings) != 0
+
+    assert [breaks(generate.schedule(SEED, i, deck)) for i in range(number + 1)] == [False] * number + [True]
+    assert breaks(schedule)
+    assert not breaks(schedule[:-1])
+
+
+def shown(protocol, schedules):
+    """Events applied, properties broken and goals met by schedules, interpreted: each summed over the schedules."""
+    applied, broken, met = 0, [0] * len(properties.NAMES), [0] * len(Goal)
+    for schedule in schedules:
+        execution, found = Execution(protocol, EVERY_FAULT), 0
+        for event in schedule:
+            if execution.apply(event):
+                applied += 1
+                found |= execution.broken()
+        found |= 0 if execution.converges() else properties.CONVERGENCE
+        broken = [count + (found >> bit & 1) for bit, count in enumerate(broken)]
+        met = [count + (execution.state.goals >> bit & 1) for bit, count in enumerate(met)]
+    return applied, broken, met
+
+
+def test_a_defect_is_the_same_compiled_and_interpreted():
+    protocols = [defect.broken_protocol for defect in DEFECTS]
+    walker = Walker(protocols, EVERY_FAULT, SEED)
+    tally = walker.walk(0, 20)
+    schedules = [walker.schedule(number) for number in range(20)]
+    for index, protocol in enumerate(protocols):
+        compiled = tally.events[index], tally.seen[index].tolist(), tally.goals[index].tolist()
+        assert compiled == shown(protocol, schedules)
 
 
 def test_a_hunt_gives_up_after_the_schedules_it_was_given():
-    subject = hunter("hw", Configuration(), judged=1)
+    subject = hunting.hunter(HUNTED)
     number, _ = subject.first("swarm", SEED, 10_000)
     assert subject.first("swarm", SEED, number) is None
     assert subject.first("swarm", SEED, number + 1)[0] == number
@@ -48,7 +82,7 @@ def test_a_hunt_gives_up_after_the_schedules_it_was_given():
 
 @pytest.mark.parametrize("strategy", ["uniform", "swarm", "guided"])
 def test_a_strategy_gives_the_same_schedules_for_the_same_seed_and_others_for_another(strategy):
-    subject = hunter("hw", Configuration(), judged=1)
+    subject = hunting.hunter(HUNTED)
     assert subject.first(strategy, 1, 100_000) == subject.first(strategy, 1, 100_000)
     assert subject.first(strategy, 1, 100_000) != subject.first(strategy, 2, 100_000)
 
@@ -63,3 +97,7 @@ def test_selftest_tells_of_every_catch(capsys):
     document = json.loads(capsys.readouterr().out)
     assert document["caught"]
     assert [each["name"] for each in document["defects"]] == [defect.name for defect in detectable()]
+    first = document["defects"][0]
+    assert (first["module"], first["rules"]) == (
+        "model/high_watermark.py", ["model/high_watermark.py: lowest_leo_in_isr"],
+    )  # fmt: skip
