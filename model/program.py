@@ -93,7 +93,7 @@ def link(roots: Iterable[Rule], constants: Mapping[str, int] = {}, *, with_defec
     among the constants, or all are asked for, to be told apart as the program runs.
     """
     if constants.get(DEFECT) and not any(constants[DEFECT] in mistakes for mistakes in _planted.values()):
-        raise CannotLink(f"no defect has the number {constants[DEFECT]}")
+        raise CannotLink(f"no defect has the number {constants[DEFECT]}; harness/defects, imported, plants its own")
     linker = _Linker(dict(constants), with_defects or bool(constants.get(DEFECT)))
     for root in roots:
         linker.add(root)
