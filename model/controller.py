@@ -4,6 +4,7 @@ Replicas learn of decisions one at a time (`notify`) or by skipping to the lates
 """
 
 from epochfuzz.model.goals import Goal
+from epochfuzz.model.mechanisms import Leaderless
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, State
 
@@ -20,8 +21,13 @@ def elect(p: State, r: int) -> int:
 
 
 def elect_member(p: State, r: int) -> int:
-    """r is in the ISR, which stays as it is."""
-    decide(p, r, isr(p))
+    """r is in the ISR. Where ZooKeeper's controller fails over from a leader that is down, or from none, it takes all
+    members that are down out of the ISR in the same decision; a preferred election keeps it as it is.
+
+    PartitionStateMachine.leaderForOffline and leaderForPreferredReplica, Kafka 2.0.0.
+    """
+    fails_over = leader(p) == NONE or not p.up[leader(p)]
+    decide(p, r, live(p, isr(p)) if fails_over and p.leaderless == Leaderless.IGNORED else isr(p))
     return APPLIED
 
 
@@ -29,7 +35,7 @@ def elect_uncleanly(p: State, r: int) -> int:
     """r is not in the ISR, of which nobody is up: r alone is in the new one."""
     if not p.unclean_leader_election:
         return Refusal.UNCLEAN_ELECTION_OFF
-    if any_up(p, isr(p)):
+    if live(p, isr(p)) != 0:
         return Refusal.ISR_HAS_LIVE_MEMBER
     decide(p, r, 1 << r)
     p.goals |= Goal.ELECTED_UNCLEANLY
@@ -40,16 +46,26 @@ def expire(p: State, r: int) -> int:
     """r's session with the controller expires, though r may live on as a zombie: it loses leadership and the ISR."""
     if p.controller_epoch >= p.epochs:
         return Refusal.EPOCHS_BOUND
-    members = isr(p)
-    leads = r == leader(p)
-    remaining = members & ~(1 << r)
-    if not leads:
-        if remaining == members:
-            return Refusal.NEITHER_LEADS_NOR_IN_ISR
-        if remaining == 0:
-            return Refusal.LAST_MEMBER
-    decide(p, NONE if leads else leader(p), remaining if remaining != 0 else members)
-    return APPLIED
+    refusal = why_not_expired(p, r)
+    if refusal == APPLIED:
+        end_session(p, r)
+    return refusal
+
+
+def why_not_expired(p: State, r: int) -> int:
+    """Whether the end of r's session changes anything: r leads, or is a member of the ISR and not its last one."""
+    if r == leader(p):
+        return APPLIED
+    remaining = isr(p) & ~(1 << r)
+    if remaining == isr(p):
+        return Refusal.NEITHER_LEADS_NOR_IN_ISR
+    return Refusal.LAST_MEMBER if remaining == 0 else APPLIED
+
+
+def end_session(p: State, r: int) -> None:
+    """r leads no more, and leaves the ISR unless it is its last member."""
+    remaining = isr(p) & ~(1 << r)
+    decide(p, NONE if r == leader(p) else leader(p), remaining if remaining != 0 else isr(p))
 
 
 def decide(p: State, new_leader: int, members: int) -> None:
@@ -88,9 +104,31 @@ def true_leader(p: State) -> int:
     return NONE
 
 
-def any_up(p: State, members: int) -> bool:
-    """Whether any replica of a set is up."""
+def live(p: State, members: int) -> int:
+    """The replicas of a set that are up."""
     for r in range(p.replicas):
-        if p.up[r] and members >> r & 1:
-            return True
-    return False
+        if not p.up[r]:
+            members &= ~(1 << r)
+    return members
+
+
+def next_decision(p: State, r: int) -> int:
+    """The epoch of the next decision that r learns, NONE where there is none.
+
+    A replica of ZooKeeper's time does not act on a decision that names no leader, which is as if it had never learned
+    of it (ReplicaManager.becomeLeaderOrFollower, Kafka 2.0.0).
+    """
+    for epoch in range(p.known_epoch[r] + 1, p.controller_epoch + 1):
+        if p.decided_leader[epoch] != NONE or p.leaderless == Leaderless.OBEYED:
+            return epoch
+    return NONE
+
+
+def latest_decision(p: State, r: int) -> int:
+    """The epoch of the latest decision that r learns, NONE where there is none."""
+    epoch = p.controller_epoch
+    while epoch > p.known_epoch[r]:
+        if p.decided_leader[epoch] != NONE or p.leaderless == Leaderless.OBEYED:
+            return epoch
+        epoch -= 1
+    return NONE

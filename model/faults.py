@@ -1,24 +1,17 @@
 """Faults: processes die and return, power fails, and what was written to disk decides what a replica wakes up with."""
 
-from epochfuzz.model import leadership, truncation
+from epochfuzz.model import controller, epoch_cache, log, processes
 from epochfuzz.model.goals import Goal
+from epochfuzz.model.mechanisms import Registration
 from epochfuzz.model.refusals import APPLIED, Refusal
-from epochfuzz.model.state import NONE, Phase, State
+from epochfuzz.model.state import State
 
 
 def crash(p: State, r: int) -> int:
-    """The process dies: what it held in memory is gone, its disk is kept, its HW is what was checkpointed."""
+    """The process dies."""
     if not p.up[r]:
         return Refusal.IS_DOWN
-    p.up[r] = 0
-    leadership.step_down(p, r)
-    p.known_epoch[r] = NONE
-    p.known_leader[r] = NONE
-    p.phase[r] = Phase.FETCHING
-    if p.asynchronous_checkpoint:
-        if p.checkpointed[r] < p.high_watermark[r]:
-            p.goals |= Goal.HIGH_WATERMARK_RESTARTED_LOWER
-        p.high_watermark[r] = min(p.checkpointed[r], p.leo[r])
+    processes.die(p, r)
     return APPLIED
 
 
@@ -26,8 +19,9 @@ def power_loss(p: State, r: int) -> int:
     """As a crash, and what was not flushed never reached the disk."""
     if not p.power_loss:
         return Refusal.POWER_LOSS_OFF
-    if crash(p, r) != APPLIED:
+    if not p.up[r]:
         return Refusal.IS_DOWN
+    processes.die(p, r)
     lose_unflushed(p, r)
     return APPLIED
 
@@ -36,15 +30,25 @@ def lose_unflushed(p: State, r: int) -> None:
     """r's log ends where it was last flushed."""
     if p.flushed[r] < p.leo[r]:
         p.goals |= Goal.UNFLUSHED_RECORDS_LOST
-    truncation.cut(p, r, p.flushed[r])
+    log.truncate(p, r, p.flushed[r])
+    epoch_cache.truncate_from_end(p, r, p.leo[r])
+    p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
 
 
 def restart(p: State, r: int) -> int:
-    """r is up with its disk. It has missed all decisions but the current one, which its next `notify` brings."""
+    """The process starts again. Since KIP-380 the controller takes a broker that returns for failed first.
+
+    KafkaController.BrokerChange (2.2) handles a bounced broker as one that failed and then started; a KRaft controller
+    fences it as it registers.
+    """
     if p.up[r]:
         return Refusal.IS_UP
-    p.up[r] = 1
-    p.known_epoch[r] = p.controller_epoch - 1
+    if p.registration == Registration.FENCED and controller.why_not_expired(p, r) == APPLIED:
+        if p.controller_epoch >= p.epochs:
+            return Refusal.EPOCHS_BOUND
+        controller.end_session(p, r)
+        p.goals |= Goal.REGISTERED_ANEW
+    processes.start(p, r)
     return APPLIED
 
 

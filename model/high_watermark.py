@@ -33,7 +33,7 @@ def lowest_leo_in_isr(p: State, leader: int) -> int:
 
 def replication_position(p: State, leader: int, follower: int) -> int:
     """The follower's LEO as its leader knows it; 0 until the follower has fetched from it in this epoch."""
-    return max(0, p.remote_leo[leader, follower])
+    return max(0, p.remote_leos[leader, follower])
 
 
 def advance_follower(p: State, follower: int, leader_high_watermark: int) -> None:

@@ -67,7 +67,7 @@ def why_not_caught_up(p: State, leader: int, r: int) -> int:
 
     A leader sees nothing of a replica that has not fetched from it, be its high watermark 0.
     """
-    seen_at = p.remote_leo[leader, r]
+    seen_at = p.remote_leos[leader, r]
     if seen_at == NONE:
         return Refusal.HAS_NOT_FETCHED
     if seen_at < p.high_watermark[leader]:

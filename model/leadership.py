@@ -1,8 +1,8 @@
 """What a replica does with a decision of the controller (LeaderAndIsr): lead, follow, or wait without a leader."""
 
-from epochfuzz.model import epoch_cache, high_watermark, promises, replication, truncation
+from epochfuzz.model import controller, epoch_cache, flight, high_watermark, processes, promises, truncation
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import EpochCache
+from epochfuzz.model.mechanisms import EpochCache, RemoteLeo
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, Phase, State
 
@@ -11,9 +11,10 @@ def notify(p: State, r: int) -> int:
     """r learns the next decision that is newer than what it knows."""
     if not p.up[r]:
         return Refusal.IS_DOWN
-    if p.known_epoch[r] >= p.controller_epoch:
+    epoch = controller.next_decision(p, r)
+    if epoch == NONE:
         return Refusal.KNOWS_LATEST_EPOCH
-    learn(p, r, p.known_epoch[r] + 1)
+    learn(p, r, epoch)
     return APPLIED
 
 
@@ -23,7 +24,10 @@ def catch_up(p: State, r: int) -> int:
         return Refusal.IS_DOWN
     if p.controller_epoch - p.known_epoch[r] < 2:
         return Refusal.LESS_THAN_TWO_EPOCHS_BEHIND
-    learn(p, r, p.controller_epoch)
+    epoch = controller.latest_decision(p, r)
+    if epoch == NONE:
+        return Refusal.KNOWS_LATEST_EPOCH
+    learn(p, r, epoch)
     p.goals |= Goal.EPOCH_MISSED
     return APPLIED
 
@@ -32,7 +36,7 @@ def learn(p: State, r: int, epoch: int) -> None:
     """r learns the decision of `epoch`, newer than any it knows; an answer in flight to it is discarded."""
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
-    step_down(p, r)
+    flight.discard_answer(p, r)
     p.known_epoch[r] = epoch
     p.known_leader[r] = p.decided_leader[epoch]
     take_role(p, r, previous_leader, epoch_missed)
@@ -42,33 +46,45 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool) -> Non
     """r does what a decision makes of it: it leads, follows, or waits for a leader."""
     leader = p.known_leader[r]
     if leader == r:
-        become_leader(p, r)
-    elif leader == NONE:
+        lead(p, r, previous_leader == r)
+        return
+    processes.forget_leadership(p, r)
+    if leader == NONE:
         p.phase[r] = Phase.FETCHING
     elif truncation.is_due(p, leader != previous_leader, epoch_missed):
         truncation.begin(p, r)
 
 
-def step_down(p: State, r: int) -> None:
-    """Forget what r knew as a leader and what was in flight to it."""
-    replication.discard_answer(p, r)
-    p.isr[r] = 0
-    p.epoch_start[r] = 0
-    for follower in range(p.replicas):
-        p.remote_leo[r, follower] = NONE
+def lead(p: State, r: int, led_before: bool) -> None:
+    """r leads its known epoch, with the ISR that the controller's decision has now.
 
-
-def become_leader(p: State, r: int) -> None:
-    """r leads its known epoch, with the ISR that the controller's decision has now."""
+    `led_before`: it has been leader until now, as it sees it. Then it keeps what it knows of followers in the new ISR,
+    unless its protocol has the repair (Partition.makeLeader, isNewLeader: Kafka 0.10.2 to trunk).
+    """
     epoch = p.known_epoch[r]
+    if led_before:
+        p.goals |= Goal.LEADER_STAYED
+        forget_positions(p, r, p.decided_isr[epoch] if p.remote_leo == RemoteLeo.KEPT else 0)
+    else:
+        processes.forget_leadership(p, r)
+        p.led_since[r] = epoch
     p.phase[r] = Phase.FETCHING
     p.isr[r] = p.decided_isr[epoch]
     p.epoch_start[r] = p.leo[r]
+    p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
     assign_epoch_start(p, r)
-    promises.remember_readable(p, r, 0)
+    if not led_before:
+        promises.remember_readable(p, r, 0)
     high_watermark.advance_leader(p, r)
     if p.controller_epoch > epoch:
         p.goals |= Goal.LED_AN_OUTDATED_EPOCH
+
+
+def forget_positions(p: State, leader: int, but: int) -> None:
+    """The leader forgets what it knew of its followers, but for a set of them."""
+    for follower in range(p.replicas):
+        if not but >> follower & 1:
+            p.remote_leos[leader, follower] = NONE
 
 
 def assign_epoch_start(p: State, r: int) -> None:

@@ -62,10 +62,66 @@ class IsrExpansion(Choice):
     EPOCH_START = 1, "also that it has reached the start of the leader's own epoch (KAFKA-7128)"
 
 
+class RemoteLeo(Choice):
+    """What a leader that stays leader in a later epoch, as it sees it without a break, knows of its followers then."""
+
+    KEPT = 0, "what it knew: a new leader resets its followers' LEOs, and it is not a new one (every release so far)"
+    FORGOTTEN = 1, "nothing, as any leader of a new epoch"
+
+
+class Leaderless(Choice):
+    """What a replica makes of a decision that names no leader."""
+
+    IGNORED = 0, "nothing: role, leader and epoch stay as if it had never come (ZooKeeper)"
+    OBEYED = 1, "it steps down, and waits for a leader (KRaft)"
+
+
+class Registration(Choice):
+    """What the controller makes of a replica that returns before anybody has noticed that it was gone."""
+
+    RESUME = 0, "nothing: it resumes its role in the same epoch (KAFKA-7235)"
+    FENCED = 1, "it is taken for failed first: it loses leadership and the ISR (KIP-380)"
+
+
+class CacheTruncation(Choice):
+    """Whether a cut that leaves the log as it is leaves the leader epoch cache as it is."""
+
+    WITH_LOG = 0, "yes: entries at the log end offset stay, and are asked for again and again (KAFKA-10706)"
+    ALWAYS = 1, "no: entries at or beyond the log end offset go"
+
+
+class HighWatermarkTruncation(Choice):
+    """Whether a cut below the high watermark lowers it."""
+
+    KEPT = 0, "no: the next answer does, or becoming leader (up to Kafka 2.3)"
+    LOWERED = 1, "yes, at once"
+
+
+class OutOfRange(Choice):
+    """What a follower does that is told that its log is longer than its leader's, where unclean elections are off."""
+
+    HALT = 0, "its process ends, and its log is as it was (up to Kafka 2.0.0)"
+    CUT = 1, "it cuts its log to the leader's log end offset (KAFKA-7414)"
+
+
+class RemoteLeoOutOfRange(Choice):
+    """What a leader notes of a follower whose fetch was out of range."""
+
+    UNKNOWN = 0, "that it does not know its LEO (up to Kafka 2.3)"
+    AS_IT_WAS = 1, "nothing"
+
+
 MECHANISMS: dict[str, type[Choice]] = {
     "truncation": Truncation,
     "truncate_when": TruncateWhen,
     "epoch_cache": EpochCache,
     "fencing": Fencing,
     "isr_expansion": IsrExpansion,
+    "remote_leo": RemoteLeo,
+    "leaderless": Leaderless,
+    "registration": Registration,
+    "cache_truncation": CacheTruncation,
+    "high_watermark_truncation": HighWatermarkTruncation,
+    "out_of_range": OutOfRange,
+    "remote_leo_out_of_range": RemoteLeoOutOfRange,
 }

@@ -4,8 +4,9 @@ A record is *exposed* once it was readable on a replica that presumed leadership
 its answer. Neither is ever forgotten, whatever happens to the replicas; the properties hold the replicas against it.
 """
 
-from epochfuzz.model import log
+from epochfuzz.model import log, replica_sets
 from epochfuzz.model.configuration import Acks
+from epochfuzz.model.goals import Goal
 from epochfuzz.model.state import State
 
 
@@ -22,11 +23,16 @@ def remember_produced(p: State, r: int) -> int:
 def remember_readable(p: State, r: int, start: int) -> None:
     """Consumers may read from `start` to the high watermark of r, which presumes leadership.
 
-    With acks=all the producers that wait at r get their answer. A leader answers for what it appended in its own
-    epoch; the requests of an earlier one were failed when leadership changed.
+    With acks=all the producers that wait at r get their answer: that the record is stored, if the ISR has
+    min.insync.replicas now, or else NOT_ENOUGH_REPLICAS_AFTER_APPEND, for good. They wait at the leader that took the
+    request as long as it leads, in later epochs too (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
     """
+    is_stored = p.acks == Acks.ALL and replica_sets.size(p.isr[r]) >= p.min_insync_replicas
     for offset in range(start, p.high_watermark[r]):
         record = 1 << log.at(p.log_record[r], offset)
         p.exposed |= record
-        if p.acks == Acks.ALL and log.at(p.log_epoch[r], offset) == p.known_epoch[r]:
-            p.acked |= record
+        if log.at(p.log_epoch[r], offset) >= p.led_since[r] and p.acks == Acks.ALL:
+            if is_stored:
+                p.acked |= record
+            else:
+                p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND

@@ -4,10 +4,10 @@ A follower has one request under way at a time. The answer carries what the lead
 in flight until it is received or dropped, or until the follower crashes or learns a new decision.
 """
 
-from epochfuzz.model import epoch_cache, high_watermark, log, promises, truncation
+from epochfuzz.model import epoch_cache, flight, high_watermark, log, processes, promises, replica_sets, truncation
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import Fencing
+from epochfuzz.model.mechanisms import Fencing, OutOfRange, RemoteLeoOutOfRange
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, Flight, Phase, State
 
@@ -17,22 +17,13 @@ def presumes_leadership(p: State, r: int) -> bool:
     return p.known_leader[r] == r
 
 
-def size(replica_set: int) -> int:
-    """How many replicas a set has."""
-    count = 0
-    while replica_set:
-        replica_set &= replica_set - 1
-        count += 1
-    return count
-
-
 def produce(p: State, r: int) -> int:
     """A client sends the next record to r; with too small an ISR acks=all gets NOT_ENOUGH_REPLICAS."""
     if not presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if p.produced >= p.records:
         return Refusal.RECORDS_BOUND
-    if p.acks == Acks.ALL and size(p.isr[r]) < p.min_insync_replicas:
+    if p.acks == Acks.ALL and replica_sets.size(p.isr[r]) < p.min_insync_replicas:
         p.goals |= Goal.NOT_ENOUGH_REPLICAS
         return Refusal.NOT_ENOUGH_REPLICAS
     if p.known_epoch[r] < p.controller_epoch:
@@ -62,12 +53,10 @@ def fetch(p: State, follower: int) -> int:
     refusal = why_fenced(p, leader, follower)
     if refusal != APPLIED:
         return refusal
-    if p.phase[follower] == Phase.TRUNCATING:
+    if p.phase[follower] != Phase.FETCHING:
         request_epoch_end(p, follower, leader)
     elif p.leo[follower] > p.leo[leader]:
-        p.goals |= Goal.FETCH_OUT_OF_RANGE
-        p.flight[follower] = Flight.OUT_OF_RANGE
-        p.flight_offset[follower] = p.leo[leader]
+        answer_out_of_range(p, follower, leader)
     else:
         request_records(p, follower, leader)
     return APPLIED
@@ -95,21 +84,36 @@ def request_epoch_end(p: State, follower: int, leader: int) -> None:
     p.flight_offset[follower] = end
 
 
+def answer_out_of_range(p: State, follower: int, leader: int) -> None:
+    """Fetch from beyond the leader's LEO: the answer is an error, and where the leader's log ends."""
+    p.goals |= Goal.FETCH_OUT_OF_RANGE
+    if p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN:
+        p.remote_leos[leader, follower] = NONE  # updateFollowerLogReadResults does not look at the error
+    p.flight[follower] = Flight.OUT_OF_RANGE
+    p.flight_offset[follower] = p.leo[leader]
+
+
 def request_records(p: State, follower: int, leader: int) -> None:
-    """Fetch: the offset tells the leader the follower's LEO; the answer brings records and the leader's HW."""
+    """Fetch: the offset tells the leader the follower's LEO; the answer brings records and the leader's HW.
+
+    The leader reads records and HW before it takes note of the offset. An answer without records has waited at the
+    leader for some to come, and was read again then, so it has the HW of afterwards (ReplicaManager.fetchMessages,
+    DelayedFetch.onComplete).
+    """
     start = p.leo[follower]
+    high_watermark_read = p.high_watermark[leader]
     update_position(p, leader, follower, start)
     count = min(p.records_per_fetch, p.leo[leader] - start)
     p.flight[follower] = Flight.RECORDS
     p.flight_count[follower] = count
     p.flight_record[follower] = log.prefix(p.log_record[leader] >> (4 * start), count)
     p.flight_record_epoch[follower] = log.prefix(p.log_epoch[leader] >> (4 * start), count)
-    p.flight_offset[follower] = p.high_watermark[leader]
+    p.flight_offset[follower] = high_watermark_read if count > 0 else p.high_watermark[leader]
 
 
 def update_position(p: State, leader: int, follower: int, offset: int) -> None:
     """The leader learns how far a follower is from the offset that it asks for."""
-    p.remote_leo[leader, follower] = offset
+    p.remote_leos[leader, follower] = offset
     high_watermark.advance_leader(p, leader)
 
 
@@ -123,11 +127,23 @@ def receive(p: State, follower: int) -> int:
         append_fetched(p, follower)
         high_watermark.advance_follower(p, follower, offset)
     elif answer == Flight.OUT_OF_RANGE:
-        truncation.cut(p, follower, offset)
+        apply_out_of_range(p, follower, offset)
     else:
         truncation.apply_epoch_answer(p, follower, p.flight_epoch[follower], offset)
-    discard_answer(p, follower)
+    flight.discard_answer(p, follower)
     return APPLIED
+
+
+def apply_out_of_range(p: State, follower: int, end: int) -> None:
+    """The follower's log is longer than its leader's was: it is cut, or up to Kafka 2.0.0 the process gives up.
+
+    ReplicaFetcherThread.handleOffsetOutOfRange exits rather than lose records while unclean elections are off.
+    """
+    if p.out_of_range == OutOfRange.HALT and not p.unclean_leader_election:
+        p.goals |= Goal.HALTED_OUT_OF_RANGE
+        processes.die(p, follower)
+    else:
+        truncation.cut(p, follower, end)
 
 
 def append_fetched(p: State, follower: int) -> None:
@@ -147,15 +163,5 @@ def drop(p: State, follower: int) -> int:
     """The answer in flight is lost."""
     if p.flight[follower] == Flight.NOTHING:
         return Refusal.NOTHING_IN_FLIGHT
-    discard_answer(p, follower)
+    flight.discard_answer(p, follower)
     return APPLIED
-
-
-def discard_answer(p: State, follower: int) -> None:
-    """Nothing is in flight to the follower any more."""
-    p.flight[follower] = Flight.NOTHING
-    p.flight_count[follower] = 0
-    p.flight_record[follower] = 0
-    p.flight_record_epoch[follower] = 0
-    p.flight_offset[follower] = 0
-    p.flight_epoch[follower] = 0

@@ -2,7 +2,7 @@
 
 Interpreted, a state is a `Partition`: an object whose fields are Python ints, and lists or grids of them. Compiled, it
 is one NumPy record (`RECORD`) with the same field names. The rules cannot tell them apart: `p.leo[r]`,
-`p.remote_leo[leader, follower]` and `p.produced += 1` mean the same on both.
+`p.remote_leos[leader, follower]` and `p.produced += 1` mean the same on both.
 
 NumPy scalars would overflow in the interpreted form, and a record is what Numba turns into plain memory: a tuple of
 arrays costs a reference count for each array at every call.
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from epochfuzz.model.configuration import MAX_EPOCHS, MAX_REPLICAS, Configuration
+from epochfuzz.model.configuration import MAX_EPOCHS, MAX_REPLICAS, Acks, Configuration
 from epochfuzz.model.mechanisms import MECHANISMS, EpochCache, IsrExpansion, Truncation
 from epochfuzz.model.protocols import Protocol
 
 NONE = -1  # no leader, or no epoch known yet
-EPOCHS = MAX_EPOCHS + 2  # the epochs there can be: 0, one for each change, and one that healing may need
+EPOCHS = MAX_EPOCHS + 3  # the epochs there can be: 0, one for each change, and two that healing may need
 
 # What the rules call `p`: a Partition, or under Numba one RECORD.
 State = Any
@@ -34,6 +34,7 @@ class Phase(IntEnum):
 
     FETCHING = 0
     TRUNCATING = 1
+    TRUNCATING_FURTHER = 2  # KIP-279: it has cut its log to where an older epoch ends, and asks again
 
 
 class Flight(IntEnum):
@@ -188,7 +189,9 @@ VARIABLES: tuple[Field, ...] = (
     Field("isr", Holds.REPLICA_SET, _R),  # as a leader has it; empty elsewhere
     # Of a leader: its LEO when it became one.
     Field("epoch_start", Holds.COUNT, _R, read=lambda p: bool(p.isr_expansion == IsrExpansion.EPOCH_START)),
-    Field("remote_leo", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
+    # Of a leader: the first epoch that it has led without a break since; producers of earlier ones were answered.
+    Field("led_since", Holds.EPOCH_OR_NONE, _R, start=NONE, read=lambda p: bool(p.acks == Acks.ALL)),
+    Field("remote_leos", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
     Field("flight", Flight, _R),
     Field("flight_count", Holds.COUNT, _R),  # a Fetch answer: how many records it brings
     Field("flight_offset", Holds.COUNT_OR_NONE, _R),  # the leader's high watermark, its LEO, or the end of an epoch
@@ -258,6 +261,7 @@ def initial(protocol: Protocol, settings: Configuration) -> Partition:
     everyone = (1 << settings.replicas) - 1
     p.decided_isr[0] = everyone
     p.isr[0] = everyone
+    p.led_since[0] = 0
     if p.epoch_cache == EpochCache.KAFKA_7415:
         p.cache_size[0] = 1  # A became leader of epoch 0 at offset 0
     return p

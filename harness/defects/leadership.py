@@ -20,7 +20,7 @@ def answer_outlives_its_epoch(p: State, r: int) -> None:
     p.isr[r] = 0
     p.epoch_start[r] = 0
     for follower in range(p.replicas):
-        p.remote_leo[r, follower] = NONE
+        p.remote_leos[r, follower] = NONE
 
 
 @in_place_of(

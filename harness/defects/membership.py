@@ -9,7 +9,7 @@ from epochfuzz.model.state import NONE, Phase, State
 
 @in_place_of(isr.why_not_caught_up, "a follower joins the ISR with its first fetch, however far behind")
 def isr_joined_at_once(p: State, leader: int, r: int) -> int:
-    return APPLIED if p.remote_leo[leader, r] != NONE else Refusal.HAS_NOT_FETCHED
+    return APPLIED if p.remote_leos[leader, r] != NONE else Refusal.HAS_NOT_FETCHED
 
 
 @in_place_of(
@@ -17,7 +17,7 @@ def isr_joined_at_once(p: State, leader: int, r: int) -> int:
     "a follower joins the ISR once it has what its leader began with, though more was committed since",
 )
 def isr_joined_at_epoch_start(p: State, leader: int, r: int) -> int:
-    seen_at = p.remote_leo[leader, r]
+    seen_at = p.remote_leos[leader, r]
     if seen_at == NONE:
         return Refusal.HAS_NOT_FETCHED
     return APPLIED if seen_at >= p.epoch_start[leader] else Refusal.BELOW_EPOCH_START
@@ -35,7 +35,7 @@ def isr_joined_at_high_watermark(p: State, leader: int, r: int) -> int:
 
 @in_place_of(isr.why_not_caught_up, "a follower joins the ISR of a leader that it has not fetched from")
 def isr_joined_unseen(p: State, leader: int, r: int) -> int:
-    seen_at = p.remote_leo[leader, r]
+    seen_at = p.remote_leos[leader, r]
     if seen_at < p.high_watermark[leader]:
         return Refusal.BELOW_HIGH_WATERMARK
     return APPLIED if seen_at >= p.epoch_start[leader] else Refusal.BELOW_EPOCH_START

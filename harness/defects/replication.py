@@ -21,8 +21,8 @@ def high_watermark_counts_leader_only(p: State, leader: int) -> int:
 def unknown_followers_not_awaited(p: State, leader: int) -> int:
     lowest = p.leo[leader]
     for follower in range(p.replicas):
-        if p.isr[leader] >> follower & 1 and p.remote_leo[leader, follower] >= 0:
-            lowest = min(lowest, p.remote_leo[leader, follower])
+        if p.isr[leader] >> follower & 1 and p.remote_leos[leader, follower] >= 0:
+            lowest = min(lowest, p.remote_leos[leader, follower])
     return lowest
 
 
@@ -43,7 +43,7 @@ def fastest_follower_sets_high_watermark(p: State, leader: int) -> int:
     "the offset that a follower asks for is taken as the last one it has, not as the next one it needs",
 )
 def fetch_offset_taken_as_replicated(p: State, leader: int, follower: int) -> int:
-    return min(p.leo[leader], p.remote_leo[leader, follower] + 1)
+    return min(p.leo[leader], p.remote_leos[leader, follower] + 1)
 
 
 @in_place_of(
@@ -99,7 +99,7 @@ def fetch_acknowledges_what_it_sends(p: State, leader: int, follower: int, offse
 
 @in_place_of(replication.update_position, "the leader keeps the highest position that it has seen of a follower")
 def remote_log_end_only_grows(p: State, leader: int, follower: int, offset: int) -> None:
-    replication.update_position(p, leader, follower, max(p.remote_leo[leader, follower], offset))
+    replication.update_position(p, leader, follower, max(p.remote_leos[leader, follower], offset))
 
 
 @in_place_of(

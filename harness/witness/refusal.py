@@ -57,7 +57,7 @@ class Facts:
     @property
     def seen_at(self) -> int:
         """The log end offset at which the true leader has seen it."""
-        return int(self._p.remote_leo[controller.true_leader(self._p), self._r])
+        return int(self._p.remote_leos[controller.true_leader(self._p), self._r])
 
     @property
     def epoch_start(self) -> int:

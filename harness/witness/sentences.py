@@ -236,7 +236,7 @@ def _expire(c: Change) -> Iterator[str]:
 def _shrink(c: Change) -> Iterator[str]:
     p = c.before
     leader = controller.true_leader(p)
-    offset = p.remote_leo[leader, c.r]
+    offset = p.remote_leos[leader, c.r]
     seen = f"has not heard from {c.name}" if offset == NONE else f"has seen {c.name} at offset {offset}"
     yield (
         f"{REPLICA_NAMES[leader]} drops {c.name} from the ISR, which is now {_isr(c.after)}: "
@@ -249,7 +249,7 @@ def _expand(c: Change) -> Iterator[str]:
     leader = controller.true_leader(p)
     yield (
         f"{REPLICA_NAMES[leader]} takes {c.name} into the ISR, which is now {_isr(c.after)}: "
-        f"it has seen {c.name} at offset {p.remote_leo[leader, c.r]}, and its own HW is {p.high_watermark[leader]}"
+        f"it has seen {c.name} at offset {p.remote_leos[leader, c.r]}, and its own HW is {p.high_watermark[leader]}"
     )
 
 

@@ -1,0 +1,40 @@
+"""A replica's process: what it forgets when it dies, and what it finds on its disk when it starts."""
+
+from epochfuzz.model import epoch_cache, flight
+from epochfuzz.model.goals import Goal
+from epochfuzz.model.state import NONE, Phase, State
+
+
+def die(p: State, r: int) -> None:
+    """What r held in memory is gone, its disk is kept. Its HW is what was checkpointed, as far as the log goes."""
+    p.up[r] = 0
+    forget_leadership(p, r)
+    flight.discard_answer(p, r)
+    p.known_epoch[r] = NONE
+    p.known_leader[r] = NONE
+    p.phase[r] = Phase.FETCHING
+    if p.asynchronous_checkpoint:
+        if p.checkpointed[r] < p.high_watermark[r]:
+            p.goals |= Goal.HIGH_WATERMARK_RESTARTED_LOWER
+        p.high_watermark[r] = p.checkpointed[r]
+    p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
+
+
+def start(p: State, r: int) -> None:
+    """r is up with its disk. It has missed all decisions but the current one, which its next `notify` brings.
+
+    Loading the log removes the entries of the epoch cache that start at its end or beyond
+    (LeaderEpochFileCache.clearAndFlushLatest, Kafka 0.11 to 3.9).
+    """
+    p.up[r] = 1
+    p.known_epoch[r] = p.controller_epoch - 1
+    epoch_cache.truncate_from_end(p, r, p.leo[r])
+
+
+def forget_leadership(p: State, r: int) -> None:
+    """Forget what r knew as a leader."""
+    p.isr[r] = 0
+    p.epoch_start[r] = 0
+    p.led_since[r] = NONE
+    for follower in range(p.replicas):
+        p.remote_leos[r, follower] = NONE
