@@ -45,12 +45,12 @@ def beyond_log(p: Partition) -> Iterator[str]:
 
 
 def missing_in_isr(p: Partition) -> Iterator[str]:
-    """Records below the high watermark of a presumed leader that a member of the true ISR does not have."""
+    """Records below the high watermark of a presumed leader that a live member of the true ISR does not have."""
     for leader in range(p.replicas):
         if not presumes_leadership(p, leader):
             continue
         for r in range(p.replicas):
-            if r == leader or not controller.isr(p) >> r & 1:
+            if r == leader or not controller.live(p, controller.isr(p)) >> r & 1:
                 continue
             for offset in range(min(p.high_watermark[leader], p.leo[leader])):
                 if offset >= p.leo[r] or _differ(p, leader, r, offset):
@@ -61,7 +61,7 @@ def missing_in_isr(p: Partition) -> Iterator[str]:
 
 def unequal(p: Partition) -> Iterator[str]:
     """Logs and high watermarks of a healed partition that differ."""
-    for a, b in combinations(range(p.replicas), 2):
+    for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:
                 yield f"healed, {what} is {values[a]} on {REPLICA_NAMES[a]} and {values[b]} on {REPLICA_NAMES[b]}"

@@ -84,15 +84,16 @@ def end_of_entry(p: State, r: int, index: int, leo: int) -> int:
 
 def end_offset_kip_101(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
     """(NONE, end offset) of `epoch`: the start of the first epoch above it, or the LEO for the latest epoch."""
-    if epoch > latest_epoch(p, r):
-        return NONE, NONE
     _, end = end_offset_kip_279(p, r, epoch, leo)
     return NONE, end
 
 
 def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
-    """(epoch, end offset) of the largest cached epoch not above the one asked for; (NONE, NONE) where undefined."""
-    if epoch == NONE or p.cache_size[r] == 0:
+    """(epoch, end offset) of the largest cached epoch not above the one asked for; (NONE, NONE) where undefined.
+
+    It is undefined for an epoch above the latest, whatever KIP-279 says (LeaderEpochFileCache.endOffsetFor, 2.0).
+    """
+    if epoch == NONE or epoch > latest_epoch(p, r):
         return NONE, NONE
     index = last_at_or_below(p, r, epoch)
     if index == NONE:

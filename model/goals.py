@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from epochfuzz.model.configuration import Acks
-from epochfuzz.model.mechanisms import EpochCache, Fencing, Truncation
+from epochfuzz.model.mechanisms import EpochCache, Fencing, Registration, Truncation
 from epochfuzz.model.state import State
 
 
@@ -59,6 +59,10 @@ class Goal(IntEnum):
     ISR_GREW = _Goal(13, _always)
     HIGH_WATERMARK_RESTARTED_LOWER = _Goal(14, lambda p: bool(p.asynchronous_checkpoint))
     UNFLUSHED_RECORDS_LOST = _Goal(15, lambda p: bool(p.power_loss))
+    LEADER_STAYED = _Goal(16, _always)
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND = _Goal(17, lambda p: p.min_insync_replicas > 1 and p.acks == Acks.ALL)
+    REGISTERED_ANEW = _Goal(18, lambda p: p.registration == Registration.FENCED)
+    HALTED_OUT_OF_RANGE = _Goal(19)
 
     @property
     def text(self) -> str:

@@ -3,9 +3,9 @@
 Neither changes the leader epoch; the controller's current decision carries the ISR as changed.
 """
 
-from epochfuzz.model import controller, high_watermark, replication
+from epochfuzz.model import controller, high_watermark
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import IsrExpansion
+from epochfuzz.model.mechanisms import Fencing, IsrExpansion
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, Phase, State
 
@@ -31,7 +31,7 @@ def shrink_by(p: State, leader: int, r: int) -> int:
 
 
 def expand(p: State, r: int) -> int:
-    """The true leader sees r fetch and caught up: r joins the ISR."""
+    """The true leader sees r caught up: r joins the ISR."""
     leader = controller.true_leader(p)
     return expand_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
 
@@ -42,9 +42,7 @@ def expand_by(p: State, leader: int, r: int) -> int:
         return Refusal.LEADS
     if p.isr[leader] >> r & 1:
         return Refusal.IN_ISR
-    refusal = why_not_fetching(p, leader, r)
-    if refusal == APPLIED:
-        refusal = why_not_caught_up(p, leader, r)
+    refusal = why_not_caught_up(p, leader, r) if p.fencing == Fencing.EPOCH else why_not_fetching(p, leader, r)
     if refusal == APPLIED:
         change(p, leader, p.isr[leader] | 1 << r)
         p.goals |= Goal.ISR_GREW
@@ -52,14 +50,16 @@ def expand_by(p: State, leader: int, r: int) -> int:
 
 
 def why_not_fetching(p: State, leader: int, r: int) -> int:
-    """Whether r could fetch from the leader now."""
+    """Whether r could fetch from the leader now, and is caught up.
+
+    From KIP-320 on no fetch of another epoch reaches the leader, and it looks at its own bookkeeping alone
+    (Partition.maybeExpandIsr): r may be down by then, or truncate.
+    """
     if p.known_leader[r] != leader:
         return Refusal.FOLLOWS_ANOTHER
     if p.phase[r] != Phase.FETCHING:
         return Refusal.IS_TRUNCATING
-    if replication.is_fenced(p, leader, r):
-        return Refusal.IN_ANOTHER_EPOCH
-    return APPLIED
+    return why_not_caught_up(p, leader, r)
 
 
 def why_not_caught_up(p: State, leader: int, r: int) -> int:

@@ -48,11 +48,16 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool) -> Non
     if leader == r:
         lead(p, r, previous_leader == r)
         return
-    processes.forget_leadership(p, r)
+    step_down(p, r)
     if leader == NONE:
         p.phase[r] = Phase.FETCHING
     elif truncation.is_due(p, leader != previous_leader, epoch_missed):
         truncation.begin(p, r)
+
+
+def step_down(p: State, r: int) -> None:
+    """r goes by nothing that it knew as a leader, neither as a follower nor as the leader of another reign."""
+    processes.forget_leadership(p, r)
 
 
 def lead(p: State, r: int, led_before: bool) -> None:
@@ -66,8 +71,8 @@ def lead(p: State, r: int, led_before: bool) -> None:
         p.goals |= Goal.LEADER_STAYED
         forget_positions(p, r, p.decided_isr[epoch] if p.remote_leo == RemoteLeo.KEPT else 0)
     else:
-        processes.forget_leadership(p, r)
-        p.led_since[r] = epoch
+        step_down(p, r)
+        p.led_from[r] = p.leo[r]
     p.phase[r] = Phase.FETCHING
     p.isr[r] = p.decided_isr[epoch]
     p.epoch_start[r] = p.leo[r]

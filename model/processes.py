@@ -35,6 +35,6 @@ def forget_leadership(p: State, r: int) -> None:
     """Forget what r knew as a leader."""
     p.isr[r] = 0
     p.epoch_start[r] = 0
-    p.led_since[r] = NONE
+    p.led_from[r] = 0
     for follower in range(p.replicas):
         p.remote_leos[r, follower] = NONE

@@ -27,12 +27,18 @@ def remember_readable(p: State, r: int, start: int) -> None:
     min.insync.replicas now, or else NOT_ENOUGH_REPLICAS_AFTER_APPEND, for good. They wait at the leader that took the
     request as long as it leads, in later epochs too (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
     """
-    is_stored = p.acks == Acks.ALL and replica_sets.size(p.isr[r]) >= p.min_insync_replicas
     for offset in range(start, p.high_watermark[r]):
-        record = 1 << log.at(p.log_record[r], offset)
-        p.exposed |= record
-        if log.at(p.log_epoch[r], offset) >= p.led_since[r] and p.acks == Acks.ALL:
-            if is_stored:
-                p.acked |= record
-            else:
-                p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+        p.exposed |= 1 << log.at(p.log_record[r], offset)
+    if p.acks == Acks.ALL:
+        answer_producers(p, r, max(start, p.led_from[r]))
+
+
+def answer_producers(p: State, r: int, start: int) -> None:
+    """Producers of the records from `start` to the high watermark of r, which it has appended itself, get an answer."""
+    if p.led_from[r] <= p.high_watermark[r]:
+        p.led_from[r] = 0
+    for offset in range(start, p.high_watermark[r]):
+        if replica_sets.size(p.isr[r]) >= p.min_insync_replicas:
+            p.acked |= 1 << log.at(p.log_record[r], offset)
+        else:
+            p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND

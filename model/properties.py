@@ -63,8 +63,8 @@ def high_watermark_beyond_log(p: State) -> bool:
 
 
 def isr_incomplete(p: State) -> bool:
-    """A member of the true ISR lacks what a presumed leader has below its high watermark (StrongIsr)."""
-    members = controller.isr(p)
+    """A live member of the true ISR lacks what a presumed leader has below its high watermark (StrongIsr)."""
+    members = controller.live(p, controller.isr(p))
     for leader in range(p.replicas):
         if presumes_leadership(p, leader):
             end = readable_end(p, leader)

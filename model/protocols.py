@@ -1,16 +1,23 @@
-"""Protocols: a choice for every mechanism. A generation is the choice that some versions of Kafka made.
+"""Protocols: a choice for every mechanism.
 
-A generation is declared as what it changes in the one before it.
+A generation is a design with its repairs, as its KIP meant it, and is declared as what it changes in the one before. A
+release is what shipped, with the flaws that it had, and is declared as what it had instead of its generation's choices.
 """
 
 from dataclasses import dataclass, replace
 
 from epochfuzz.model.mechanisms import (
     MECHANISMS,
+    CacheTruncation,
     Choice,
     EpochCache,
     Fencing,
+    HighWatermarkTruncation,
     IsrExpansion,
+    OutOfRange,
+    Registration,
+    RemoteLeo,
+    RemoteLeoOutOfRange,
     TruncateWhen,
     Truncation,
 )
@@ -84,29 +91,68 @@ def ablations(protocol: Protocol) -> list[Protocol]:
 
 
 # Kafka up to 0.10.2. The epoch cache exists here too but nothing reads it.
-_HW = Protocol("hw", tuple(0 for _ in MECHANISMS))
+_HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
+    "hw",
+    RemoteLeo.FORGOTTEN,
+    CacheTruncation.ALWAYS,
+    HighWatermarkTruncation.LOWERED,
+    OutOfRange.CUT,
+    RemoteLeoOutOfRange.AS_IT_WAS,
+)
 # Kafka 0.11 to 1.1.
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH)
-# Kafka 2.0.0.
+# Kafka 2.0.
 _KIP_279 = _KIP_101.changed("kip-279", Truncation.LEADER_EPOCH_STEPWISE)
 # Kafka 2.1 to 2.7.
 _KIP_320 = _KIP_279.changed(
-    "kip-320", TruncateWhen.EACH_EPOCH, EpochCache.KAFKA_7415, Fencing.EPOCH, IsrExpansion.EPOCH_START
+    "kip-320",
+    TruncateWhen.EACH_EPOCH,
+    EpochCache.KAFKA_7415,
+    Fencing.EPOCH,
+    IsrExpansion.EPOCH_START,
+    Registration.FENCED,
 )
 
 GENERATIONS: dict[str, Protocol] = {protocol.name: protocol for protocol in (_HW, _KIP_101, _KIP_279, _KIP_320)}
 
+# What releases had in place of a repair, until the version that is named.
+_TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
+_TO_2_0_0 = (*_TO_2_3, OutOfRange.HALT)
+_TO_2_6_0 = (CacheTruncation.WITH_LOG,)
+
+RELEASES: dict[str, Protocol] = {
+    protocol.name: protocol
+    for protocol in (
+        _HW.changed("kafka-0.10.2", RemoteLeo.KEPT, *_TO_2_0_0),
+        _KIP_101.changed("kafka-1.1", RemoteLeo.KEPT, *_TO_2_0_0, *_TO_2_6_0),
+        _KIP_279.changed("kafka-2.0.0", RemoteLeo.KEPT, *_TO_2_0_0, *_TO_2_6_0),
+        _KIP_279.changed(
+            "kafka-2.0.1",
+            RemoteLeo.KEPT,
+            TruncateWhen.LEADER_CHANGED_OR_EPOCH_MISSED,
+            EpochCache.KAFKA_7415,
+            IsrExpansion.EPOCH_START,
+            *_TO_2_3,
+            *_TO_2_6_0,
+        ),
+        _KIP_320.changed("kafka-2.1", RemoteLeo.KEPT, Registration.RESUME, *_TO_2_3, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.3", RemoteLeo.KEPT, *_TO_2_3, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.6.0", RemoteLeo.KEPT, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.6.1", RemoteLeo.KEPT),
+    )
+}
+NAMED = GENERATIONS | RELEASES
+
 
 def parse_protocol(text: str) -> Protocol:
-    """The protocol for a text such as `kip-320` or `kip-320:isr_expansion=high_watermark`. Raises ProtocolError."""
-    generation, _, changes = text.partition(":")
-    if generation not in GENERATIONS:
-        known = nearest(generation, GENERATIONS, "the generations are")
-        raise ProtocolError(f"unknown protocol {generation!r}; {known}")
+    """The protocol for a text such as `kip-320`, `kafka-2.6.1`, `kip-320:fencing=none`. Raises ProtocolError."""
+    name, _, changes = text.partition(":")
+    if name not in NAMED:
+        raise ProtocolError(f"unknown protocol {name!r}; {nearest(name, NAMED, 'the protocols are')}")
     choices = {}
     for change in filter(None, changes.split(",")):
         mechanism, equals, choice = change.partition("=")
         if not equals:
             raise ProtocolError(f"a mechanism is replaced as mechanism=choice; got {change!r}")
         choices[mechanism.strip()] = choice.strip()
-    return GENERATIONS[generation].with_choices(**choices)
+    return NAMED[name].with_choices(**choices)

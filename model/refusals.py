@@ -64,22 +64,21 @@ class Refusal(IntEnum):
     DOES_NOT_LAG = 26, "{r} does not lag"
     FOLLOWS_ANOTHER = 27, "{r} does not follow {true_leader}"
     IS_TRUNCATING = 28, "{r} is truncating"
-    IN_ANOTHER_EPOCH = 29, "{r} is not at {true_leader}'s epoch {controller_epoch}"
-    HAS_NOT_FETCHED = 30, "{r} has not fetched from {true_leader} in this epoch"
-    BELOW_HIGH_WATERMARK = 31, "{true_leader} has seen {r} at offset {seen_at}, below the HW"
+    HAS_NOT_FETCHED = 29, "{r} has not fetched from {true_leader} in this epoch"
+    BELOW_HIGH_WATERMARK = 30, "{true_leader} has seen {r} at offset {seen_at}, below the HW"
     BELOW_EPOCH_START = (
-        32,
+        31,
         "{true_leader} has seen {r} at offset {seen_at}, below the start of its epoch, {epoch_start}",
     )
 
     # power_loss, flush, checkpoint
-    POWER_LOSS_OFF = 33, "power_loss is off in the configuration"
-    LOG_IS_FLUSHED = 34, "{r}'s log is flushed already"
-    ASYNCHRONOUS_CHECKPOINT_OFF = 35, "asynchronous_checkpoint is off in the configuration"
-    HIGH_WATERMARK_IS_CHECKPOINTED = 36, "{r}'s HW is checkpointed already"
+    POWER_LOSS_OFF = 32, "power_loss is off in the configuration"
+    LOG_IS_FLUSHED = 33, "{r}'s log is flushed already"
+    ASYNCHRONOUS_CHECKPOINT_OFF = 34, "asynchronous_checkpoint is off in the configuration"
+    HIGH_WATERMARK_IS_CHECKPOINTED = 35, "{r}'s HW is checkpointed already"
 
     # of what belongs to mechanisms or settings that the protocol and the configuration do not have
-    DOES_NOT_HAPPEN = 37, "nothing of the kind happens under this protocol and configuration"
+    DOES_NOT_HAPPEN = 36, "nothing of the kind happens under this protocol and configuration"
 
 
 APPLIED = Refusal.APPLIED

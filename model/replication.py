@@ -78,7 +78,7 @@ def why_fenced(p: State, leader: int, follower: int) -> int:
 
 def request_epoch_end(p: State, follower: int, leader: int) -> None:
     """OffsetsForLeaderEpoch: where does the last epoch that the follower has end in the leader's log?"""
-    epoch, end = truncation.answer_epoch_request(p, leader, epoch_cache.latest_epoch(p, follower))
+    epoch, end = truncation.answer_epoch_request(p, leader, truncation.requested_epoch(p, follower))
     p.flight[follower] = Flight.EPOCH_END
     p.flight_epoch[follower] = epoch
     p.flight_offset[follower] = end

@@ -189,8 +189,8 @@ VARIABLES: tuple[Field, ...] = (
     Field("isr", Holds.REPLICA_SET, _R),  # as a leader has it; empty elsewhere
     # Of a leader: its LEO when it became one.
     Field("epoch_start", Holds.COUNT, _R, read=lambda p: bool(p.isr_expansion == IsrExpansion.EPOCH_START)),
-    # Of a leader: the first epoch that it has led without a break since; producers of earlier ones were answered.
-    Field("led_since", Holds.EPOCH_OR_NONE, _R, start=NONE, read=lambda p: bool(p.acks == Acks.ALL)),
+    # Of a leader: from which offset on it has appended without a break; 0 as soon as its high watermark is past that.
+    Field("led_from", Holds.COUNT, _R, read=lambda p: bool(p.acks == Acks.ALL)),
     Field("remote_leos", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
     Field("flight", Flight, _R),
     Field("flight_count", Holds.COUNT, _R),  # a Fetch answer: how many records it brings
@@ -261,7 +261,6 @@ def initial(protocol: Protocol, settings: Configuration) -> Partition:
     everyone = (1 << settings.replicas) - 1
     p.decided_isr[0] = everyone
     p.isr[0] = everyone
-    p.led_since[0] = 0
     if p.epoch_cache == EpochCache.KAFKA_7415:
         p.cache_size[0] = 1  # A became leader of epoch 0 at offset 0
     return p

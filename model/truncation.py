@@ -7,7 +7,7 @@ where the leader says the follower's last epoch ended (KIP-101), and cut step by
 
 from epochfuzz.model import epoch_cache, log
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import TruncateWhen, Truncation
+from epochfuzz.model.mechanisms import CacheTruncation, Fencing, HighWatermarkTruncation, TruncateWhen, Truncation
 from epochfuzz.model.state import NONE, Phase, State
 
 
@@ -21,12 +21,24 @@ def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
 def begin(p: State, r: int) -> None:
     """r starts to follow and must truncate: at once to its high watermark, or by asking the leader first."""
     p.phase[r] = Phase.FETCHING
-    if p.leo[r] == 0:
-        return
     if p.truncation == Truncation.HIGH_WATERMARK:
         cut(p, r, p.high_watermark[r])
-    else:
+    elif has_epoch_to_ask_for(p, r):
         p.phase[r] = Phase.TRUNCATING
+
+
+def has_epoch_to_ask_for(p: State, r: int) -> bool:
+    """Whether r asks its leader before it fetches. With an empty log too, and until KIP-320 with an empty cache.
+
+    ReplicaFetcherThread.buildLeaderEpochRequest asks for UNDEFINED_EPOCH then (Kafka 0.11 to 2.0);
+    AbstractFetcherThread goes on to fetch (2.1).
+    """
+    return p.fencing != Fencing.EPOCH or p.cache_size[r] > 0
+
+
+def requested_epoch(p: State, r: int) -> int:
+    """The epoch that r asks for: the last one that it has an entry of."""
+    return epoch_cache.latest_epoch(p, r)
 
 
 def answer_epoch_request(p: State, leader: int, epoch: int) -> tuple[int, int]:
@@ -38,10 +50,11 @@ def answer_epoch_request(p: State, leader: int, epoch: int) -> tuple[int, int]:
 
 def apply_epoch_answer(p: State, r: int, epoch: int, end: int) -> None:
     """r receives where its epoch ends in the leader's log, and cuts its own log by the partition's rule."""
+    was_cut_before = p.phase[r] == Phase.TRUNCATING_FURTHER
     p.phase[r] = Phase.FETCHING
     if end == NONE:
         p.goals |= Goal.EPOCH_ANSWER_UNDEFINED
-        cut(p, r, p.high_watermark[r])
+        cut(p, r, p.leo[r] if was_cut_before else p.high_watermark[r])
     elif p.truncation == Truncation.LEADER_EPOCH:
         cut(p, r, end)
     else:
@@ -58,8 +71,7 @@ def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
     else:
         cut(p, r, own_end)
         p.goals |= Goal.EPOCH_ASKED_AGAIN
-        if p.leo[r] > 0:
-            p.phase[r] = Phase.TRUNCATING
+        p.phase[r] = Phase.TRUNCATING_FURTHER
 
 
 def cut_to_lower_end(p: State, r: int, end: int, own_end: int) -> None:
@@ -73,9 +85,12 @@ def cut(p: State, r: int, end: int) -> None:
     The cache is cut even where the log is not: an epoch that starts at the LEO has no record to show for itself, and
     kept it makes the follower ask for the same epoch for ever (KAFKA-10706).
     """
-    if end < p.leo[r]:
+    is_cut = end < p.leo[r]
+    if is_cut:
         p.goals |= Goal.LOG_TRUNCATED
         log.truncate(p, r, end)
-    epoch_cache.truncate_from_end(p, r, p.leo[r])
-    p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
-    p.flushed[r] = min(p.flushed[r], p.leo[r])
+        p.flushed[r] = min(p.flushed[r], p.leo[r])
+    if is_cut or p.cache_truncation == CacheTruncation.ALWAYS:
+        epoch_cache.truncate_from_end(p, r, p.leo[r])
+    if p.high_watermark_truncation == HighWatermarkTruncation.LOWERED:
+        p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])

@@ -8,7 +8,7 @@ from epochfuzz.model import healing, log, promises, properties
 from epochfuzz.model.configuration import MAX_RECORDS, Configuration
 from epochfuzz.model.events import REPLICA_NAMES
 from epochfuzz.model.protocols import GENERATIONS
-from epochfuzz.model.state import EPOCHS, NONE, Partition, initial
+from epochfuzz.model.state import NONE, Partition, initial
 
 _UNSEEN = -1
 
@@ -16,12 +16,15 @@ _UNSEEN = -1
 class SeenPartition:
     """A subject's partition as far as it is seen. What is left out breaks nothing; what clients were promised stays.
 
-    Epochs are numbered as they are met, for all that is asked of them is whether they are the same.
+    All that is asked of epochs is whether they are the same: those of records are numbered as they are met, and of the
+    controller's there is only the current one, 0, to which a replica has caught up or not.
     """
 
     def __init__(self, settings: Configuration) -> None:
         self.state: Partition = initial(next(iter(GENERATIONS.values())), settings)
-        self._epochs: dict[int, int] = {}
+        self._record_epochs: dict[int, int] = {}
+        self._controller_epoch: int | None = None
+        self._isr_by_epoch: dict[int | None, int] = {}
         self._offsets = [_UNSEEN] * MAX_RECORDS  # by record: where it was seen first
         self._complete: list[int] = []  # replicas that show a log and a high watermark
 
@@ -33,7 +36,6 @@ class SeenPartition:
         self._show_controller(cast(dict[str, Any], observation.get("controller", {})), replicas)
         for r, replica in enumerate(replicas):
             self._show_replica(r, replica)
-        self._remember()
         for r, replica in enumerate(replicas):
             self._show_high_watermark(r, replica)
 
@@ -59,10 +61,11 @@ class SeenPartition:
         p = self.state
         leader = self._replica(controller.get("leader"))
         knows_leader = leader != NONE and "log" in replicas[leader]
-        p.controller_epoch = self._epoch(controller["epoch"]) if "epoch" in controller else 0
-        p.decided_leader[p.controller_epoch] = leader if knows_leader else NONE
+        p.decided_leader[0] = leader if knows_leader else NONE
         members = {r for r in map(self._replica, controller.get("isr", [])) if r != NONE and "log" in replicas[r]}
-        p.decided_isr[p.controller_epoch] = sum(1 << r for r in members)
+        p.decided_isr[0] = sum(1 << r for r in members)
+        self._controller_epoch = controller.get("epoch")
+        self._isr_by_epoch[self._controller_epoch] = p.decided_isr[0]
 
     def _show_replica(self, r: int, replica: dict[str, Any]) -> None:
         p = self.state
@@ -70,23 +73,31 @@ class SeenPartition:
         if len(entries) > MAX_RECORDS:
             raise SubjectFailed(Kind.GARBAGE, f"a log has {len(entries)} records, more than clients have produced")
         records = [self._record(name, offset) for offset, (name, _) in enumerate(entries)]
+        led_before, read_before = p.known_leader[r] == r, p.high_watermark[r]
         p.up[r] = replica.get("up") is not False
         p.known_leader[r] = self._replica(replica.get("leader")) if p.up[r] else NONE
         epoch = replica.get("leader_epoch")
-        p.known_epoch[r] = self._epoch(epoch) if epoch is not None else NONE
-        p.isr[r] = p.decided_isr[p.controller_epoch] if p.known_leader[r] == r else 0
+        p.known_epoch[r] = 0 if epoch is not None and epoch == self._controller_epoch else NONE
         p.leo[r] = len(entries)
         p.log_record[r] = sum(record << 4 * offset for offset, record in enumerate(records))
-        p.log_epoch[r] = sum(self._epoch(epoch) << 4 * offset for offset, (_, epoch) in enumerate(entries))
+        p.log_epoch[r] = sum(self._record_epoch(epoch) << 4 * offset for offset, (_, epoch) in enumerate(entries))
         p.standing[r] = sum({1 << record for i, record in enumerate(records) if self._offsets[record] == i})
         p.high_watermark[r] = min(max(0, replica.get("hw", 0)), p.leo[r])
+        self._remember(r, epoch, read_before if led_before else NONE)
 
-    def _remember(self) -> None:
-        """Remember what consumers can read, and who is answered for it; below the end of the log, whatever is shown."""
+    def _remember(self, r: int, epoch: int | None, read_before: int) -> None:
+        """Remember what consumers can read of r, and who is answered for it; below the end of the log, whatever it shows.
+
+        `read_before` is where they could read to when r was seen to lead last, NONE if it led not until now.
+        """
         p = self.state
-        for r in range(p.replicas):
-            if p.known_leader[r] == r:
-                promises.remember_readable(p, r, 0)
+        if p.known_leader[r] != r:
+            p.isr[r] = p.led_from[r] = 0
+            return
+        p.isr[r] = self._isr_by_epoch.get(epoch, p.decided_isr[0])
+        if read_before == NONE:
+            p.led_from[r] = p.leo[r]
+        promises.remember_readable(p, r, max(0, read_before))
 
     def _show_high_watermark(self, r: int, replica: dict[str, Any]) -> None:
         """Show a high watermark beyond the log, which nothing that is read may follow."""
@@ -110,7 +121,7 @@ class SeenPartition:
         names = REPLICA_NAMES[: self.state.replicas]
         return names.index(name) if name is not None and name in names else NONE
 
-    def _epoch(self, epoch: int) -> int:
-        if len(self._epochs) == EPOCHS and epoch not in self._epochs:
-            raise SubjectFailed(Kind.GARBAGE, f"epoch {epoch} is one more than there can have been")
-        return self._epochs.setdefault(epoch, len(self._epochs))
+    def _record_epoch(self, epoch: int) -> int:
+        if len(self._record_epochs) > MAX_RECORDS and epoch not in self._record_epochs:
+            raise SubjectFailed(Kind.GARBAGE, f"epoch {epoch} is one more than records can have been written in")
+        return self._record_epochs.setdefault(epoch, len(self._record_epochs))

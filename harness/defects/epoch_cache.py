@@ -128,13 +128,13 @@ def epoch_below_is_answered(p: State, r: int, epoch: int) -> int:
     return epoch_cache.last_at_or_below(p, r, epoch - 1)
 
 
-@in_place_of(epoch_cache.latest_epoch, "a follower asks where its first epoch ends, not its last")
+@in_place_of(truncation.requested_epoch, "a follower asks where its first epoch ends, not its last")
 def asks_for_its_first_epoch(p: State, r: int) -> int:
     return p.cache_epoch[r, 0] if p.cache_size[r] > 0 else NONE
 
 
 @in_place_of(
-    epoch_cache.latest_epoch,
+    truncation.requested_epoch,
     "a follower asks where the epoch that it knows ends, not the last one that it has records of",
 )
 def asks_for_the_current_epoch(p: State, r: int) -> int:

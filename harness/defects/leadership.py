@@ -1,57 +1,55 @@
 """Mistakes of a replica that learns a decision: what it forgets, what it keeps, and what it takes for granted."""
 
 from epochfuzz.harness.defects.defect import in_place_of
-from epochfuzz.model import high_watermark, leadership, replication, truncation
+from epochfuzz.model import high_watermark, leadership, truncation
 from epochfuzz.model.state import NONE, State
 
 
 @in_place_of(leadership.step_down, "a leader goes on from what it knew of its followers when it led before")
 def followers_remembered_across_epochs(p: State, r: int) -> None:
-    replication.discard_answer(p, r)
     p.isr[r] = 0
     p.epoch_start[r] = 0
+    p.led_from[r] = 0
+
+
+@in_place_of(leadership.learn, "an answer of the former leader is applied after the follower learned of a new one")
+def answer_outlives_its_epoch(p: State, r: int, epoch: int) -> None:
+    previous_leader = p.known_leader[r]
+    epoch_missed = epoch > p.known_epoch[r] + 1
+    p.known_epoch[r] = epoch
+    p.known_leader[r] = p.decided_leader[epoch]
+    leadership.take_role(p, r, previous_leader, epoch_missed)
 
 
 @in_place_of(
-    leadership.step_down,
-    "an answer of the former leader is applied after the follower learned of a new one",
-)
-def answer_outlives_its_epoch(p: State, r: int) -> None:
-    p.isr[r] = 0
-    p.epoch_start[r] = 0
-    for follower in range(p.replicas):
-        p.remote_leos[r, follower] = NONE
-
-
-@in_place_of(
-    leadership.become_leader,
+    leadership.lead,
     "a new leader starts with an ISR of itself, though the controller named more members",
 )
-def new_leader_counts_itself_only(p: State, r: int) -> None:
-    leadership.become_leader(p, r)
+def new_leader_counts_itself_only(p: State, r: int, led_before: bool) -> None:
+    leadership.lead(p, r, led_before)
     p.isr[r] = 1 << r
     high_watermark.advance_leader(p, r)
 
 
-@in_place_of(leadership.become_leader, "a new leader takes all that it has as committed")
-def new_leader_commits_its_log(p: State, r: int) -> None:
+@in_place_of(leadership.lead, "a new leader takes all that it has as committed")
+def new_leader_commits_its_log(p: State, r: int, led_before: bool) -> None:
     p.high_watermark[r] = p.leo[r]
-    leadership.become_leader(p, r)
+    leadership.lead(p, r, led_before)
 
 
-@in_place_of(leadership.become_leader, "a new leader cuts its log to its high watermark")
-def new_leader_drops_the_uncommitted(p: State, r: int) -> None:
+@in_place_of(leadership.lead, "a new leader cuts its log to its high watermark")
+def new_leader_drops_the_uncommitted(p: State, r: int, led_before: bool) -> None:
     truncation.cut(p, r, p.high_watermark[r])
-    leadership.become_leader(p, r)
+    leadership.lead(p, r, led_before)
 
 
 @in_place_of(
-    leadership.become_leader,
+    leadership.lead,
     "a leader takes its high watermark, not its log end offset, for the start of its epoch",
 )
-def epoch_starts_at_high_watermark(p: State, r: int) -> None:
+def epoch_starts_at_high_watermark(p: State, r: int, led_before: bool) -> None:
     start = p.high_watermark[r]
-    leadership.become_leader(p, r)
+    leadership.lead(p, r, led_before)
     p.epoch_start[r] = start
 
 
@@ -72,6 +70,7 @@ def skipped_epochs_not_truncated(p: State, leader_changed: bool, epoch_missed: b
 @in_place_of(
     leadership.take_role,
     "a replica that learns that there is no leader goes on following the former one",
+    protocol="kip-320:leaderless=obeyed",
 )
 def follower_of_nobody_goes_on(p: State, r: int, previous_leader: int, epoch_missed: bool) -> None:
     leadership.take_role(p, r, previous_leader, epoch_missed)

@@ -4,7 +4,7 @@ from epochfuzz.harness.defects.defect import in_place_of
 from epochfuzz.model import controller, isr, replication
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.refusals import APPLIED, Refusal
-from epochfuzz.model.state import NONE, Phase, State
+from epochfuzz.model.state import NONE, State
 
 
 @in_place_of(isr.why_not_caught_up, "a follower joins the ISR with its first fetch, however far behind")
@@ -39,29 +39,6 @@ def isr_joined_unseen(p: State, leader: int, r: int) -> int:
     if seen_at < p.high_watermark[leader]:
         return Refusal.BELOW_HIGH_WATERMARK
     return APPLIED if seen_at >= p.epoch_start[leader] else Refusal.BELOW_EPOCH_START
-
-
-@in_place_of(isr.why_not_fetching, "a replica joins the ISR though it has not learned of the leader")
-def isr_joined_by_another_leaders_follower(p: State, leader: int, r: int) -> int:
-    if p.phase[r] != Phase.FETCHING:
-        return Refusal.IS_TRUNCATING
-    return Refusal.IN_ANOTHER_EPOCH if replication.is_fenced(p, leader, r) else APPLIED
-
-
-@in_place_of(isr.why_not_fetching, "a follower joins the ISR before it has truncated")
-def isr_joined_while_truncating(p: State, leader: int, r: int) -> int:
-    if p.known_leader[r] != leader:
-        return Refusal.FOLLOWS_ANOTHER
-    return Refusal.IN_ANOTHER_EPOCH if replication.is_fenced(p, leader, r) else APPLIED
-
-
-@in_place_of(
-    isr.why_not_fetching,
-    "a follower joins the ISR though it still follows the leader in an earlier epoch",
-)
-def isr_joined_in_another_epoch(p: State, leader: int, r: int) -> int:
-    refusal = isr.why_not_fetching(p, leader, r)
-    return APPLIED if refusal == Refusal.IN_ANOTHER_EPOCH else refusal
 
 
 @in_place_of(isr.expand, "a leader adds to the ISR though the controller has moved on")
@@ -124,7 +101,7 @@ def preferred_replica_elected_outside_isr(p: State, r: int) -> int:
     "the controller elects outside the ISR where no member is up, though the setting forbids it",
 )
 def unclean_election_unasked(p: State, r: int) -> int:
-    if controller.any_up(p, controller.isr(p)):
+    if controller.live(p, controller.isr(p)) != 0:
         return Refusal.ISR_HAS_LIVE_MEMBER
     controller.decide(p, r, 1 << r)
     p.goals |= Goal.ELECTED_UNCLEANLY

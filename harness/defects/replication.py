@@ -145,7 +145,7 @@ def stale_follower_answered(p: State, leader: int, follower: int) -> int:
 
 @in_place_of(replication.why_fenced, "Fetch carries the follower's epoch, but OffsetsForLeaderEpoch does not")
 def epoch_requests_not_fenced(p: State, leader: int, follower: int) -> int:
-    if p.phase[follower] == Phase.TRUNCATING:
+    if p.phase[follower] != Phase.FETCHING:
         return APPLIED
     return replication.why_fenced(p, leader, follower)
 

@@ -18,8 +18,7 @@ def no_truncation(p: State, r: int) -> None:
 )
 def truncates_to_high_watermark(p: State, r: int) -> None:
     p.phase[r] = Phase.FETCHING
-    if p.leo[r] > 0:
-        truncation.cut(p, r, p.high_watermark[r])
+    truncation.cut(p, r, p.high_watermark[r])
 
 
 @in_place_of(

@@ -1,6 +1,6 @@
 """Why an event is not enabled: the sentence of the refusal with which its rule answers."""
 
-from epochfuzz.model import controller, replication
+from epochfuzz.model import controller, replica_sets
 from epochfuzz.model.events import REPLICA_NAMES, replica_of
 from epochfuzz.model.refusals import Refusal
 from epochfuzz.model.state import NONE, Partition
@@ -37,7 +37,7 @@ class Facts:
     @property
     def isr_size(self) -> int:
         """How many replicas are in the ISR that it has as a leader."""
-        return replication.size(self._p.isr[self._r])
+        return replica_sets.size(self._p.isr[self._r])
 
     @property
     def leader(self) -> str:

@@ -7,7 +7,7 @@ whatever caused them: a high watermark moved, a record was committed, a record i
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from epochfuzz.model import controller, epoch_cache, events, log, replication, truncation
+from epochfuzz.model import controller, epoch_cache, events, log, replica_sets, replication, truncation
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.events import REPLICA_NAMES, Verb
 from epochfuzz.model.high_watermark import replication_position
@@ -128,7 +128,7 @@ def _receive(c: Change) -> Iterator[str]:
     if p.flight[r] == Flight.EPOCH_END:
         yield from _receive_epoch_end(c)
     elif p.flight[r] == Flight.OUT_OF_RANGE:
-        yield _cuts(c, f"{REPLICA_NAMES[p.known_leader[r]]}'s log ended at offset {p.flight_offset[r]}")
+        yield from _receive_out_of_range(c)
     elif p.flight_count[r]:
         yield _appends(c)
     elif p.flight_offset[r] == p.high_watermark[r]:
@@ -137,13 +137,22 @@ def _receive(c: Change) -> Iterator[str]:
         yield f"{c.name} has nothing to append"
 
 
+def _receive_out_of_range(c: Change) -> Iterator[str]:
+    p, r = c.before, c.r
+    reason = f"{REPLICA_NAMES[p.known_leader[r]]}'s log ended at offset {p.flight_offset[r]}"
+    if c.after.up[r]:
+        yield _cuts(c, reason)
+    else:
+        yield f"{c.name}'s process ends, rather than lose records: {reason}, and unclean elections are off"
+
+
 def _receive_epoch_end(c: Change) -> Iterator[str]:
     reason = _reason_by_epoch(c)
     if c.after.leo[c.r] < c.before.leo[c.r]:
         yield _cuts(c, reason)
     else:
         yield f"{c.name}, with LEO {c.after.leo[c.r]}, cuts nothing: {reason}"
-    if c.after.phase[c.r] == Phase.TRUNCATING:
+    if c.after.phase[c.r] != Phase.FETCHING:
         yield f"{c.name} will ask again, now for {_own_last_epoch(c.after, c.r)}"
 
 
@@ -153,6 +162,8 @@ def _reason_by_epoch(c: Change) -> str:
     leader = REPLICA_NAMES[p.known_leader[r]]
     epoch, end = p.flight_epoch[r], p.flight_offset[r]
     if end == NONE:
+        if p.phase[r] == Phase.TRUNCATING_FURTHER:
+            return f"{leader} could not tell, and {c.name} has cut its log already"
         return f"{leader} could not tell, and {c.name}'s high watermark was {p.high_watermark[r]}"
     by_leader = f"epoch {_epoch_answered(p, r)} ends at offset {end} on {leader}"
     if p.truncation == Truncation.LEADER_EPOCH:
@@ -182,6 +193,8 @@ def _power_loss(c: Change) -> Iterator[str]:
 
 
 def _restart(c: Change) -> Iterator[str]:
+    if c.after.controller_epoch > c.before.controller_epoch:
+        yield f"the controller takes {c.name} for failed first: {_decision(c.after)}"
     yield f"{c.name} is up again, and knows no leader yet; {_disk(c)}"
 
 
@@ -208,7 +221,7 @@ def _start_to_follow(c: Change) -> Iterator[str]:
     high_watermark = p.high_watermark[r]
     if c.after.leo[r] < p.leo[r]:
         yield _cuts(c, f"its high watermark was {high_watermark}")
-    elif c.after.phase[r] == Phase.TRUNCATING:
+    elif c.after.phase[r] != Phase.FETCHING:
         beyond = _ids(p.log_record[r], high_watermark, p.leo[r])
         kept = f"keeps {_records(beyond)}, beyond its high watermark {high_watermark}, and " if beyond else ""
         yield f"{c.name} {kept}will ask {REPLICA_NAMES[leader]} where {_own_last_epoch(p, r)} ends before it fetches"
@@ -227,10 +240,14 @@ def _elect(c: Change) -> Iterator[str]:
 
 
 def _expire(c: Change) -> Iterator[str]:
-    p = c.after
+    yield f"{c.name}'s session with the controller expires: {_decision(c.after)}"
+
+
+def _decision(p: State) -> str:
+    """What the controller has decided on a replica that failed."""
     leader = controller.leader(p)
     led_by = "has no leader" if leader == NONE else f"keeps leader {REPLICA_NAMES[leader]}"
-    yield f"{c.name}'s session with the controller expires: epoch {p.controller_epoch} {led_by}, ISR {_isr(p)}"
+    return f"epoch {p.controller_epoch} {led_by}, ISR {_isr(p)}"
 
 
 def _shrink(c: Change) -> Iterator[str]:
@@ -304,6 +321,17 @@ def _promises(c: Change) -> Iterator[str]:
     ):
         if record_set:
             yield f"{_records(records_in(record_set))} {_is(record_set)} {what}"
+    if committed & ~answered and c.after.acks == Acks.ALL:
+        yield from _unanswered(c, committed & ~answered)
+
+
+def _unanswered(c: Change, committed: int) -> Iterator[str]:
+    """What the producer of a record that is committed, and was not acknowledged, is told."""
+    for r in range(c.after.replicas):
+        size = replica_sets.size(c.after.isr[r])
+        if committed & c.after.standing[r] and 0 < size < c.after.min_insync_replicas:
+            yield f"its producer gets NOT_ENOUGH_REPLICAS_AFTER_APPEND: the ISR has {size} of min.insync.replicas"
+            return
 
 
 def _zombies(c: Change) -> Iterator[str]:
