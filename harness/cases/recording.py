@@ -1,7 +1,7 @@
 """A recording: a schedule put together one enabled event after the other, to become a case."""
 
 from epochfuzz.harness.cases.case import Case, Expectation
-from epochfuzz.harness.cases.judgement import rewritten
+from epochfuzz.harness.cases.verdict import rewritten
 from epochfuzz.harness.witness import refusal
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import Scene

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console
+from epochfuzz.harness.commands.output import BadInput, Exit, console
 from epochfuzz.model.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -240,8 +240,8 @@ def _end(
     sarif: Path | None = None,
 ) -> int:
     from epochfuzz.harness.campaign.left import left_json, left_lines
-    from epochfuzz.harness.cases import news
-    from epochfuzz.harness.commands.ending import end_machine, end_walk
+    from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
+    from epochfuzz.harness.commands.walk_results import end_machine, end_walk
     from epochfuzz.harness.memory import most_memory
     from epochfuzz.harness.search.findings import Walked
 
@@ -253,12 +253,12 @@ def _end(
             )
         return end_machine(out, outcome, directory, json)
     walked = Walked(outcome.tally, outcome.seconds)
-    told = news.compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
+    comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
     left = left_json(outcome)
-    more = {"directory": directory} | news.news_json(outcome.findings, told) | left
+    more = {"directory": directory} | comparison_json(outcome.findings, comparison) | left
     walker, never_met = parameters.walker(), left["unreached"]
     code = end_walk(out, walker, walked, outcome.findings, json, report, sarif, never_met, **more)
-    for line in (*news.news_lines(outcome.findings, told), *left_lines(outcome)):
+    for line in (*comparison_lines(outcome.findings, comparison), *left_lines(outcome)):
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
         code = Exit.GOAL_UNMET

@@ -11,7 +11,7 @@ from epochfuzz.harness.cases.case import Case, dump_case, load_case
 from epochfuzz.harness.cases.corpus import find_cases, load_corpus, tells_as_much
 from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.cases import mistakes_told
-from epochfuzz.harness.commands.outcome import Exit, console, print_json, write_file
+from epochfuzz.harness.commands.output import Exit, console, print_json, write_file
 
 FOUND = "found"
 
@@ -50,7 +50,7 @@ def add(
     for each in offered:
         twin = next((other for other in kept if tells_as_much(other, each)), None)
         if twin is not None:
-            out.print(f"{each.id}: already told by {twin.path}", markup=False)
+            out.print(f"{each.id}: already kept as {twin.path}", markup=False)
             known[each.id] = str(twin.path)
             continue
         _show(out, each)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.harness.witness.replay import Run
 
 MOST_EVENTS = 500  # a longer schedule is no picture; a browser takes seconds over it

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.reference import explain as explaining
 from epochfuzz.harness.reference.explain import Entry, Example
 from epochfuzz.harness.testing import run_schedule

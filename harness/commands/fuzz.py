@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.protocols import Protocol, ablations
@@ -90,7 +90,7 @@ def _walk(
     sarif: Path | None,
     json: bool,
 ) -> int:
-    from epochfuzz.harness.commands.ending import end_walk
+    from epochfuzz.harness.commands.walk_results import end_walk
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views.progress import show_walk
@@ -115,7 +115,7 @@ def _ablate(
     sarif: Path | None,
     json: bool,
 ) -> int:
-    from epochfuzz.harness.commands.ending import reproduction, write_report, write_sarif
+    from epochfuzz.harness.commands.walk_results import reproduction, write_report, write_sarif
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views import summary

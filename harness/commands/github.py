@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from epochfuzz.harness.cases.judgement import Judgement
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.cases.verdict import JudgedCase
+from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.harness.reference import markdown
 from epochfuzz.model.events import schedule_texts
 
@@ -32,13 +32,13 @@ def tell_walk(out: Console, walker: "Engine", found: Sequence["Finding"], reprod
     _summarise(_walk_lines(walker, found, news, reproduce))
 
 
-def tell_replay(out: Console, judgements: Sequence[Judgement]) -> None:
+def tell_replay(out: Console, judged_cases: Sequence[JudgedCase]) -> None:
     """An error for each case that is not as expected, and a summary of all."""
     if _in_actions():
-        for judgement in judgements:
-            for complaint in _complaints(judgement):
-                _error(out, f"{judgement.case.id} is not as expected", complaint, judgement.case.path)
-    _summarise(_replay_lines(judgements))
+        for judged in judged_cases:
+            for complaint in _complaints(judged):
+                _error(out, f"{judged.case.id} is not as expected", complaint, judged.case.path)
+    _summarise(_replay_lines(judged_cases))
 
 
 def _in_actions() -> bool:
@@ -96,15 +96,15 @@ def _walk_lines(
         yield f"#### {same[0].protocol.name} breaks {names}\n\n```mermaid\n{sequence_diagram(story)}```\n"
 
 
-def _replay_lines(judgements: Sequence[Judgement]) -> Iterable[str]:
-    failed = [judgement for judgement in judgements if not judgement.as_expected]
-    yield f"### epochfuzz: {len(judgements) - len(failed)} of {len(judgements)} cases as expected\n"
+def _replay_lines(judged_cases: Sequence[JudgedCase]) -> Iterable[str]:
+    failed = [judged for judged in judged_cases if not judged.as_expected]
+    yield f"### epochfuzz: {len(judged_cases) - len(failed)} of {len(judged_cases)} cases as expected\n"
     if failed:
-        rows = ((judgement.case.id, complaint) for judgement in failed for complaint in _complaints(judgement))
+        rows = ((judged.case.id, complaint) for judged in failed for complaint in _complaints(judged))
         yield markdown.table(("case", "not as expected"), rows)
 
 
-def _complaints(judgement: Judgement) -> Iterable[str]:
-    for name, verdict in judgement.verdicts.items():
+def _complaints(judged: JudgedCase) -> Iterable[str]:
+    for name, verdict in judged.verdicts.items():
         for complaint in verdict.complaints:
             yield f"{name}: {complaint}"

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration, ConfigurationError
 from epochfuzz.model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol

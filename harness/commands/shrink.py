@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from epochfuzz.harness.cases.case import Expectation, dump_case, load_case
-from epochfuzz.harness.cases.judgement import rewritten
+from epochfuzz.harness.cases.verdict import rewritten
 from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.cases import mistakes_told
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.properties import NAMES

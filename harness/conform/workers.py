@@ -13,7 +13,7 @@ from contextlib import closing
 from types import FrameType
 
 from epochfuzz.harness.conform.block import Block, BlockResult, Failed, run_block
-from epochfuzz.harness.conform.finding import Finding, finding
+from epochfuzz.harness.conform.nonconformity import Nonconformity, nonconformity
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.model.protocols import Protocol
 
@@ -36,9 +36,11 @@ class Processes:
                 self.seconds = time.monotonic() - started
                 yield result
 
-    def findings(self, plan: Plan, protocol: Protocol, failures: Sequence[tuple[Failed, int]]) -> Iterator[Finding]:
-        """A finding for each of the failures, one after another: that is bounded in time."""
-        return (finding(plan, protocol, failed, seen) for failed, seen in failures)
+    def nonconformities(
+        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
+    ) -> Iterator[Nonconformity]:
+        """A nonconformity for each of the failed trials, one after another: that is bounded in time."""
+        return (nonconformity(plan, protocol, one, seen) for one, seen in failed)
 
     def _one_by_one(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         yield from map(run_block, blocks)

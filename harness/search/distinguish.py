@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from epochfuzz.harness.search import shrink
-from epochfuzz.harness.search.explore import DEFAULT_MEMORY, Progress, explore
+from epochfuzz.harness.search.explore import DEFAULT_MEMORY, SearchProgress, explore
 from epochfuzz.harness.search.walk import Walker
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
@@ -41,7 +41,7 @@ def distinguish(
     wanted: int,
     seed: int,
     memory: int = DEFAULT_MEMORY,
-    report: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Distinction:
     """The shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
 

@@ -62,7 +62,7 @@ class Exploration:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SearchProgress:
     """How far a search is: the depth it works on, and how many states and transitions it has seen."""
 
     depth: int
@@ -77,7 +77,7 @@ def explore(
     wanted: int,
     depth: int | None = None,
     memory: int = DEFAULT_MEMORY,
-    report: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[SearchProgress], None] = lambda progress: None,
     spared: Sequence[Protocol] = (),
     met: np.ndarray = _NOTHING,
 ) -> Exploration:
@@ -121,7 +121,7 @@ def explore(
             return Exploration(visited.size, transitions, level, False, None, True)
         if row == level_end:
             level, level_end = level + 1, visited.size
-        report(Progress(level, visited.size, transitions, visited.size - row))
+        report(SearchProgress(level, visited.size, transitions, visited.size - row))
     return Exploration(visited.size, transitions, level, row == visited.size, None, False)
 
 
@@ -166,7 +166,7 @@ def timed(
     wanted: int,
     depth: int | None,
     memory: int,
-    report: Callable[[Progress], None],
+    report: Callable[[SearchProgress], None],
 ) -> Timed:
     """Explore, with the clock started once everything is compiled."""
     explore(protocol, settings, wanted, depth=1)

@@ -69,7 +69,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Walked:
-    """The outcome of a walk: its tally, and how long it ran, compilation not counted."""
+    """What came of a walk: its tally, and how long it ran, compilation not counted."""
 
     tally: Tally
     seconds: float

@@ -73,7 +73,7 @@ def reproduce(
     settings: Configuration,
     wanted: int,
     memory: int = explore.DEFAULT_MEMORY,
-    report: Callable[[explore.Progress], None] = lambda progress: None,
+    report: Callable[[explore.SearchProgress], None] = lambda progress: None,
 ) -> Reproducer:
     """A reproducer from a schedule that breaks a wanted property. Raises DoesNotBreak."""
     found = within_reach(schedule, protocol, settings, wanted, memory, report)
@@ -88,7 +88,7 @@ def within_reach(
     settings: Configuration,
     wanted: int,
     memory: int = explore.DEFAULT_MEMORY,
-    report: Callable[[explore.Progress], None] = lambda progress: None,
+    report: Callable[[explore.SearchProgress], None] = lambda progress: None,
 ) -> Reproducer | None:
     """The minimal reproducer, where complete search has it within an eighth of the memory. Raises DoesNotBreak."""
     failing = trim(schedule, protocol, settings, wanted)
@@ -140,7 +140,7 @@ def certify(
     settings: Configuration,
     wanted: int,
     memory: int = explore.DEFAULT_MEMORY,
-    report: Callable[[explore.Progress], None] = lambda progress: None,
+    report: Callable[[explore.SearchProgress], None] = lambda progress: None,
 ) -> Reproducer:
     """Search every shorter schedule; one that breaks a wanted property takes the place of the one given.
 
@@ -170,7 +170,7 @@ def _search(
     settings: Configuration,
     wanted: int,
     memory: int,
-    report: Callable[[explore.Progress], None],
+    report: Callable[[explore.SearchProgress], None],
 ) -> explore.Exploration:
     """Search for a schedule that is shorter than `length`."""
     depth = length - 1

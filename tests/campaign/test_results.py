@@ -10,7 +10,7 @@ from epochfuzz.harness.campaign import blocks, cases, findings
 from epochfuzz.harness.campaign.campaign import Campaign
 from epochfuzz.harness.campaign.workers import Workers
 from epochfuzz.harness.cases.case import load_case
-from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.search import findings as fuzz
 from epochfuzz.harness.search.walk import Tally
 

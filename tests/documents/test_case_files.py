@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from epochfuzz.harness.cases.case import CaseError, load_case
-from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.model.configuration import Configuration
 from tests.documents.pages import blocks, named
 

@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from epochfuzz.harness.commands import explain as command
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.harness.reference.explain import KINDS, Entry, Example, UnknownName, by_generation, find, glossary
 from epochfuzz.harness.search import goals as asked
 from epochfuzz.harness.search.explore import explore

@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from epochfuzz.harness.cases.case import load_case
-from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.cli import app
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.protocols import GENERATIONS
 

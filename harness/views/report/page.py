@@ -48,7 +48,7 @@ class Exhibit:
 
 
 @dataclass(frozen=True)
-class Coverage:
+class CoverageSection:
     """What a walk has met of the protocol's situations, and what is left.
 
     `met` counts situations by protocol, `unreached` lists those within reach that were not met, where that is known.
@@ -75,4 +75,4 @@ class Page:
     commands: tuple[str, ...]  # that make this report's contents again
     cases: tuple[Row, ...] = ()
     goals: tuple[Row, ...] = ()
-    coverage: Coverage | None = None
+    coverage: CoverageSection | None = None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.campaign.campaign import Outcome
 
 from epochfuzz.harness.commands import github, options
-from epochfuzz.harness.commands.outcome import Exit, print_json, write_file
+from epochfuzz.harness.commands.output import Exit, print_json, write_file
 from epochfuzz.harness.search.findings import Engine, Finding, Walked
 from epochfuzz.harness.views import sarif as sarif_format
 from epochfuzz.harness.views import summary
