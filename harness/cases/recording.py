@@ -46,7 +46,7 @@ class Recording:
         return refusal.why_not(self.state, event)
 
     def case(self, slug: str, why: str) -> Case:
-        """The case, with what every generation makes of it expected. Without a `why`, it tells the story."""
+        """The case, with what every generation makes of it expected. Without a `why`, it is the story, step by step."""
         protocols = dict.fromkeys([*GENERATIONS, self.protocol.name])
         return rewritten(
             Case(

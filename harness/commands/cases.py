@@ -10,7 +10,7 @@ from epochfuzz.model.protocols import ProtocolError
 
 
 @contextmanager
-def mistakes_told() -> Iterator[None]:
+def mistakes_as_bad_input() -> Iterator[None]:
     """A mistake in a case file, or in a protocol to judge it under, is bad input."""
     try:
         yield

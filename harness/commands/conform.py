@@ -38,7 +38,7 @@ def conform(
     schedules: Annotated[int, typer.Option("--schedules", min=0, help="How many schedules to draw.")] = 2_000,
     seed: options.Seed = None,
     max_failures: Annotated[
-        int | None, typer.Option("--max-failures", min=1, help="Stop once so many schedules have failed.")
+        int | None, typer.Option("--max-failures", min=1, help="Stop once that number of schedules has failed.")
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes of the subject at a time; 1.")] = None,
     timeout: Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds that an answer may take.")] = 5.0,
@@ -91,7 +91,7 @@ def conform(
     if campaign is not None:
         out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
     try:
-        with _left_on_sigterm(), _crew(plan, campaign, master, remote, jobs or 1) as crew, show_search(out) as progress:
+        with _exit_on_sigterm(), _crew(plan, campaign, master, remote, jobs or 1) as crew, show_search(out) as progress:
             conformance = run(plan, crew, progress.doing)
     except SubjectUnable as unable:
         raise BadInput(f"the subject is unable to run this protocol and configuration: {unable}") from None
@@ -130,7 +130,7 @@ def _crew(plan: "Plan", campaign: str | None, master: str | None, remote: str | 
 
 
 @contextmanager
-def _left_on_sigterm() -> Iterator[None]:
+def _exit_on_sigterm() -> Iterator[None]:
     """SIGTERM raises an exception, so that the processes of the subject are ended."""
     before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 _MOST_DIAGRAMS = 5  # a step's summary is limited to a mebibyte, and nobody reads more
 
 
-def tell_walk(out: Console, walker: "Engine", found: Sequence["Finding"], reproduce: str) -> None:
-    """An error for each finding that is news, and a summary of all."""
-    news = [finding for finding in found if finding.known_flaw is None]
+def annotate_walk(out: Console, walker: "Engine", found: Sequence["Finding"], reproduce: str) -> None:
+    """An error for each finding that is new, and a summary of all."""
+    new = [finding for finding in found if finding.known_flaw is None]
     if _in_actions():
-        for finding in news:
+        for finding in new:
             events = ", ".join(schedule_texts(finding.reproducer.schedule))
             _error(out, f"{finding.protocol.name} breaks {finding.property}", f"{events}\nreproduce: {reproduce}")
-    _summarise(_walk_lines(walker, found, news, reproduce))
+    _summarise(_walk_lines(walker, found, new, reproduce))
 
 
-def tell_replay(out: Console, judged_cases: Sequence[JudgedCase]) -> None:
+def annotate_replay(out: Console, judged_cases: Sequence[JudgedCase]) -> None:
     """An error for each case that is not as expected, and a summary of all."""
     if _in_actions():
         for judged in judged_cases:
@@ -70,12 +70,12 @@ def _summarise(lines: Iterable[str]) -> None:
 
 
 def _walk_lines(
-    walker: "Engine", found: Sequence["Finding"], news: Sequence["Finding"], reproduce: str
+    walker: "Engine", found: Sequence["Finding"], new: Sequence["Finding"], reproduce: str
 ) -> Iterable[str]:
     from epochfuzz.harness.views import summary
     from epochfuzz.harness.views.mermaid import sequence_diagram
 
-    yield f"### epochfuzz: {len(news) or 'nothing'} new, {len(found) - len(news)} known\n"
+    yield f"### epochfuzz: {len(new) or 'nothing'} new, {len(found) - len(new)} known\n"
     yield markdown.table(
         ("protocol", "property", "events", "certified minimal", ""),
         (
@@ -90,7 +90,7 @@ def _walk_lines(
         ),
     )
     yield f"\n`{reproduce}`\n"
-    for same in summary.by_reproducer(news)[:_MOST_DIAGRAMS]:
+    for same in summary.by_reproducer(new)[:_MOST_DIAGRAMS]:
         story = same[0].witness.story(same[0].protocol, same[0].property)
         names = " and ".join(finding.property for finding in same)
         yield f"#### {same[0].protocol.name} breaks {names}\n\n```mermaid\n{sequence_diagram(story)}```\n"

@@ -27,7 +27,7 @@ _COMMANDS = {
     "save": "write the case, and go on",
     "quit": "leave",
 }
-_WHY = "Why does it matter? One paragraph; leave it empty for the story as it was told: "
+_WHY = "Why does it matter? One paragraph; leave it empty for the story above: "
 
 
 @options.configured()

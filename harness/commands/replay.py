@@ -12,7 +12,7 @@ from epochfuzz.harness.cases.case import dump_case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict, judge, rewritten
 from epochfuzz.harness.commands import github, options
-from epochfuzz.harness.commands.cases import exit_code, mistakes_told
+from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input
 from epochfuzz.harness.commands.drawing import Format, draw, refuse_too_long
 from epochfuzz.harness.commands.output import BadInput, console, print_json, write_file
 
@@ -26,7 +26,7 @@ def replay(
     trace: Annotated[bool, typer.Option("--trace", help="Show every step as a timeline.")] = False,
     format_: Annotated[
         Format | None,
-        typer.Option("--format", help="Draw the schedule of one case, with the two protocols that tell most."),
+        typer.Option("--format", help="Draw the schedule of one case, with the two protocols that differ most."),
     ] = None,
     file: Annotated[Path | None, typer.Option("--out", help="The file for the drawing; stdout if left out.")] = None,
     rewrite: Annotated[
@@ -49,7 +49,7 @@ def replay(
     if json and format_ is not None and file is None:
         raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
     out = console(json or (format_ is not None and file is None))
-    with mistakes_told():
+    with mistakes_as_bad_input():
         cases = load_corpus(case)
         if rewrite:
             cases = [rewritten(each) for each in cases]
@@ -69,7 +69,7 @@ def replay(
         for verdict in judged.verdicts.values():
             for sentence in verdict.complaints:
                 out.print(f"{judged.case.path}: {judged.case.id}: {sentence}", markup=False)
-    github.tell_replay(out, judged_cases)
+    github.annotate_replay(out, judged_cases)
     if json:
         print_json({"cases": [_json(judged) for judged in judged_cases]})
     return exit_code(judged_cases)

@@ -8,7 +8,7 @@ import typer
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.cases import exit_code, mistakes_told
+from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input
 from epochfuzz.harness.commands.drawing import refuse_too_long
 from epochfuzz.harness.commands.output import BadInput, console, print_json, write_file
 
@@ -32,7 +32,7 @@ def report(
     - `epochfuzz report corpus --out corpus.html`
     - `epochfuzz report lost.yaml --protocol kip-101 --protocol kip-320 --out lost.html`
     """
-    with mistakes_told():
+    with mistakes_as_bad_input():
         cases = load_corpus(case)
         for each in cases:
             refuse_too_long(each)

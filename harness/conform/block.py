@@ -17,7 +17,7 @@ from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import Protocol
 
 MOST_UNJUDGED = 10  # schedules without an answer to judge, each of which takes a new process, until a run gives up
-_TWICE = 16  # judged by promises, one schedule of so many is run twice
+_TWICE = 16  # judged by promises, one schedule in that number is run twice
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Failed:
         return self.sighting.fault
 
     def known_flaw(self, protocol: Protocol) -> str | None:
-        """Why a broken promise is no news; None where it is, and for whatever else is wrong."""
+        """Why a broken promise was to be expected; None where it was not, and for whatever else is wrong."""
         if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
             return None
         return expectations.known_flaw(protocol, self.trial.settings, self.fault.field)

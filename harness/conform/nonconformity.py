@@ -20,7 +20,7 @@ class Nonconformity:
 
     `answers` are those to the events of that schedule. `seen` counts the schedules that showed the like, `trial` is the
     one that was shrunk, from `shrunk_from` events, in the configuration that it still needs. `known_flaw` says why it
-    is not news, None where it is.
+    was to be expected, None where it was not.
     """
 
     protocol: Protocol

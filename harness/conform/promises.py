@@ -14,7 +14,7 @@ from epochfuzz.model.events import Verb, replica_of, verb_of
 
 
 class Promises:
-    """Remembers what clients saw and were told, and holds every observation against it."""
+    """Remembers what clients read and which writes were answered, and holds every observation against it."""
 
     goes_on = True
 

@@ -125,7 +125,7 @@ def _title(nonconformity: Nonconformity) -> Text:
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
     seen = "once" if nonconformity.seen == 1 else f"{nonconformity.seen:,} times"
     known = (
-        f"\nno news under {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
+        f"\nknown under {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
     )
     return Text.assemble(
         "\n",

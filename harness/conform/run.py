@@ -38,7 +38,7 @@ class Conformance:
     seconds: float = 0.0
 
     def add(self, result: BlockResult, seconds: float) -> None:
-        """Add what came of a block, when so many seconds were spent on running blocks."""
+        """Add what came of a block, `seconds` were spent on running blocks so far."""
         self.schedules += result.schedules
         self.cases += result.cases
         self.shown.add(result.shown)
@@ -87,7 +87,7 @@ class Crew(Interface):
 
 
 def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: None) -> Conformance:
-    """Run the plan. Raises SubjectUnable and CommandError. `report` is told what is being done."""
+    """Run the plan. Raises SubjectUnable and CommandError. `report` is called with what is being done."""
     conformance = Conformance()
     for protocol in plan.protocols:
         failed = _Failed()

@@ -21,7 +21,7 @@ _PARTING_PATIENCE = 3.0  # a subject that does not end by itself takes one of th
 
 
 class Processes:
-    """The crew of this machine: so many processes, each with its own process of the subject."""
+    """The crew of this machine: some processes, each with its own process of the subject."""
 
     def __init__(self, jobs: int = 1) -> None:
         self.seconds = 0.0
@@ -47,7 +47,7 @@ class Processes:
 
     def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         others = set(multiprocessing.active_children())
-        with ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_when_told) as pool:
+        with ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_on_sigterm) as pool:
             try:
                 yield from _in_order(pool, blocks, 2 * self._jobs)
             finally:
@@ -66,7 +66,7 @@ def _in_order(pool: ProcessPoolExecutor, blocks: Iterable[Block], ahead: int) ->
         yield running.popleft().result()
 
 
-def _leave_when_told() -> None:
+def _leave_on_sigterm() -> None:
     """A worker leaves on SIGTERM as on an exception, so that its subject is ended; Ctrl-C is the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
@@ -78,7 +78,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _leave_with_parent() -> None:
-    """A parent that was killed tells nobody: workers of an executor would wait for more work for ever."""
+    """A parent that was killed says nothing: workers of an executor would wait for more work for ever."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

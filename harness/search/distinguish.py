@@ -1,4 +1,4 @@
-"""Distinguish: a shortest schedule that breaks one protocol and spares another.
+"""Distinguish: a shortest schedule that breaks one protocol while another holds.
 
 The documents explain a KIP by such a schedule: it loses a record before the change and loses none after it.
 """
@@ -19,7 +19,7 @@ _WALKED = 200_000  # schedules to walk where memory ended the search
 
 @dataclass(frozen=True)
 class Distinction:
-    """A schedule that breaks the one and spares the other; None where none was found.
+    """A schedule that breaks the one while the other holds; None where none was found.
 
     `searched`: no schedule shorter than this does. `complete`: no schedule at all does, within the bounds.
     """
@@ -49,7 +49,7 @@ def distinguish(
     """
     searched = 0
     for depth in _DEPTHS:
-        result = explore(breaks, settings.bounded_by(depth), wanted, depth, memory, report, spared=[holds])
+        result = explore(breaks, settings.bounded_by(depth), wanted, depth, memory, report, holding=[holds])
         if result.shortest is not None:
             return Distinction(result.shortest, len(result.shortest), False)
         searched = result.depth + 1

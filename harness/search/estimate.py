@@ -34,7 +34,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Discovery:
-    """How many situations, under all protocols together, were met in the first so many schedules."""
+    """How many situations, under all protocols together, were met in that number of first schedules."""
 
     schedules: int
     situations: int

@@ -48,7 +48,7 @@ def show_walk(out: Console, schedules: int | None, seconds: float | None) -> Ite
 
 @contextmanager
 def show_search(out: Console) -> Iterator[Shown]:
-    """Show progress of a search, which cannot know how much is left."""
+    """Show progress of a search, which cannot know how much remains."""
     with _live(out) as progress:
         yield Shown(progress, progress.add_task("compiling", total=None), None, None)
 

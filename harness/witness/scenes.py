@@ -43,7 +43,7 @@ class Cell:
 
     @property
     def promised(self) -> bool:
-        """Whether any client saw the record or was told that it is safe."""
+        """Whether any client saw the record or was answered that it is safe."""
         return self.exposed or self.acked
 
 

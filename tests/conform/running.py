@@ -49,7 +49,7 @@ def failures(test: Any, examples: int = 30) -> list[str]:
 
 
 def zombies() -> list[str]:
-    """The children of this process that are dead and were not waited for, as /proc tells of them."""
+    """The children of this process that are dead and were not waited for, as /proc lists them."""
     found = []
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:

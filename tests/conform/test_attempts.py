@@ -16,7 +16,7 @@ FAULT = Fault(Kind.DIFFERENCE, "applied", True, False)
 
 
 def minimal(events: list[str], fails: object, enabled: object = lambda schedule: schedule) -> list[str]:
-    """What is left of events of which `fails`, a predicate on event texts, holds."""
+    """What remains of events of which `fails`, a predicate on event texts, holds."""
 
     def attempt(schedule: bytes) -> Sighting | None:
         return Sighting(FAULT, schedule) if fails(schedule_texts(schedule)) else None  # type: ignore[operator]
@@ -66,7 +66,7 @@ def test_one_event_takes_the_place_of_a_detour() -> None:
 
 def test_what_is_no_longer_enabled_goes_along_with_what_is_replaced() -> None:
     def enabled(schedule: bytes) -> bytes:
-        """Once B has expired, A is leader and knows it: no more news."""
+        """Once B has expired, A is leader and knows it: nothing more to learn."""
         events = schedule_texts(schedule)
         idle = set(DETOUR) if events[0] == "expire B" else set()
         return parse_schedule([event for event in events if event not in idle])

@@ -1,4 +1,4 @@
-"""Subjects that hang, die, print rubbish or change their minds: a clear finding each, and nothing left behind."""
+"""Subjects that hang, die, print rubbish or change their minds: a clear finding each, and nothing stays behind."""
 
 import subprocess
 import sys

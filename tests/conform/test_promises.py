@@ -49,7 +49,7 @@ def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
     assert by_observation == {name: at for name, at in by_model.items() if name not in permitted(settings)}
 
 
-def test_the_shortest_loss_is_told_in_a_sentence() -> None:
+def test_the_shortest_loss_is_shown_in_a_sentence() -> None:
     driven = run(parse_schedule(LOSS), "hw", Configuration())
     loss = next(sighting.fault for sighting in driven.sightings if sighting.fault.field == "no-committed-loss")
     assert loss.sentence == "no-committed-loss is broken: m0 is not at offset 0 of leader B"
@@ -90,8 +90,8 @@ def test_a_high_watermark_beyond_the_log_is_seen() -> None:
 def test_what_the_contract_permits_is_not_reported() -> None:
     events = parse_schedule(["produce A", "elect B", "notify B"])
     assert run(events, "kip-320", Configuration(acks="1")).sightings == []
-    told = replay(events, parse_protocol("kip-320"), Configuration(acks="1"))
-    assert told.permitted == ["no-acked-loss"]
+    said = replay(events, parse_protocol("kip-320"), Configuration(acks="1"))
+    assert said.permitted == ["no-acked-loss"]
 
 
 def test_every_property_that_a_model_can_break_is_judged() -> None:

@@ -1,4 +1,4 @@
-"""The key of a search is proven: it has all that can be told of a state, and nothing in it can be mistaken.
+"""The key of a search is proven: it has all that any rule reads of a state, and nothing in it can be mistaken.
 
 A field that is missing from the key, or that has a bit too few, makes two states one, and then a search says of what it
 never saw that it does not exist. So whatever is declared of a field is held here against what the rules do.
@@ -88,7 +88,7 @@ def read(p: Partition, but: Field) -> dict[str, Any]:
     return {field.name: getattr(p, field.name) for field in VARIABLES if field.read(p) and field is not but}
 
 
-def can_be_told(one: Execution, field: Field, draw: Random) -> bool:
+def is_distinguishable(one: Execution, field: Field, draw: Random) -> bool:
     """Whether another value of a field makes an event or a property of a state come out otherwise."""
     other = one.copy()
     other.state = with_another_value(one.state, field, draw)
@@ -124,15 +124,15 @@ def test_another_value_is_another_key_unless_nothing_reads_it(execution: Executi
 
 
 @given(executions(), st.randoms(use_true_random=False))
-def test_what_is_left_out_of_keys_cannot_be_told(execution: Execution, draw: Random) -> None:
+def test_what_is_left_out_of_keys_makes_no_difference(execution: Execution, draw: Random) -> None:
     for field in filter(partial(may_differ, execution.state), UNREAD_SOMEWHERE):
         if not field.read(execution.state):
-            assert not can_be_told(execution, field, draw), field.name
+            assert not is_distinguishable(execution, field, draw), field.name
 
 
 @pytest.mark.parametrize("field", [pytest.param(field, id=field.name) for field in VARIABLES if field.name != "goals"])
 def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Field) -> None:
-    """Were the field declared unread, the test above would find a state in which another value can be told."""
+    """Were the field declared unread, the test above would find a state in which another value makes a difference."""
     draw = Random(field.name)
     for seed in range(2_000):
         protocol = draw.choice(list(GENERATIONS.values()))
@@ -144,9 +144,9 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
         )
         schedule = generate.schedule(seed, 0, generate.deck_for(settings))
         execution = Execution(protocol, settings, schedule[: draw.randrange(120)])
-        if field.read(execution.state) and can_be_told(execution, field, draw):
+        if field.read(execution.state) and is_distinguishable(execution, field, draw):
             return
-    pytest.fail(f"no state was found in which {field.name} can be told")
+    pytest.fail(f"no state was found in which {field.name} makes a difference")
 
 
 @given(executions())

@@ -7,7 +7,7 @@ from epochfuzz.harness.cases.case import dump_case
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Exhibit, Page, Row
-from epochfuzz.harness.witness.story import most_telling, tell
+from epochfuzz.harness.witness.story import most_contrasting, story_of
 from epochfuzz.model.properties import NAMES
 
 
@@ -68,7 +68,7 @@ def _exhibit(judged: JudgedCase) -> Exhibit:
         for name, verdict in judged.verdicts.items()
         for complaint in verdict.complaints
     ]
-    story = tell(*most_telling([verdict.run for verdict in judged.verdicts.values()]))
+    story = story_of(*most_contrasting([verdict.run for verdict in judged.verdicts.values()]))
     names = [word for run in story.runs for word in ("--protocol", run.protocol.name)]
     return Exhibit(
         id=case.id,

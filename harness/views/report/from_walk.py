@@ -30,7 +30,7 @@ def page(
     together = summary.by_reproducer(findings)
     shown = {(each.protocol, each.property): _id(same[0]) for same in together for each in same}
     new = sum(finding.known_flaw is None for finding in findings)
-    found = f"{len(findings)} {'property' if len(findings) == 1 else 'properties'} broken, {new or 'none'} of them news"
+    found = f"{len(findings)} {'property' if len(findings) == 1 else 'properties'} broken, {new or 'none'} of them new"
     return Page(
         title=" · ".join(protocol.name for protocol in walker.protocols),
         summary=f"{summary.pace(walked)}; {found}",
