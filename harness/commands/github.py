@@ -17,19 +17,19 @@ from epochfuzz.harness.reference import markdown
 from epochfuzz.model.events import schedule_texts
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.search.findings import Engine, Finding
+    from epochfuzz.harness.search.findings import Finding
 
 _MOST_DIAGRAMS = 5  # a step's summary is limited to a mebibyte, and nobody reads more
 
 
-def annotate_walk(out: Console, walker: "Engine", found: Sequence["Finding"], reproduce: str) -> None:
+def annotate_walk(out: Console, found: Sequence["Finding"], reproduce: str) -> None:
     """An error for each finding that is new, and a summary of all."""
     new = [finding for finding in found if finding.known_flaw is None]
     if _in_actions():
         for finding in new:
             events = ", ".join(schedule_texts(finding.reproducer.schedule))
             _error(out, f"{finding.protocol.name} breaks {finding.property}", f"{events}\nreproduce: {reproduce}")
-    _summarise(_walk_lines(walker, found, new, reproduce))
+    _summarise(_walk_lines(found, new, reproduce))
 
 
 def annotate_replay(out: Console, judged_cases: Sequence[JudgedCase]) -> None:
@@ -69,9 +69,7 @@ def _summarise(lines: Iterable[str]) -> None:
         raise BadInput(f"GITHUB_STEP_SUMMARY: {name} cannot be written: {error.strerror}") from None
 
 
-def _walk_lines(
-    walker: "Engine", found: Sequence["Finding"], new: Sequence["Finding"], reproduce: str
-) -> Iterable[str]:
+def _walk_lines(found: Sequence["Finding"], new: Sequence["Finding"], reproduce: str) -> Iterable[str]:
     from epochfuzz.harness.views import summary
     from epochfuzz.harness.views.mermaid import sequence_diagram
 

@@ -50,7 +50,7 @@ def end_walk(
         write_report(out, report, from_walk.page(walker, walked, found, again, never_met))
     if sarif is not None:
         write_sarif(out, sarif, walker, found, again)
-    github.annotate_walk(out, walker, found, again)
+    github.annotate_walk(out, found, again)
     if json:
         print_json(summary.walk_json(walker, walked, found) | {"reproduce": again} | more)
     if any(finding.known_flaw is None for finding in found):

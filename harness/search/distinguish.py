@@ -40,7 +40,6 @@ def distinguish(
     settings: Configuration,
     wanted: int,
     seed: int,
-    memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Distinction:
     """The shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
@@ -49,7 +48,7 @@ def distinguish(
     """
     searched = 0
     for depth in _DEPTHS:
-        result = explore(breaks, settings.bounded_by(depth), wanted, depth, memory, report, holding=[holds])
+        result = explore(breaks, settings.bounded_by(depth), wanted, depth, DEFAULT_MEMORY, report, holding=[holds])
         if result.shortest is not None:
             return Distinction(result.shortest, len(result.shortest), False)
         searched = result.depth + 1

@@ -145,13 +145,12 @@ def findings(
     tally: Tally,
     report: Callable[[str], None] = lambda doing: None,
     memory: int = CERTIFICATE_MEMORY,
-    candidates: int = 1,
 ) -> list[Finding]:
     """A minimal reproducer for each breach; see `finding`. `memory` (bytes) bounds the search that certifies one."""
     found = []
     for breach in breaches(walker.protocols, walker.settings, tally):
         report(f"shrinking {breach.property} under {breach.protocol.name}")
-        found.append(finding(walker, breach, memory, candidates))
+        found.append(finding(walker, breach, memory))
     return found
 
 

@@ -22,7 +22,8 @@ def fuzzed(undisturbed):
     asked = undisturbed.parameters
     walker = asked.walker()
     tally = fuzz.walk(walker, asked.schedules, None, jobs=2).tally
-    return tally, fuzz.findings(walker, tally, candidates=fuzz.MOST_CANDIDATES)
+    breaches = fuzz.breaches(asked.protocols, asked.settings, tally)
+    return tally, [fuzz.finding(walker, breach, candidates=fuzz.MOST_CANDIDATES) for breach in breaches]
 
 
 def assert_same(one: Tally, other: Tally):
