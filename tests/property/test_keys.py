@@ -25,6 +25,7 @@ from epochfuzz.model.protocols import GENERATIONS, Protocol, parse_protocol
 from epochfuzz.model.state import VARIABLES, Field, Partition
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
+from tests.property.states import element, may_differ, with_another_value
 
 UNREAD_SOMEWHERE = [field for field in VARIABLES if field.read is not state.always_read]
 
@@ -37,31 +38,6 @@ def executions(draw: st.DrawFn) -> Execution:
     execution = Execution(protocol, settings, draw(lively_schedules(protocol, settings, max_size=60)))
     forget_superseded(execution.state)
     return execution
-
-
-def element(p: Partition, field: Field, index: tuple[int, ...]) -> int:
-    value: Any = getattr(p, field.name)
-    return int(value if not index else value[index] if len(index) == 2 else value[index[0]])
-
-
-def may_differ(p: Partition, field: Field) -> bool:
-    """Whether there is more than one value that a field may have."""
-    least, greatest = field.bounds(p)
-    return least < greatest and any(True for _ in field.indices(p))
-
-
-def with_another_value(p: Partition, field: Field, draw: Random) -> Partition:
-    """The same state but for one element of a field, which has some other value that it may have."""
-    index = draw.choice(list(field.indices(p)))
-    least, greatest = field.bounds(p)
-    value = draw.randint(least, greatest - 1)
-    value += value >= element(p, field, index)
-    other = p.copy()
-    if not index:
-        setattr(other, field.name, value)
-    else:
-        getattr(other, field.name)[index if len(index) == 2 else index[0]] = value
-    return other
 
 
 def key(p: Partition, layout: packing.Layout) -> npt.NDArray[np.int64]:
