@@ -1,7 +1,7 @@
 """A story: one or two runs of a schedule side by side, step by step, and the step at which two of them part.
 
 Every drawing that shows a whole schedule is made from a story: the terminal's, the SVG, the report's and the sequence
-diagram. What each step looked like is a scene (narrative.py).
+diagram. What each step looked like is a scene (scenes.py).
 """
 
 from collections.abc import Sequence
