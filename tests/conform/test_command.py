@@ -196,9 +196,9 @@ def test_a_run_that_is_ended_leaves_no_process(
 ) -> None:
     words = [*FEW, "--jobs", jobs, "--timeout", "60", "--", *HOSTILE, "hang_with_children", "event"]
     running = subprocess.Popen(
-        [sys.executable, "-c", "from harness.cli import main; main()", "conform", *words],
+        [sys.executable, "-m", "epochfuzz", "conform", *words],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

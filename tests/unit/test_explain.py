@@ -280,7 +280,7 @@ def test_explaining_loads_neither_numba_nor_hypothesis_nor_spark() -> None:
 )
 def test_the_exit_code_says_whether_there_was_something_to_explain(name: str, exit_code: int, complaint: str) -> None:
     result = subprocess.run(
-        [sys.executable, "-c", "from harness.cli import main; main()", "explain", name],
+        [sys.executable, "-c", "from epochfuzz.harness.cli import main; main()", "explain", name],
         cwd=ROOT,
         capture_output=True,
         text=True,
