@@ -88,7 +88,7 @@ def test_a_scout_comes_home_with_nothing_where_nothing_breaks() -> None:
     assert scouting.find(scouting.Scout(kip_320, Configuration(), LASTING, 200, 2), 1, "no-divergence") == b""
 
 
-def test_a_failure_tells_protocol_property_and_events() -> None:
+def test_a_failure_names_protocol_property_and_events() -> None:
     broken = failure_class(HW, "no-divergence")(HW, "no-divergence", ["produce A", "fetch B"])
     assert str(broken) == "hw broke no-divergence after 2 events: produce A, fetch B"
     assert (broken.protocol, broken.property, broken.events) == (HW, "no-divergence", ["produce A", "fetch B"])
