@@ -14,9 +14,14 @@ Which rule comes next is drawn here, for three reasons.
 * Where a rule cannot run, Hypothesis draws once more, and what was drawn for the next step is taken for this one: take
   one event out of a schedule, and all that follows is another schedule. Here a draw that comes to nothing takes just as
   many choices as a step. So shrinking can take an event out, and those which it alone made possible are passed over.
+
+With rules that Hypothesis draws, steered by preconditions, detection was as good, but failures kept the step that drew
+their seed, a passing machine took 14 to 24 s of processor in the place of 5, and a failing invariant of a subclass 5 to
+17 s in the place of 3, with up to 31 steps in the place of 7 at the most.
 """
 
 import random
+import warnings
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,12 +29,13 @@ from functools import cache
 from typing import Any, ClassVar
 
 from hypothesis import strategies as st
+from hypothesis.errors import HypothesisWarning
 from hypothesis.stateful import Rule, RuleBasedStateMachine, precondition, rule
 
 from epochfuzz.model.events import REPLICA_NAMES, Verb, encode, replica_of, verb_of
 
 _SEEDS = st.integers(0, 2**32 - 1)
-_OWN = 0.25  # of the steps on a course; the others are events
+_OWN = 0.25  # of the steps on a course are rules of a subclass's own, where it has any; the others are events
 _PATIENCE = 50  # draws that come to nothing, in a row, before it is left to Hypothesis
 
 
@@ -57,6 +63,15 @@ class _Step:
     event: int | None = None
 
 
+def can_steer(machine: RuleBasedStateMachine) -> bool:
+    """Whether Hypothesis draws the next rule and its arguments from a strategy that another can take the place of.
+
+    No version promises that: under one that is made otherwise, rules come as Hypothesis draws them.
+    """
+    strategy_is_there = hasattr(getattr(machine, "_rules_strategy", None), "is_valid")
+    return strategy_is_there and all(hasattr(each, "arguments_strategies") for each in machine.rules)
+
+
 class EventMachine(RuleBasedStateMachine):
     """A state machine whose rules are verbs: those that `rules_for` makes for its `alphabet`, the simplest first."""
 
@@ -70,10 +85,11 @@ class EventMachine(RuleBasedStateMachine):
             *(_Step(each) for each in self.rules if not hasattr(each.function, "verb")),
         ]
         self._course: deque[int] | None = None  # steps to come, by their places in the list; None: not drawn yet
-        # Hypothesis draws from this strategy which rule is next, and with which arguments. Its name is no promise: where
-        # another version looks elsewhere, the rules are as Hypothesis draws them, and fewer failures are found.
-        self._theirs = self._rules_strategy
-        self._rules_strategy = _next_rule(self)
+        if can_steer(self):
+            self._theirs = self._rules_strategy
+            self._rules_strategy = _next_rule(self)
+        else:
+            warnings.warn("this version of Hypothesis cannot be steered; fewer failures are found", HypothesisWarning, 2)
 
     def is_possible(self, event: int) -> bool:
         """Whether the event would do anything now."""
