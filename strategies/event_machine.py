@@ -87,9 +87,10 @@ class EventMachine(RuleBasedStateMachine):
         self._course: deque[int] | None = None  # steps to come, by their places in the list; None: not drawn yet
         if can_steer(self):
             self._theirs = self._rules_strategy
-            self._rules_strategy = _next_rule(self)
+            self._rules_strategy = _next_rule(self)  # type: ignore[assignment] # any strategy of such values will do
         else:
-            warnings.warn("this version of Hypothesis cannot be steered; fewer failures are found", HypothesisWarning, 2)
+            complaint = "this version of Hypothesis cannot be steered; fewer failures are found"
+            warnings.warn(complaint, HypothesisWarning, stacklevel=2)
 
     def is_possible(self, event: int) -> bool:
         """Whether the event would do anything now."""

@@ -18,7 +18,7 @@ A subclass adds rules and invariants of its own, or drives an object of its own 
 """
 
 from collections.abc import Callable, Collection
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import invariant, precondition
@@ -82,15 +82,17 @@ def replication_machine(
 def _invariant_for(name: str) -> Callable[..., None]:
     """The invariant that a property holds. It is told of only where it is broken, rather than after each step."""
 
+    def is_broken(machine: "ReplicationMachine") -> bool:
+        return machine.broken is not None and machine.broken.property == name
+
     def holds(machine: "ReplicationMachine") -> None:
-        assert machine.broken is not None
-        raise machine.broken
+        if is_broken(machine):
+            raise cast(PropertyBroken, machine.broken)
 
     holds.__name__ = name.replace("-", "_")
     holds.__qualname__ = f"ReplicationMachine.{holds.__name__}"
     holds.__doc__ = f"{name} holds: what would break it is this. {named(name).meaning}"
-    is_broken = precondition(lambda machine: machine.broken is not None and machine.broken.property == name)
-    return is_broken(invariant()(holds))
+    return precondition(is_broken)(invariant()(holds))
 
 
 class ReplicationMachine(EventMachine):

@@ -27,7 +27,8 @@ def in_order(alphabet: bytes) -> bytes:
     that schedules which differ only in the order of independent events shrink to one.
     """
     order = [*PROGRESS, *(verb for verb in Verb if verb not in PROGRESS)]
-    return bytes(sorted(alphabet, key=lambda event: order.index(verb_of(event))))
+    events: list[int] = sorted(alphabet, key=lambda event: order.index(verb_of(event)))
+    return bytes(events)
 
 
 def single_events(settings: Configuration) -> st.SearchStrategy[int]:
