@@ -84,6 +84,21 @@ def test_a_rule_of_ones_own_comes_among_the_verbs_and_only_where_it_matters() ->
     assert len(steps) == 6  # B receives a record, or is elected and takes one; either takes three events
 
 
+def test_rules_of_ones_own_are_a_fair_share_of_the_steps() -> None:
+    class Owning(Machine):  # type: ignore[misc]
+        owned = happenings = 0
+
+        @rule()
+        def own(self) -> None:
+            Owning.owned += 1
+
+        def happened(self, verb: str, replica: str) -> None:
+            Owning.happenings += 1
+
+    passes(Owning, 10)
+    assert Owning.happenings / 10 < Owning.owned < Owning.happenings
+
+
 def test_bundles_work_and_a_rule_may_take_the_place_of_a_verbs() -> None:
     class Named(Machine):  # type: ignore[misc]
         topics = Bundle("topics")
