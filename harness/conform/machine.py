@@ -1,7 +1,7 @@
 """Conformance in pytest: a Hypothesis state machine whose steps are events, run on a subject and judged.
 
 An example follows a schedule as `epochfuzz conform` draws them, for events that Hypothesis would draw seldom lead
-anywhere. It is made of the same choices as one that goes wherever it likes (see strategies/machine.py), so that
+anywhere. It is made of the same choices as one that goes wherever it likes (see strategies/event_machine.py), so that
 shrinking can forget the schedule first and then take any event out, or put another in its place.
 """
 
