@@ -1,0 +1,121 @@
+"""The survey of releases: which of them keeps which property, within which bounds, or breaks it in how many events.
+
+`python -m epochfuzz.harness.reference.survey [PROTOCOL ...]`, in a checkout, makes it anew, for some protocols or all:
+an hour or so, and up to 4 GiB. What it finds is in survey.yaml beside this file, from which the page of releases and
+`epochfuzz explain releases` are made.
+"""
+
+import functools
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.search.findings import breaches, finding
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import schedule_texts
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.protocols import NAMED, Protocol
+
+FILE = Path(__file__).with_name("survey.yaml")
+
+# Complete searches, one after the other for what is not broken yet: a schedule that breaks a property is a shortest one
+# for that many replicas. Then walks, whose findings are certified within the bounds that their schedules need.
+SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, records=1, epochs=3))
+WALKED = Configuration(replicas=3)
+SCHEDULES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Broken:
+    """How a protocol breaks a property: a schedule, in a configuration, and whether none is shorter within its bounds."""
+
+    settings: Configuration
+    events: tuple[str, ...]
+    is_minimal: bool
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What was found of one protocol: what it breaks, and which of the searches for all else were complete."""
+
+    broken: dict[str, Broken]
+    complete: tuple[bool, ...]
+
+
+@functools.cache
+def surveyed() -> dict[str, Verdicts]:
+    """What the last survey found, by protocol."""
+    written = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return {name: _verdicts(**row) for name, row in written.items()}
+
+
+def survey(protocol: Protocol) -> Verdicts:
+    """Search and walk a protocol."""
+    broken: dict[str, Broken] = {}
+    complete = []
+    for settings in SEARCHED:
+        found, is_complete = search(protocol, settings, [name for name in properties.NAMES if name not in broken])
+        broken |= found
+        complete.append(is_complete)
+    walker = Walker([protocol], WALKED, seed=0)
+    for breach in breaches([protocol], WALKED, walker.walk(0, SCHEDULES)):
+        if breach.property not in broken:
+            reproducer = finding(walker, breach).reproducer
+            events = tuple(schedule_texts(reproducer.schedule))
+            broken[breach.property] = Broken(WALKED, events, reproducer.certified_minimal)
+    return Verdicts({name: broken[name] for name in properties.NAMES if name in broken}, tuple(complete))
+
+
+def search(protocol: Protocol, settings: Configuration, names: Sequence[str]) -> tuple[dict[str, Broken], bool]:
+    """The properties of those named that are broken within the bounds, and whether the others are searched for whole."""
+    broken: dict[str, Broken] = {}
+    remaining = properties.set_of(names)
+    while remaining:
+        found = explore(protocol, settings, remaining)
+        if found.shortest is None:
+            return broken, found.complete
+        at_its_end = broken_by(protocol, settings, found.shortest) & remaining
+        events = tuple(schedule_texts(found.shortest))
+        broken |= dict.fromkeys(properties.names(at_its_end), Broken(settings, events, is_minimal=True))
+        remaining &= ~at_its_end
+    return broken, True
+
+
+def broken_by(protocol: Protocol, settings: Configuration, schedule: bytes) -> int:
+    """The set of properties that are broken at the end of a schedule."""
+    execution = Execution(protocol, settings)
+    for event in schedule:
+        execution.apply(event)
+    return sum(each.bit for each in properties.PROPERTIES if execution.breaks(each.bit))
+
+
+def _verdicts(broken: dict[str, dict[str, Any]], complete: list[bool]) -> Verdicts:
+    return Verdicts({name: _broken(**each) for name, each in broken.items()}, tuple(complete))
+
+
+def _broken(config: dict[str, Any], events: list[str], minimal: bool) -> Broken:
+    return Broken(Configuration(**config), tuple(events), minimal)
+
+
+def _plain(verdicts: Verdicts) -> dict[str, Any]:
+    broken = {
+        name: {"config": each.settings.changed(), "minimal": each.is_minimal, "events": list(each.events)}
+        for name, each in verdicts.broken.items()
+    }
+    return {"broken": broken, "complete": list(verdicts.complete)}
+
+
+if __name__ == "__main__":
+    rows = yaml.safe_load(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    for wanted in sys.argv[1:] or NAMED:
+        rows[wanted] = _plain(survey(NAMED[wanted]))
+        in_order = {name: rows[name] for name in NAMED if name in rows}
+        FILE.write_text(yaml.safe_dump(in_order, sort_keys=False, width=120), encoding="utf-8")
+        print(wanted, {name: len(each["events"]) for name, each in rows[wanted]["broken"].items()}, flush=True)
