@@ -13,7 +13,7 @@ from epochfuzz.harness.cases.judgement import differences
 from epochfuzz.harness.conform.fault import Kind, shown
 from epochfuzz.harness.conform.finding import Finding
 from epochfuzz.harness.conform.judge import FIELDS
-from epochfuzz.harness.conform.lockstep import comparable, ordered
+from epochfuzz.harness.conform.lockstep import LockStep, comparable, ordered
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.run import Outcome
 from epochfuzz.harness.views.terminal import timeline
@@ -132,7 +132,10 @@ def _beside(run: Run, finding: Finding) -> Table:
     """Whatever differs at the end of the schedule; what is judged is the first of it."""
     applied, observation = finding.answers[-1]
     model = {"applied": run.steps[-1].applied, **comparable(run.steps[-1].state)}
-    subject = {"applied": applied, **ordered(observation)}
+    beside = LockStep(finding.protocol, finding.trial.settings)
+    for event in finding.failure.sent:
+        beside.advance(event)
+    subject = {"applied": applied, **beside.compared(observation)}
     table = Table("field", "model", "subject", title=f"After event {len(run.steps)}")
     for where, observed, expected in differences(subject, model):
         table.add_row(".".join(where), Text(shown(expected)), Text(shown(observed), "bold"))

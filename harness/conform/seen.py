@@ -62,10 +62,10 @@ class SeenPartition:
         leader = self._replica(controller.get("leader"))
         knows_leader = leader != NONE and "log" in replicas[leader]
         p.decided_leader[0] = leader if knows_leader else NONE
-        members = {r for r in map(self._replica, controller.get("isr", [])) if r != NONE and "log" in replicas[r]}
-        p.decided_isr[0] = sum(1 << r for r in members)
+        members = {r for r in map(self._replica, controller.get("isr", [])) if r != NONE}
+        p.decided_isr[0] = sum(1 << r for r in members if "log" in replicas[r])
         self._controller_epoch = controller.get("epoch")
-        self._isr_by_epoch[self._controller_epoch] = p.decided_isr[0]
+        self._isr_by_epoch[self._controller_epoch] = sum(1 << r for r in members)
 
     def _show_replica(self, r: int, replica: dict[str, Any]) -> None:
         p = self.state
@@ -77,7 +77,8 @@ class SeenPartition:
         p.up[r] = replica.get("up") is not False
         p.known_leader[r] = self._replica(replica.get("leader")) if p.up[r] else NONE
         epoch = replica.get("leader_epoch")
-        p.known_epoch[r] = 0 if epoch is not None and epoch == self._controller_epoch else NONE
+        is_caught_up = p.known_leader[r] != NONE and epoch is not None and epoch == self._controller_epoch
+        p.known_epoch[r] = 0 if is_caught_up else NONE
         p.leo[r] = len(entries)
         p.log_record[r] = sum(record << 4 * offset for offset, record in enumerate(records))
         p.log_epoch[r] = sum(self._record_epoch(epoch) << 4 * offset for offset, (_, epoch) in enumerate(entries))
@@ -94,7 +95,7 @@ class SeenPartition:
         if p.known_leader[r] != r:
             p.isr[r] = p.led_from[r] = 0
             return
-        p.isr[r] = self._isr_by_epoch.get(epoch, p.decided_isr[0])
+        p.isr[r] = self._isr_by_epoch.get(epoch, p.decided_isr[0]) | 1 << r  # where no ISR is shown, it counts itself
         if read_before == NONE:
             p.led_from[r] = p.leo[r]
         promises.remember_readable(p, r, max(0, read_before))
