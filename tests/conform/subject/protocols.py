@@ -19,7 +19,9 @@ class Protocol(NamedTuple):
     steps_back: bool = False  # KIP-279: and asks again until both know the epoch
     cuts_when: CutsWhen = CutsWhen.ANOTHER_LEADER
     fences: bool = False  # KIP-320: requests carry the follower's epoch
-    assigns_as_leader: bool = False  # KAFKA-7415: a leader's epoch is in its cache before its first record is in its log
+    assigns_as_leader: bool = (
+        False  # KAFKA-7415: a leader's epoch is in its cache before its first record is in its log
+    )
     expands_at_epoch_start: bool = False  # KAFKA-7128
     fails_who_returns: bool = False  # KIP-380: who comes back has been away, though nobody may have noticed
     # What releases do instead of a repair.
