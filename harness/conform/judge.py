@@ -58,7 +58,7 @@ def fields_of(shown: "Observation") -> Iterator[str]:
 def is_beyond_bounds(
     event: int, produced: int, epoch: int, settings: Configuration, protocol: protocols.Protocol
 ) -> bool:
-    """Whether the bounds of a run may be all that forbids the event. Those are the harness's business: it is not sent."""
+    """Whether maybe only the bounds of a run forbid the event. Those are the harness's business, so it is not sent."""
     if verb_of(event) is Verb.PRODUCE:
         return produced >= settings.records
     return may_open_epoch(verb_of(event), protocol) and epoch >= settings.epochs

@@ -87,7 +87,7 @@ class SeenPartition:
         self._remember(r, epoch, read_before if led_before else NONE)
 
     def _remember(self, r: int, epoch: int | None, read_before: int) -> None:
-        """Remember what consumers can read of r, and who is answered for it; below the end of the log, whatever it shows.
+        """Remember what consumers can read of r, in its log whatever it shows, and who is answered for it.
 
         `read_before` is where they could read to when r was seen to lead last, NONE if it led not until now.
         """

@@ -158,7 +158,7 @@ class Cluster:
         return bool(news) and self.next_epoch[name] < self.epoch and self._learn(name, news[-1])
 
     def news_for(self, name: str) -> list[int]:
-        """The decisions that a replica has yet to learn. Replicas ignore those without a leader: they never learn them."""
+        """The decisions that a replica has yet to learn. It ignores those without a leader: it never learns them."""
         if not self.is_up(name):
             return []
         return [epoch for epoch in range(self.next_epoch[name], self.epoch + 1) if self.decisions[epoch].leader]

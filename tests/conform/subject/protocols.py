@@ -1,4 +1,4 @@
-"""What distinguishes the protocols that this implementation speaks: designs with their repairs, and Kafka's releases."""
+"""The protocols that this implementation speaks: designs with their repairs, and Kafka's releases."""
 
 from enum import Enum
 from typing import NamedTuple
