@@ -41,7 +41,7 @@ SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
     ),
     "epoch-file-is-not-cut": (
         {},
-        ["produce A", "elect B", "notify A", "notify B", "fetch A", "receive A", "crash A"],
+        ["elect B", "notify A", "notify B", "fetch A", "receive A", "crash A"],
         "replicas.A.epochs",
     ),
     "fsync-is-forgotten": (
@@ -55,13 +55,13 @@ SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
         "replicas.A.leo",
     ),
     "recovery-trusts-the-checkpoint": (
-        {"power_loss": True},
+        {"power_loss": True, "seed": 1},
         ["produce A", "shrink B", "power_loss A", "restart A"],
         "replicas.A.hw",
     ),
     "followers-assign-their-own-epoch": (
         {},
-        ["produce A", "expire B", "notify A", "notify B", "fetch B", "receive B"],
+        ["produce A", "expire B", "notify B", "notify A", "fetch B", "receive B"],
         "replicas.B.epochs",
     ),
     "conflicting-epochs-are-kept": (
@@ -70,9 +70,37 @@ SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
         "replicas.A.epochs",
     ),
     "latest-epoch-ends-at-the-high-watermark": (
-        {"seed": 2},
-        ["produce A", "fetch B", "receive B", "crash B", "restart B", "notify B", "fetch B", "receive B"],
+        {"protocol": "kip-101", "seed": 2},
+        [
+            *("produce A", "fetch B", "receive B", "elect B", "notify B", "elect A", "notify B"),
+            *("fetch B", "receive B"),
+        ],
         "replicas.B.leo",
+    ),
+    "epochs-outlive-the-restart": (
+        {},
+        ["crash A", "restart A"],
+        "replicas.A.epochs",
+    ),
+    "unheard-epochs-have-an-end": (
+        {"protocol": "kip-279"},
+        ["produce A", "elect B", "notify B", "produce B", "elect A", "notify B", "fetch B", "receive B"],
+        "replicas.B.leo",
+    ),
+    "empty-logs-do-not-ask": (
+        {"protocol": "kip-101"},
+        ["produce A", "crash B", "restart B", "notify B", "fetch B", "receive B"],
+        "replicas.B.leo",
+    ),
+    "answers-run-ahead": (
+        {"seed": 1},
+        ["produce A", "produce A", "fetch B", "receive B", "fetch B", "receive B"],
+        "replicas.B.hw",
+    ),
+    "fail-over-keeps-the-dead": (
+        {},
+        ["crash A", "elect B"],
+        "controller.isr",
     ),
     "older-epochs-are-not-fenced": (
         {},
