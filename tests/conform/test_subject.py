@@ -129,8 +129,8 @@ SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
     ),
     "remote-offsets-outlive-the-epoch": (
         {"seed": 1},
-        ["produce A", "elect B", "elect A", "catch_up A"],
-        "replicas.A.hw",
+        ["fetch B", "expire B", "notify A", "expand B"],
+        "applied",
     ),
     "everyone-is-waited-for": (
         {},
