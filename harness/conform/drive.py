@@ -75,7 +75,7 @@ class Setting:
         """A judge for one schedule."""
         if self.judged_by is JudgedBy.LOCKSTEP:
             return LockStep(self.protocol, self.settings)
-        return Promises(self.settings)
+        return Promises(self.protocol, self.settings)
 
     def enabled(self, schedule: bytes) -> bytes:
         """The events of a schedule that the model applies, and the last one, which may be there to be refused."""

@@ -8,9 +8,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from epochfuzz.harness.conform.fault import Fault
-from epochfuzz.model import observation
+from epochfuzz.model import observation, protocols
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, verb_of
+from epochfuzz.model.mechanisms import Registration
 
 if TYPE_CHECKING:  # the command line names the ways before it loads anything
     from epochfuzz.harness.conform.wire import Observation
@@ -54,8 +55,16 @@ def fields_of(shown: "Observation") -> Iterator[str]:
             yield part
 
 
-def is_beyond_bounds(event: int, produced: int, epoch: int, settings: Configuration) -> bool:
-    """Whether only the bounds of a run forbid the event. Those are the harness's business, so it is not sent."""
+def is_beyond_bounds(
+    event: int, produced: int, epoch: int, settings: Configuration, protocol: protocols.Protocol
+) -> bool:
+    """Whether maybe only the bounds of a run forbid the event. Those are the harness's business, so it is not sent."""
     if verb_of(event) is Verb.PRODUCE:
         return produced >= settings.records
-    return verb_of(event) in (Verb.ELECT, Verb.EXPIRE) and epoch >= settings.epochs
+    return may_open_epoch(verb_of(event), protocol) and epoch >= settings.epochs
+
+
+def may_open_epoch(verb: Verb, protocol: protocols.Protocol) -> bool:
+    """Whether the event may make the controller decide; the return of a replica does where it is taken for failed."""
+    is_failure = verb is Verb.RESTART and protocol.choice("registration") is Registration.FENCED
+    return verb in (Verb.ELECT, Verb.EXPIRE) or is_failure

@@ -26,6 +26,7 @@ class LockStep:
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         self._execution = Execution(protocol, settings)
         self._settings = settings
+        self._protocol = protocol
         self._applied = True
         self._uninformed: set[str] = set()
 
@@ -36,7 +37,8 @@ class LockStep:
 
     def advance(self, event: int) -> bool:
         """Apply the event to the model, and say whether to send it to the subject."""
-        if is_beyond_bounds(event, self.model.produced, self.model.controller_epoch, self._settings):
+        produced, epoch = self.model.produced, self.model.controller_epoch
+        if is_beyond_bounds(event, produced, epoch, self._settings, self._protocol):
             return False
         state_is_new = self._applied
         self._applied = self._execution.apply(event)
@@ -53,6 +55,13 @@ class LockStep:
             return []
         return self._first_difference(observation, expected)
 
+    def compared(self, observation: Observation) -> dict[str, Any]:
+        """The fields of an observation that mean something now, in the order in which they are compared."""
+        shown = ordered(observation)
+        for name in self._uninformed & shown["replicas"].keys():
+            shown["replicas"][name].pop("leader_epoch", None)  # the model notes here which decision comes next
+        return shown
+
     def _note_restart(self, event: int) -> None:
         """Keep the set of replicas that have learned no decision since they restarted."""
         name = REPLICA_NAMES[replica_of(event)]
@@ -62,12 +71,10 @@ class LockStep:
             self._uninformed.discard(name)
 
     def _first_difference(self, observation: Observation, expected: dict[str, Any]) -> list[Fault]:
-        shown = ordered(observation)
+        shown = self.compared(observation)
         for name, replica in shown["replicas"].items():
             if name not in expected["replicas"]:
                 return [Fault(Kind.DIFFERENCE, f"replicas.{name}", None, replica)]
-            if name in self._uninformed:
-                replica.pop("leader_epoch", None)  # the model notes here which decision comes next
         for where, observed, wanted in differences(shown, expected):
             return [Fault(Kind.DIFFERENCE, ".".join(where), wanted, observed)]
         return []

@@ -5,12 +5,13 @@ what is shown is all there is, so nothing is remembered but the promises made to
 """
 
 from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.harness.conform.judge import is_beyond_bounds
+from epochfuzz.harness.conform.judge import is_beyond_bounds, may_open_epoch
 from epochfuzz.harness.conform.seen import SeenPartition
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, verb_of
+from epochfuzz.model.protocols import Protocol
 
 
 class Promises:
@@ -18,7 +19,8 @@ class Promises:
 
     goes_on = True
 
-    def __init__(self, settings: Configuration) -> None:
+    def __init__(self, protocol: Protocol, settings: Configuration) -> None:
+        self._protocol = protocol
         self._settings = settings
         self._seen = SeenPartition(settings)
         self._known = properties.set_of(properties.permitted(settings))  # broken already, or permitted to
@@ -28,7 +30,9 @@ class Promises:
 
     def advance(self, event: int) -> bool:
         """Whether to send the event: not if it was refused, and nothing has happened since."""
-        return event not in self._refused and not is_beyond_bounds(event, self._produced, self._epoch, self._settings)
+        if event in self._refused:
+            return False
+        return not is_beyond_bounds(event, self._produced, self._epoch, self._settings, self._protocol)
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
         """The properties that are newly broken, the most severe first."""
@@ -37,7 +41,7 @@ class Promises:
         else:
             self._refused.clear()
             self._produced += verb_of(event) is Verb.PRODUCE
-            self._epoch += verb_of(event) in (Verb.ELECT, Verb.EXPIRE)
+            self._epoch += may_open_epoch(verb_of(event), self._protocol)
         self._seen.show(observation)
         return self._faults(self._seen.broken())
 

@@ -12,7 +12,7 @@ from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.fault import Kind, shown
 from epochfuzz.harness.conform.judge import FIELDS
-from epochfuzz.harness.conform.lockstep import comparable, ordered
+from epochfuzz.harness.conform.lockstep import LockStep, comparable, ordered
 from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.run import Conformance
@@ -138,7 +138,10 @@ def _beside(run: Run, nonconformity: Nonconformity) -> Table:
     """Whatever differs at the end of the schedule; what is judged is the first of it."""
     applied, observation = nonconformity.answers[-1]
     model = {"applied": run.steps[-1].applied, **comparable(run.steps[-1].state)}
-    subject = {"applied": applied, **ordered(observation)}
+    beside = LockStep(nonconformity.protocol, nonconformity.trial.settings)
+    for event in nonconformity.sighting.sent:
+        beside.advance(event)
+    subject = {"applied": applied, **beside.compared(observation)}
     table = Table("field", "model", "subject", title=f"After event {len(run.steps)}")
     for where, observed, expected in differences(subject, model):
         table.add_row(".".join(where), Text(shown(expected)), Text(shown(observed), "bold"))

@@ -56,10 +56,10 @@ class SeenPartition:
         leader = self._replica(controller.get("leader"))
         knows_leader = leader != NONE and "log" in replicas[leader]
         p.decided_leader[0] = leader if knows_leader else NONE
-        members = {r for r in map(self._replica, controller.get("isr", [])) if r != NONE and "log" in replicas[r]}
-        p.decided_isr[0] = sum(1 << r for r in members)
+        members = {r for r in map(self._replica, controller.get("isr", [])) if r != NONE}
+        p.decided_isr[0] = sum(1 << r for r in members if "log" in replicas[r])
         self._controller_epoch = controller.get("epoch")
-        self._isr_by_epoch[self._controller_epoch] = p.decided_isr[0]
+        self._isr_by_epoch[self._controller_epoch] = sum(1 << r for r in members)
 
     def _show_replica(self, r: int, replica: dict[str, Any]) -> None:
         p = self.state
@@ -71,7 +71,8 @@ class SeenPartition:
         p.up[r] = replica.get("up") is not False
         p.known_leader[r] = self._replica(replica.get("leader")) if p.up[r] else NONE
         epoch = replica.get("leader_epoch")
-        p.known_epoch[r] = 0 if epoch is not None and epoch == self._controller_epoch else NONE
+        is_caught_up = p.known_leader[r] != NONE and epoch is not None and epoch == self._controller_epoch
+        p.known_epoch[r] = 0 if is_caught_up else NONE
         p.leo[r] = len(entries)
         p.log_record[r] = sum(record << 4 * offset for offset, record in enumerate(records))
         p.log_epoch[r] = sum(self._record_epoch(epoch) << 4 * offset for offset, (_, epoch) in enumerate(entries))
@@ -80,7 +81,7 @@ class SeenPartition:
         self._remember(r, epoch, read_before if led_before else NONE)
 
     def _remember(self, r: int, epoch: int | None, read_before: int) -> None:
-        """Remember what consumers can read of r, and who is answered for it; below the end of the log, whatever it shows.
+        """Remember what consumers can read of r, in its log whatever it shows, and who is answered for it.
 
         `read_before` is where they could read to when r was seen to lead last, NONE if it led not until now.
         """
@@ -88,7 +89,7 @@ class SeenPartition:
         if p.known_leader[r] != r:
             p.isr[r] = p.led_from[r] = 0
             return
-        p.isr[r] = self._isr_by_epoch.get(epoch, p.decided_isr[0])
+        p.isr[r] = self._isr_by_epoch.get(epoch, p.decided_isr[0]) | 1 << r  # where no ISR is shown, it counts itself
         if read_before == NONE:
             p.led_from[r] = p.leo[r]
         promises.remember_readable(p, r, max(0, read_before))

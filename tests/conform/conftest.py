@@ -39,5 +39,5 @@ def living(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
 def epochfuzz(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Runs `epochfuzz` in an empty directory from which the subjects of these tests can be started."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))
     return epochfuzz

@@ -4,9 +4,11 @@ const apply = { // the events it has: each says whether it was enabled
   produce: (name) => name === "A" && (replicas.A.log.push([`m${produced++}`, 0]), advance()),
   fetch(name) {
     if (name === "A" || answers[name]) return false;
-    const from = (fetched[name] = replicas[name].leo);
+    const from = replicas[name].leo;
+    const [log, before] = [replicas.A.log.slice(from, from + config.records_per_fetch), replicas.A.hw];
+    fetched[name] = from;
     advance();
-    answers[name] = { log: replicas.A.log.slice(from, from + config.records_per_fetch), hw: replicas.A.hw };
+    answers[name] = { log, hw: log.length ? before : replicas.A.hw }; // without records it has waited
     return true;
   },
   receive(name) {

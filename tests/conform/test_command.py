@@ -19,7 +19,7 @@ from tests.conform.running import REFERENCE, ROOT, SUBJECT
 
 HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
 DEFECTIVE = (*SUBJECT, "--defect", "shrinking-does-not-advance")
-FEW = ("--schedules", "10", "--seed", "1")
+FEW = ("--schedules", "10", "--seed", "2")
 
 
 def test_a_subject_that_conforms_ends_with_0_and_says_how_much_was_run(epochfuzz: Any) -> None:
@@ -93,7 +93,13 @@ def test_a_case_with_a_configuration_that_it_does_not_need_is_shrunk_without_it(
 
 def test_a_log_that_differs_is_shown_beside_that_of_the_model(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *SUBJECT, "--defect", "recovery-drops-the-last-batch")
-    assert "│ replicas.A.log │ [[m0, 0]] │ []      │" in ended.out
+    assert "│ replicas.A.log    │ [[m0, 0]] │ []      │" in ended.out
+
+
+def test_the_epoch_of_a_replica_that_has_learned_none_is_not_shown_as_differing(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", *FEW, "--", *SUBJECT, "--defect", "recovery-drops-the-last-batch")
+    assert "A knows no leader" in ended.out
+    assert "replicas.A.leader_epoch" not in ended.out
 
 
 def test_a_corpus_in_the_current_directory_is_found(epochfuzz: Any) -> None:

@@ -12,7 +12,7 @@ from epochfuzz.harness.conform.subject import CheckedSubject
 from epochfuzz.harness.search import generate
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.protocols import NAMED, parse_protocol
 from tests.conform.reference import Reference
 
 REPLICATED = ["produce A", "fetch B", "receive B", "fetch B", "receive B"]
@@ -61,7 +61,7 @@ def set_field(*path: str, value: Any) -> Change:
     return change
 
 
-@pytest.mark.parametrize("protocol", ["hw", "kip-101", "kip-279", "kip-320"])
+@pytest.mark.parametrize("protocol", NAMED)
 def test_the_model_conforms_to_itself_with_every_fault_switched_on(protocol: str) -> None:
     settings = Configuration(replicas=3, power_loss=True, asynchronous_checkpoint=True, unclean_leader_election=True)
     deck = generate.deck_for(settings)
@@ -144,8 +144,8 @@ def test_the_epoch_of_a_restarted_replica_is_compared_only_once_it_has_learned_o
 
     restarted = ["expire B", "crash B", "restart B"]
     assert run(Changed(forget), [*restarted, "notify B"]).sightings == []
-    leaderless = run(Changed(forget), [*restarted, "notify B", "expire A", "notify B"]).sightings
-    assert [sighting.fault.field for sighting in leaderless] == ["replicas.B.leader_epoch"]
+    wrong = run(Changed(set_field("replicas", "B", "leader_epoch", value=None)), restarted[:1]).sightings
+    assert [sighting.fault.field for sighting in wrong] == ["replicas.B.leader_epoch"]
 
 
 def test_verbs_that_the_subject_does_not_list_are_not_sent() -> None:
@@ -158,6 +158,15 @@ def test_events_that_only_the_bounds_forbid_are_not_sent() -> None:
     subject = Changed(unchanged)
     run(subject, ["produce A", "produce A", "expire B", "expire A", "elect A"], records=1, epochs=1)
     assert subject.received == ["produce A", "expire B"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "sent"), [("kafka-2.1", ["expire B", "crash A", "restart A"]), ("kafka-2.3", ["expire B", "crash A"])]
+)
+def test_a_return_that_opens_an_epoch_counts_towards_the_bound(protocol: str, sent: list[str]) -> None:
+    subject = Changed(unchanged)
+    run(subject, ["expire B", "crash A", "restart A"], protocol, epochs=1)
+    assert subject.received == sent
 
 
 def test_of_the_events_that_the_model_refuses_in_one_state_the_first_is_sent() -> None:

@@ -14,7 +14,7 @@ from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule
 from epochfuzz.model.properties import NAMES, permitted
-from epochfuzz.model.protocols import GENERATIONS, parse_protocol
+from epochfuzz.model.protocols import NAMED, parse_protocol
 from tests.conform.reference import Reference
 from tests.conform.test_lockstep import Changed
 
@@ -28,11 +28,12 @@ def run(schedule: bytes, protocol: str, settings: Configuration, subject: Refere
 
 @given(
     seed=st.integers(0, 2**32),
-    protocol=st.sampled_from(list(GENERATIONS)),
+    protocol=st.sampled_from(list(NAMED)),
     settings=st.builds(
         Configuration,
         replicas=st.integers(2, 3),
         acks=st.sampled_from(["0", "1", "all"]),
+        min_insync_replicas=st.integers(1, 2),
         unclean_leader_election=st.booleans(),
         power_loss=st.booleans(),
         asynchronous_checkpoint=st.booleans(),
@@ -77,6 +78,28 @@ def test_nothing_is_made_up_where_a_field_is_left_out(hidden: str) -> None:
         broken = {sighting.fault.field for sighting in run(schedule, "hw", settings).sightings}
         shown = {sighting.fault.field for sighting in run(schedule, "hw", settings, Changed(hide)).sightings}
         assert shown <= broken
+
+
+NOT_ENOUGH = ["produce A", "shrink B", "power_loss A", "restart A", "elect A", "notify A"]
+
+
+@pytest.mark.parametrize("min_insync_replicas", [1, 2])
+def test_who_got_not_enough_replicas_after_append_was_promised_nothing(min_insync_replicas: int) -> None:
+    settings = Configuration(min_insync_replicas=min_insync_replicas, power_loss=True)
+    driven = run(parse_schedule(NOT_ENOUGH), "kip-320", settings)
+    broken = {failure.fault.field for failure in driven.failures}
+    assert "no-committed-loss" in broken
+    assert ("no-acked-loss" in broken) == (min_insync_replicas == 1)
+
+
+def test_the_isr_counts_in_full_where_a_member_shows_no_log() -> None:
+    def hide(observation: dict[str, Any]) -> None:
+        del observation["replicas"]["B"]["log"]
+
+    events = ["produce A", "fetch B", "receive B", "fetch B", "power_loss A", "restart A", "elect A", "notify A"]
+    settings = Configuration(min_insync_replicas=2, power_loss=True)
+    driven = run(parse_schedule(events), "kafka-2.1", settings, Changed(hide))
+    assert "no-acked-loss" in {failure.fault.field for failure in driven.failures}
 
 
 def test_a_high_watermark_beyond_the_log_is_seen() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.conform.subject.cluster import Cluster
 from tests.conform.subject.defects import DEFECTS
-from tests.conform.subject.generations import GENERATIONS
+from tests.conform.subject.protocols import PROTOCOLS
 
 
 def main() -> None:
@@ -29,8 +29,8 @@ def answer(cluster: Cluster, request: dict[str, Any]) -> dict[str, Any]:
     """The reply to a request."""
     if request["op"] == "event":
         return {"applied": cluster.apply(request["event"]), "observation": cluster.observe()}
-    if request["protocol"] not in GENERATIONS:
-        return {"ok": False, "error": f"there is {', '.join(GENERATIONS)}, and no {request['protocol']}"}
+    if request["protocol"] not in PROTOCOLS:
+        return {"ok": False, "error": f"there is {', '.join(PROTOCOLS)}, and no {request['protocol']}"}
     cluster.reset(request["config"], request["protocol"])
     return {"ok": True}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.conform.subject.disk import Disk
-from tests.conform.subject.generations import GENERATIONS
 from tests.conform.subject.process import Connection, bound, kill, start
+from tests.conform.subject.protocols import PROTOCOLS
 from tests.conform.subject.replica import Message
 
 NAMES = "ABCDE"
@@ -48,17 +48,18 @@ class Cluster:
     def reset(self, config: dict[str, Any], protocol: str) -> None:
         """Empty disks, everyone up, A leads epoch 0 with all in sync. Processes that live are used again."""
         self.config, self.protocol = config, protocol
+        self.does = PROTOCOLS[protocol]
         self.names = NAMES[: config["replicas"]]
         self.produced = 0
         self.decisions = [Decision("A", list(self.names))]
-        self.next_epoch = dict.fromkeys(self.names, 0)  # of the decisions, the first that a replica has not learned
+        self.next_epoch = dict.fromkeys(self.names, 1)  # of the decisions, the first that a replica has not learned
         self.seen: dict[str, Message] = {}
         self.reported: dict[str, Message] = {}
         for name in set(self._processes) - set(self.names):
             self._kill(name)
         for name in self.names:
             self._open(name, empty=True)
-            self._learn(name, 0)
+            self._do(name, "create", leader="A", isr=list(self.names))
 
     def apply(self, event: str) -> bool:
         """Carry out an event such as `fetch B`."""
@@ -89,8 +90,11 @@ class Cluster:
         return done
 
     def receive(self, name: str) -> bool:
-        """The answer arrives."""
-        return self._do(name, "receive")
+        """The answer arrives. What it says may be too much for a replica, which then ends."""
+        done = self._do(name, "receive")
+        if done and self.told[name]["halted"]:
+            self.crash(name)
+        return done
 
     def drop(self, name: str) -> bool:
         """The answer is lost."""
@@ -116,9 +120,14 @@ class Cluster:
         return True
 
     def restart(self, name: str) -> bool:
-        """Start the process on what is on disk. The controller notifies it of the current decision later."""
+        """Start the process on what is on disk. The controller notifies it of the current decision later.
+
+        With KIP-380 the controller knows that this is another process than before, and that the one before has failed.
+        """
         if self.is_up(name):
             return False
+        if self.does.fails_who_returns:
+            self.expire(name)
         self._open(name, empty=False)
         self.next_epoch[name] = self.epoch
         return True
@@ -140,19 +149,32 @@ class Cluster:
 
     def notify(self, name: str) -> bool:
         """The next decision reaches a replica."""
-        return self.is_up(name) and self.next_epoch[name] <= self.epoch and self._learn(name, self.next_epoch[name])
+        news = self.news_for(name)
+        return bool(news) and self._learn(name, news[0])
 
     def catch_up(self, name: str) -> bool:
-        """The latest decision reaches a replica that has missed others."""
-        return self.is_up(name) and self.next_epoch[name] < self.epoch and self._learn(name, self.epoch)
+        """The latest decision reaches a replica that is behind by more than one."""
+        news = self.news_for(name)
+        return bool(news) and self.next_epoch[name] < self.epoch and self._learn(name, news[-1])
+
+    def news_for(self, name: str) -> list[int]:
+        """The decisions that a replica has yet to learn. It ignores those without a leader: it never learns them."""
+        if not self.is_up(name):
+            return []
+        return [epoch for epoch in range(self.next_epoch[name], self.epoch + 1) if self.decisions[epoch].leader]
 
     def elect(self, name: str) -> bool:
-        """A member of the ISR becomes leader, or anyone, if that is allowed and no member is up."""
+        """A member of the ISR becomes leader, or anyone, if that is allowed and no member is up.
+
+        Unless a leader that is alive hands over to it, members that are not alive leave the ISR.
+        """
         current = self.decisions[-1]
         if not self.is_up(name) or name == current.leader:
             return False
         if name in current.isr:
-            self.decisions.append(Decision(name, list(current.isr)))
+            hands_over = current.leader is not None and self.is_up(current.leader)
+            members = current.isr if hands_over else filter(self.is_up, current.isr)
+            self.decisions.append(Decision(name, list(members)))
             return True
         if self.config["unclean_leader_election"] and not any(map(self.is_up, current.isr)):
             self.decisions.append(Decision(name, [name]))
@@ -175,9 +197,13 @@ class Cluster:
         return leader not in (None, name) and self._change_isr(str(leader), "shrink", name)
 
     def expand(self, name: str) -> bool:
-        """The leader finds that a follower, which fetches from it, has caught up."""
+        """The leader finds that a follower has caught up.
+
+        It goes by what it knows. Where epochs are not compared that may be of another time, so the follower must also
+        be one that fetches from it now.
+        """
         leader = self.true_leader()
-        if leader in (None, name) or not self._fetches_from(name, str(leader)):
+        if leader in (None, name) or not (self.does.fences or self._fetches_from(name, str(leader))):
             return False
         return self._change_isr(str(leader), "expand", name)
 
@@ -189,10 +215,8 @@ class Cluster:
         return leader
 
     def _fetches_from(self, name: str, leader: str) -> bool:
-        """Whether the leader hears from a follower. One at another epoch it would refuse, where epochs are compared."""
-        if not self.is_up(name) or self.seen[name]["leader"] != leader or self.reported[name]["truncating"]:
-            return False
-        return not GENERATIONS[self.protocol].fences or self.seen[name]["leader_epoch"] == self.epoch
+        """Whether the leader hears from a follower."""
+        return self.is_up(name) and self.seen[name]["leader"] == leader and not self.reported[name]["truncating"]
 
     def _change_isr(self, leader: str, verb: str, follower: str) -> bool:
         done = self._do(leader, verb, follower=follower)
@@ -245,5 +269,5 @@ class Cluster:
             "leader": None,
             "leader_epoch": None,
         }
-        if GENERATIONS[self.protocol].asks_for_epoch_end:
+        if self.does.asks_for_epoch_end:
             self.seen[name]["epochs"] = disk.read_epochs()

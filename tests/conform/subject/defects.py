@@ -6,11 +6,12 @@ They are here, and not among what they break, so that the implementation itself 
 from collections.abc import Callable
 from typing import Any
 
+from tests.conform.subject.cluster import Cluster, Decision
 from tests.conform.subject.disk import Disk
-from tests.conform.subject.epochs import LeaderEpochs
+from tests.conform.subject.epochs import UNDEFINED, LeaderEpochs
 from tests.conform.subject.log import Log
 from tests.conform.subject.records import Batch, batches
-from tests.conform.subject.replica import Replica
+from tests.conform.subject.replica import Message, Replica
 
 DEFECTS: dict[str, Callable[[], None]] = {}
 
@@ -88,6 +89,27 @@ def conflicting_epochs_are_kept(self: LeaderEpochs, epoch: int, offset: int) -> 
         self._replace([*self.entries, (epoch, offset)])
 
 
+@defect(Replica, "recover_epochs")
+def epochs_outlive_the_restart(self: Replica) -> None:
+    """An epoch without a record is taken for one that had some."""
+
+
+@defect(LeaderEpochs, "end_of")
+def unheard_epochs_have_an_end(self: LeaderEpochs, epoch: int, log_end: int) -> tuple[int, int]:
+    """As KIP-279 has it, and no release of Kafka: the leader answers with its own latest epoch."""
+    at = sum(1 for entry in self.entries if entry[0] <= epoch) - 1
+    if at < 0:
+        return UNDEFINED, UNDEFINED
+    return self.entries[at][0], self.entries[at + 1][1] if at + 1 < len(self.entries) else log_end
+
+
+@defect(Replica, "follow")
+def empty_logs_do_not_ask(self: Replica) -> None:
+    """There is nothing to cut, and so they fetch at once."""
+    self.has_stepped_back = False
+    self.truncating = self.log.end > 0
+
+
 @defect(Replica, "epoch_end")
 def latest_epoch_ends_at_the_high_watermark(self: Replica, epoch: int) -> tuple[int, int]:
     """Followers cut what they have and will only fetch again."""
@@ -100,13 +122,13 @@ def latest_epoch_ends_at_the_high_watermark(self: Replica, epoch: int) -> tuple[
 @defect(Replica, "fences")
 def older_epochs_are_not_fenced(self: Replica, epoch: int) -> bool:
     """A follower that has not heard of the leader's epoch is served."""
-    return self.generation.fences and epoch > self.known_epoch
+    return self.does.fences and epoch > self.known_epoch
 
 
 @defect(Replica, "fences")
 def newer_epochs_are_not_fenced(self: Replica, epoch: int) -> bool:
     """A leader of the past serves followers of the present."""
-    return self.generation.fences and epoch < self.known_epoch
+    return self.does.fences and epoch < self.known_epoch
 
 
 @defect(Replica, "drop")
@@ -133,16 +155,10 @@ def shrinking_does_not_advance(self: Replica, follower: str) -> bool:
     return True
 
 
-@defect(Replica, "lead")
-def remote_offsets_outlive_the_epoch(self: Replica, isr: list[str]) -> None:
+@defect(Replica, "remembered")
+def remote_offsets_outlive_the_epoch(self: Replica, isr: list[str]) -> dict[str, int]:
     """What followers had in an earlier epoch is taken for what they have."""
-    self.truncating = False
-    self.isr = isr
-    self.epoch_start = self.log.end
-    self.remote = dict.fromkeys(isr, self.log.end)
-    if self.generation.assigns_as_leader:
-        self.epochs.assign(self.known_epoch, self.log.end)
-    self.advance_high_watermark()
+    return self.remote
 
 
 @defect(Replica, "advance_high_watermark")
@@ -151,3 +167,23 @@ def everyone_is_waited_for(self: Replica) -> None:
     everyone = [name for name in "ABCDE"[: self.config["replicas"]] if name != self.name]
     everywhere = min([self.log.end, *(self.remote.get(name, 0) for name in everyone)])
     self.set_high_watermark(max(self.hw, everywhere))
+
+
+@defect(Replica, "answer_fetch")
+def answers_run_ahead(self: Replica, follower: str, offset: int) -> Message:
+    """An answer with records carries the high watermark that the request itself has brought about."""
+    if offset > self.log.end:
+        return {"out_of_range": self.log.end}
+    self.remote[follower] = offset
+    self.advance_high_watermark()
+    return {"batches": self.log.read(offset, self.config["records_per_fetch"]).hex(), "hw": self.hw}
+
+
+@defect(Cluster, "elect")
+def fail_over_keeps_the_dead(self: Cluster, name: str) -> bool:
+    """The ISR has members that are down, and the high watermark waits for them."""
+    current = self.decisions[-1]
+    if not self.is_up(name) or name == current.leader or name not in current.isr:
+        return False
+    self.decisions.append(Decision(name, list(current.isr)))
+    return True

@@ -35,10 +35,10 @@ class LeaderEpochs:
             self._replace(kept)
 
     def end_of(self, epoch: int, log_end: int) -> tuple[int, int]:
-        """The largest epoch that is not above the one asked for, and where it ends."""
-        at = sum(1 for entry in self.entries if entry[0] <= epoch) - 1
-        if epoch == UNDEFINED or not self.entries:
+        """The largest epoch that is not above the one asked for, and where it ends. Of later ones nothing is known."""
+        if epoch == UNDEFINED or epoch > self.latest:
             return UNDEFINED, UNDEFINED
+        at = sum(1 for entry in self.entries if entry[0] <= epoch) - 1
         if at < 0:
             return (epoch, self.entries[0][1]) if self._clears_conflicts else (UNDEFINED, UNDEFINED)
         is_last = at == len(self.entries) - 1

@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.conform.subject.disk import Disk
 from tests.conform.subject.epochs import UNDEFINED, LeaderEpochs
-from tests.conform.subject.generations import GENERATIONS, Generation
 from tests.conform.subject.log import Log
+from tests.conform.subject.protocols import PROTOCOLS, CutsWhen, Protocol
 from tests.conform.subject.records import batches
 
 Message = dict[str, Any]
@@ -23,19 +23,26 @@ class Replica:
     def __init__(self, name: str, directory: Path, config: Message, protocol: str, ask: Ask) -> None:
         self.name = name
         self.config = config
-        self.generation: Generation = GENERATIONS[protocol]
+        self.does: Protocol = PROTOCOLS[protocol]
         self.disk = Disk(directory)
         self.ask = ask
         self.log = Log(self.disk)
-        self.epochs = LeaderEpochs(self.disk, clears_conflicts=self.generation.assigns_as_leader)
+        self.epochs = LeaderEpochs(self.disk, clears_conflicts=self.does.assigns_as_leader)
+        self.recover_epochs()
         self.hw = self.recover_high_watermark()
         self.leader: str | None = None
         self.leader_epoch: int | None = None
         self.truncating = False
+        self.has_stepped_back = False  # while truncating: the log has been cut to where an older epoch ends
+        self.halted = False
         self.in_flight: Message | None = None
         self.isr: list[str] = []
         self.epoch_start = 0
         self.remote: dict[str, int] = {}  # log end offsets of followers, as their fetches showed them
+
+    def recover_epochs(self) -> None:
+        """Epochs that start at the end of the log, or beyond, have no record in it."""
+        self.epochs.cut(self.log.end)
 
     def recover_high_watermark(self) -> int:
         """The checkpoint, as far as the log still reaches."""
@@ -47,33 +54,56 @@ class Replica:
 
     # Decisions of the controller
 
-    def learn(self, leader: str | None, epoch: int, isr: list[str]) -> bool:
+    def learn(self, leader: str, epoch: int, isr: list[str]) -> bool:
         """A LeaderAndIsr request."""
-        is_new = leader != self.leader
+        led = self.leads
+        must_cut = self.must_cut(leader, epoch)
         self.leader, self.leader_epoch = leader, epoch
         self.in_flight = None
-        self.isr, self.remote = [], {}
-        if leader == self.name:
+        if self.leads:
+            self.remote = self.remembered(isr) if led else {}
             self.lead(isr)
-        elif leader is None:
-            self.truncating = False
-        elif is_new or self.generation.cuts_each_epoch:
-            self.follow()
+        else:
+            self.isr, self.remote = [], {}
+            if must_cut:
+                self.follow()
         return True
 
+    def create(self, leader: str, isr: list[str]) -> bool:
+        """The partition is new: there is a leader, and nobody has anything to cut."""
+        self.learn(leader, 0, isr)
+        self.truncating = False
+        return True
+
+    def must_cut(self, leader: str, epoch: int) -> bool:
+        """Whether news of another leader means that the log may have what that leader's has not."""
+        if leader != self.leader or self.does.cuts_when is CutsWhen.EACH_EPOCH:
+            return True
+        return self.does.cuts_when is CutsWhen.EPOCH_MISSED and epoch > self.known_epoch + 1
+
+    def remembered(self, isr: list[str]) -> dict[str, int]:
+        """What a leader that stays leader, in a later epoch, knows of its followers."""
+        if not self.does.remembers_followers:
+            return {}
+        return {name: end for name, end in self.remote.items() if name in isr}
+
     def lead(self, isr: list[str]) -> None:
-        """Become leader."""
+        """Become leader, or stay leader in a later epoch."""
         self.truncating = False
         self.isr = isr
         self.epoch_start = self.log.end
-        if self.generation.assigns_as_leader:
+        self.set_high_watermark(min(self.hw, self.log.end))
+        if self.does.assigns_as_leader:
             self.epochs.assign(self.known_epoch, self.log.end)
         self.advance_high_watermark()
 
     def follow(self) -> None:
         """Become a follower, whose log may have what its leader's has not."""
-        self.truncating = self.generation.asks_for_epoch_end and self.log.end > 0
-        if not self.generation.asks_for_epoch_end and self.log.end > 0:
+        self.has_stepped_back = False
+        if self.does.asks_for_epoch_end:
+            # From KIP-320 on a replica that has no epoch to ask for fetches at once.
+            self.truncating = bool(self.epochs.entries) or not self.does.fences
+        else:
             self.cut(self.hw)
 
     # As a leader
@@ -107,21 +137,25 @@ class Replica:
 
     def fences(self, epoch: int) -> bool:
         """Whether a follower at that epoch is refused."""
-        return self.generation.fences and epoch != self.leader_epoch
+        return self.does.fences and epoch != self.leader_epoch
 
     def epoch_end(self, epoch: int) -> tuple[int, int]:
         """OffsetsForLeaderEpoch."""
-        if not self.generation.steps_back and epoch > self.epochs.latest:
-            return UNDEFINED, UNDEFINED
         return self.epochs.end_of(epoch, self.log.end)
 
     def answer_fetch(self, follower: str, offset: int) -> Message:
-        """Fetch: the offset says what the follower has."""
+        """Fetch: the offset says what the follower has, which the leader notes once it has read what to answer.
+
+        Where it found no records it waits, and reads again.
+        """
         if offset > self.log.end:
+            if self.does.forgets_out_of_range:
+                self.remote.pop(follower, None)
             return {"out_of_range": self.log.end}
+        data, high_watermark = self.log.read(offset, self.config["records_per_fetch"]), self.hw
         self.remote[follower] = offset
         self.advance_high_watermark()
-        return {"batches": self.log.read(offset, self.config["records_per_fetch"]).hex(), "hw": self.hw}
+        return {"batches": data.hex(), "hw": high_watermark if data else self.hw}
 
     def shrink(self, follower: str) -> bool:
         """A follower has been behind for too long."""
@@ -141,7 +175,7 @@ class Replica:
     def is_in_sync(self, follower: str) -> bool:
         """By what its fetches showed."""
         seen = self.remote.get(follower)
-        needed = max(self.hw, self.epoch_start if self.generation.expands_at_epoch_start else 0)
+        needed = max(self.hw, self.epoch_start if self.does.expands_at_epoch_start else 0)
         return seen is not None and seen >= needed
 
     # As a follower
@@ -168,7 +202,7 @@ class Replica:
             case {"epoch": epoch, "end": end}:
                 self.cut_to_answer(epoch, end)
             case {"out_of_range": end}:
-                self.cut(end)
+                self.cut_out_of_range(end)
             case {"batches": data, "hw": hw}:
                 self.append(bytes.fromhex(data))
                 self.set_high_watermark(min(self.log.end, hw))
@@ -185,12 +219,19 @@ class Replica:
             self.epochs.assign(one.epoch, self.log.end)
             self.log.append_batch(one)
 
+    def cut_out_of_range(self, end: int) -> None:
+        """The log is longer than the leader's: what clients know may be in it, and will be lost."""
+        if self.does.halts_out_of_range and not self.config["unclean_leader_election"]:
+            self.halted = True
+        else:
+            self.cut(end)
+
     def cut_to_answer(self, epoch: int, end: int) -> None:
         """The leader has said where an epoch ends in its log."""
         self.truncating = False
         if end == UNDEFINED:
-            self.cut(self.hw)
-        elif not self.generation.steps_back:
+            self.cut(self.log.end if self.has_stepped_back else self.hw)
+        elif not self.does.steps_back:
             self.cut(end)
         else:
             self.step_back(epoch, end)
@@ -204,7 +245,7 @@ class Replica:
             self.cut(min(end, own_end))
         else:
             self.cut(own_end)
-            self.truncating = self.log.end > 0
+            self.truncating = self.has_stepped_back = True
 
     # On disk
 
@@ -212,8 +253,11 @@ class Replica:
         """Cut the log to `end` if it is longer, and what goes with it."""
         if end < self.log.end:
             self.log.cut(end)
-        self.epochs.cut(self.log.end)
-        self.set_high_watermark(min(self.hw, self.log.end))
+            self.epochs.cut(end)
+        elif not self.does.cuts_epochs_with_log:
+            self.epochs.cut(self.log.end)
+        if not self.does.keeps_high_watermark:
+            self.set_high_watermark(min(self.hw, self.log.end))
 
     def set_high_watermark(self, offset: int) -> None:
         """In memory, and on disk unless that is the business of `checkpoint`."""
@@ -255,8 +299,8 @@ class Replica:
             "leader": self.leader,
             "leader_epoch": self.leader_epoch,
         }
-        return seen | ({"epochs": self.epochs.entries} if self.generation.asks_for_epoch_end else {})
+        return seen | ({"epochs": self.epochs.entries} if self.does.asks_for_epoch_end else {})
 
     def report_to_controller(self) -> Message:
         """What the cluster has to know of it, and nobody else."""
-        return {"truncating": self.truncating, "isr": self.isr}
+        return {"truncating": self.truncating, "isr": self.isr, "halted": self.halted}
