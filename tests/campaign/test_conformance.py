@@ -8,17 +8,20 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.conformance import rows
+from epochfuzz.harness.campaign.conformance.work import Conformance
 from epochfuzz.harness.campaign.errors import CampaignError, sentence
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.conform import rows
 from epochfuzz.harness.conform.block import run_block
-from epochfuzz.harness.conform.campaign import Campaign
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.run import Outcome, run
 from epochfuzz.harness.conform.workers import Processes
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import parse_protocol
 from tests.conform.running import ROOT, SUBJECT
+
+from .conftest import Quiet
 
 KIP_320 = parse_protocol("kip-320")
 CASES = load_corpus([ROOT / "corpus" / "documents" / "isr-shrink-and-rejoin.yaml"])
@@ -29,6 +32,10 @@ def plan_of(*command: str, schedules: int = 60, seed: int = 3) -> Plan:
 
 
 DEFECTIVE = plan_of(*SUBJECT, "--defect", "everyone-is-waited-for")
+
+
+def campaign(spark, directory, plan: Plan) -> Campaign[Outcome]:
+    return Campaign.start_or_load(spark, str(directory), Conformance(plan))
 
 
 def processes_of(word: str) -> list[str]:
@@ -42,13 +49,15 @@ def processes_of(word: str) -> list[str]:
 
 
 def kept(spark, directory) -> list[int]:
-    return sorted(row["number"] for row in spark.read.parquet(f"{directory}/blocks").select("number").collect())
+    return sorted(
+        row["number"] for row in spark.read.parquet(f"{directory}/blocks").where("not again").select("number").collect()
+    )
 
 
 @pytest.fixture(scope="module")
 def finished(spark, tmp_path_factory):
     directory = str(tmp_path_factory.mktemp("campaign") / "finished")
-    return directory, run(DEFECTIVE, Campaign(spark, directory, DEFECTIVE))
+    return directory, campaign(spark, directory, DEFECTIVE).run(Quiet())
 
 
 def found(outcome: Outcome) -> list[dict]:
@@ -87,28 +96,28 @@ def test_a_finished_one_is_shown_again_without_running_anything(spark, finished,
 
     monkeypatch.setattr("epochfuzz.harness.campaign.workers.Workers.map", refuse)
     directory, done = finished
-    shown = run(DEFECTIVE, Campaign(spark, directory, DEFECTIVE))
+    shown = campaign(spark, directory, DEFECTIVE).run(Quiet())
     assert found(shown) == found(done)
     assert shown.seconds > 0
 
 
 def test_a_directory_of_another_campaign_is_refused_with_what_differs(spark, tmp_path):
-    Campaign(spark, str(tmp_path), plan_of("x", seed=1))
+    campaign(spark, tmp_path, plan_of("x", seed=1))
     with pytest.raises(CampaignError, match="another command, another seed: go on with what it was begun with"):
-        Campaign(spark, str(tmp_path), plan_of("y", seed=2))
+        campaign(spark, tmp_path, plan_of("y", seed=2))
 
 
 def test_a_command_that_a_worker_cannot_start_is_named(spark, tmp_path):
     plan = plan_of("no-such-command")
     with pytest.raises(PySparkException) as failed:
-        run(plan, Campaign(spark, str(tmp_path), plan))
+        campaign(spark, tmp_path, plan).run(Quiet())
     assert "'no-such-command' cannot be started" in sentence(str(failed.value))
 
 
 def test_no_process_of_the_subject_is_left(spark, tmp_path):
     command = (sys.executable, str(ROOT / "tests" / "conform" / "hostile.py"), "hang", "event", "left-by-campaign")
     plan = Plan(command, [KIP_320], Configuration(), 1, 1, patience=0.1)
-    assert not run(plan, Campaign(spark, str(tmp_path), plan)).conforms
+    assert not campaign(spark, tmp_path, plan).run(Quiet()).conforms
     assert processes_of("left-by-campaign") == []
 
 

@@ -17,19 +17,19 @@ from epochfuzz.harness.campaign.campaign import Campaign
 from epochfuzz.harness.campaign.directory import Directory
 from epochfuzz.harness.campaign.errors import CampaignError, sentence
 
-from .conftest import Quiet, block_rows, parameters
+from .conftest import Quiet, block_rows, parameters, start
 
 ROOT = Path(__file__).parents[2]
 
 DRIVER = """
 import sys
-from harness.campaign import session
-from harness.campaign.campaign import Campaign
-from harness.campaign.parameters import Parameters
+from epochfuzz.harness.campaign import session
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.kinds import work_of_text
 from tests.campaign.conftest import Quiet
 
 with session.opened("local[2]") as spark:
-    Campaign.start(spark, sys.argv[1], Parameters.from_text(sys.argv[2])).run(Quiet())
+    Campaign.start(spark, sys.argv[1], work_of_text(sys.argv[2])).run(Quiet())
 """
 
 
@@ -75,7 +75,7 @@ def test_what_is_missing_of_a_campaign_is_walked_again(spark, undisturbed, tmp_p
     first.rename(first.parent / "_temporary")  # as a wave looks whose driver was killed before it was committed
     campaign = Campaign.load(spark, directory)
     assert len(block_rows(campaign.directory)) < 40
-    campaign.walk(Quiet())
+    campaign.do_blocks(Quiet())
     assert block_rows(campaign.directory) == block_rows(undisturbed.directory)
 
 
@@ -108,7 +108,7 @@ def test_resuming_a_finished_campaign_shows_it_again(spark, undisturbed, tmp_pat
 
 def test_a_directory_that_holds_a_campaign_is_not_used_for_another(spark, undisturbed):
     with pytest.raises(CampaignError, match="already holds a campaign; go on with"):
-        Campaign.start(spark, undisturbed.directory.uri, parameters())
+        start(spark, undisturbed.directory.uri, parameters())
 
 
 def test_a_directory_that_holds_none_cannot_be_resumed(spark, tmp_path):
@@ -125,21 +125,21 @@ def test_a_campaign_is_not_resumed_under_other_rules(spark, undisturbed, tmp_pat
 
 
 def test_a_worker_with_other_rules_ends_the_campaign(spark, tmp_path):
-    campaign = Campaign.start(spark, str(tmp_path / "c"), parameters(model="0" * 16))
+    campaign = start(spark, tmp_path / "c", parameters(model="0" * 16))
     with pytest.raises(PythonException) as failure:
-        campaign.walk(Quiet())
+        campaign.do_blocks(Quiet())
     assert "the campaign is of model 0000" in sentence(str(failure.value))
 
 
 def test_a_directory_that_cannot_be_written_is_named(spark, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CampaignError, match="file/c cannot be written: "):
-        Campaign.start(spark, str(tmp_path / "file" / "c"), parameters())
+        start(spark, tmp_path / "file" / "c", parameters())
 
 
 def test_a_file_system_that_spark_does_not_know_is_named(spark):
     with pytest.raises(CampaignError, match='nowhere://c cannot be read: No FileSystem for scheme "nowhere"'):
-        Campaign.start(spark, "nowhere://c", parameters())
+        start(spark, "nowhere://c", parameters())
 
 
 def test_a_name_that_spark_would_take_for_a_pattern_is_refused(spark):

@@ -1,7 +1,5 @@
-"""Blocks: one row for each finished block of schedules, which is all that is kept of the schedules in it."""
+"""Blocks of walks and machines: a row for each, which is all that is kept of the schedules in it."""
 
-import os
-import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -12,8 +10,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from epochfuzz.harness.campaign.machines import MachineFailure
-from epochfuzz.harness.memory import most_memory
+from epochfuzz.harness.campaign.machines.own import MachineFailure
 from epochfuzz.harness.search.coverage import Coverage
 from epochfuzz.harness.search.walk import KEPT, Tally
 from epochfuzz.model import goals, properties
@@ -64,9 +61,6 @@ SCHEMA = pa.schema(
     {
         "first": pa.int64(),  # the number of the block's first schedule
         "schedules": pa.int64(),  # how many it has
-        "again": pa.bool_(),  # walked a second time, to be compared
-        "worker": pa.string(),  # host and process that walked it
-        "memory": pa.int64(),  # bytes that the process had at the most until then
         "results": pa.list_(_RESULT),  # one for each protocol, in the order of the parameters
         "steps": pa.int64(),  # that a machine of the user's own took; 0 otherwise
         "errors": pa.list_(_ERROR),  # how it failed
@@ -74,30 +68,16 @@ SCHEMA = pa.schema(
 )
 
 
-def row(first: int, tally: Tally, protocols: Sequence[Protocol], again: bool = False) -> dict[str, Any]:
+def row(first: int, tally: Tally, protocols: Sequence[Protocol]) -> dict[str, Any]:
     """The row of the block that begins with schedule `first`."""
     results = [_result(protocol.name, index, tally) for index, protocol in enumerate(protocols)]
-    return _row(first, tally.schedules, again) | {"results": results}
+    return {"first": first, "schedules": tally.schedules, "results": results, "steps": 0, "errors": []}
 
 
-def machine_row(
-    first: int, count: int, steps: int, failures: Sequence[MachineFailure], again: bool = False
-) -> dict[str, Any]:
+def machine_row(first: int, count: int, steps: int, failures: Sequence[MachineFailure]) -> dict[str, Any]:
     """The row of a block of runs of a machine of the user's own."""
-    return _row(first, count, again) | {"steps": steps, "errors": [asdict(failure) for failure in failures]}
-
-
-def _row(first: int, schedules: int, again: bool) -> dict[str, Any]:
-    return {
-        "first": first,
-        "schedules": schedules,
-        "again": again,
-        "worker": f"{platform.node()}/{os.getpid()}",
-        "memory": most_memory(),
-        "results": [],
-        "steps": 0,
-        "errors": [],
-    }
+    errors = [asdict(failure) for failure in failures]
+    return {"first": first, "schedules": count, "results": [], "steps": steps, "errors": errors}
 
 
 def _result(protocol: str, index: int, tally: Tally) -> dict[str, Any]:
