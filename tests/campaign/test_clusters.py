@@ -81,7 +81,7 @@ def run(directory, *, master="", remote="", block=5_000):
     """The findings of a campaign, and those of `fuzz`."""
     asked = parameters(block=block)
     command = [sys.executable, "-c", DRIVER, str(directory / "c"), asked.text(), master, remote]
-    settings = environment(directory) | {"PYTHONPATH": str(ROOT)}
+    settings = environment(directory) | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     ended = subprocess.run(command, cwd=directory, env=settings, check=True, stdout=subprocess.PIPE, text=True)
     walker = engine(asked)
     found = fuzz.findings(walker, walker.walk(0, asked.schedules), candidates=fuzz.MOST_CANDIDATES)
