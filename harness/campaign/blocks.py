@@ -51,7 +51,7 @@ def finished(directory: Directory, work: Work[Any]) -> DataFrame | None:
 
 
 def refuse_foreign(directory: Directory, work: Work[Any]) -> None:
-    """Blocks of another campaign were put, or left, into the directory. Raises CampaignError.
+    """Blocks of another campaign are in the directory. Raises CampaignError.
 
     Blocks that do not say (null, from before they did) are not refused.
     """

@@ -50,7 +50,7 @@ class Campaign(Generic[Outcome]):
 
     @staticmethod
     def start(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
-        """A new campaign. Raises CampaignError where there is one already, or what is left of one."""
+        """A new campaign. Raises CampaignError where there is one already, or the blocks of one."""
         directory = Directory(spark, uri)
         found = _work(directory)
         if found is not None:

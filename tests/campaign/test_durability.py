@@ -45,7 +45,11 @@ def driver(directory, asked):
     """A driver of its own, all of whose temporary files are beside the directory: once killed, it leaves them there."""
     command = [sys.executable, "-c", DRIVER, directory, asked.text()]
     beside = str(Path(directory).parent)
-    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "TMPDIR": beside, "SPARK_LOCAL_DIRS": beside}
+    environment = os.environ | {
+        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
+        "TMPDIR": beside,
+        "SPARK_LOCAL_DIRS": beside,
+    }
     return subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
 
 

@@ -55,7 +55,7 @@ FINDINGS = pa.schema(
         "answers": pa.list_(_ANSWER),  # to each event
         "shrunk_from": pa.int64(),  # events
         "seen": pa.int64(),  # how many schedules failed alike
-        "known_flaw": pa.string(),  # why it is no news; null where it is
+        "known_flaw": pa.string(),  # why the protocol itself breaks that; null where it should not
     }
 )
 

@@ -1,6 +1,6 @@
 """Conformance as the work of a campaign: a plan's blocks, the protocols one after another.
 
-A block is run as on this machine (conform/block.py), and what blocks come to is told as for a run on this machine
+A block is run as on this machine (conform/block.py), and its outcome is made as that of a run on this machine
 (conform/run.py), so that a campaign finds what such a run finds.
 """
 

@@ -51,7 +51,7 @@ _ERROR = pa.struct(
     {
         "error": pa.string(),  # the class of the exception
         "message": pa.string(),  # what it says, cut where that is long
-        "steps": pa.list_(pa.string()),  # of the machine, as Hypothesis tells them
+        "steps": pa.list_(pa.string()),  # of the machine, as Hypothesis has them
         "schedule": pa.int64(),  # the number of the run
     }
 )
