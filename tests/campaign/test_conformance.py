@@ -142,7 +142,7 @@ def test_a_subject_that_does_not_do_the_same_again_is_found_out_by_its_second_ru
     plan = Plan(command, [KIP_320], Configuration(), 2, 1)
     outcome = campaign(spark, tmp_path / "c", plan).run(Quiet())
     assert not outcome.conforms
-    assert Kind.UNSTABLE in {each.fault.kind for each in outcome.findings}
+    assert Kind.UNSTABLE in {each.fault.kind for each in outcome.nonconformities}
 
 
 def test_a_block_that_differs_the_second_time_names_the_first_schedule_that_does():
@@ -150,7 +150,7 @@ def test_a_block_that_differs_the_second_time_names_the_first_schedule_that_does
     assert first["failed"]
     one, *others = first["failed"]
     failed = unstable(first, first | {"failed": others}, DEFECTIVE)
-    assert (failed.trial.number, failed.failure.sent) == (one["schedule"], parse_schedule(one["events"]))
+    assert (failed.trial.number, failed.sighting.sent) == (one["schedule"], parse_schedule(one["events"]))
     assert failed.fault.kind is Kind.UNSTABLE
     assert failed.fault.sentence.endswith("then nothing is wrong")
     printed = first | {"failed": [one | {"output": "at 0x7f3a"}, *others], "steps": 7}
