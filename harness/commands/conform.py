@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
     from epochfuzz.harness.conform.nonconformity import Nonconformity
     from epochfuzz.harness.conform.plan import Plan
-    from epochfuzz.harness.conform.run import Crew
+    from epochfuzz.harness.conform.run import Conformance
 
 _CORPUS = Path("corpus")
 
@@ -82,6 +82,7 @@ def conform(
     from epochfuzz.harness.conform.plan import Plan
     from epochfuzz.harness.conform.process import CommandError
     from epochfuzz.harness.conform.run import run
+    from epochfuzz.harness.conform.workers import Processes
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
@@ -91,8 +92,12 @@ def conform(
     if campaign is not None:
         out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
     try:
-        with _exit_on_sigterm(), _crew(plan, campaign, master, remote, jobs or 1) as crew, show_search(out) as progress:
-            conformance = run(plan, crew, progress.doing)
+        with _exit_on_sigterm():
+            if campaign is not None:
+                conformance = _campaign(plan, campaign, master, remote)
+            else:
+                with show_search(out) as progress:
+                    conformance = run(plan, Processes(jobs or 1), progress.doing)
     except SubjectUnable as unable:
         raise BadInput(f"the subject is unable to run this protocol and configuration: {unable}") from None
     except CommandError as error:
@@ -116,17 +121,15 @@ def conform(
     return Exit.AS_EXPECTED
 
 
-@contextmanager
-def _crew(plan: "Plan", campaign: str | None, master: str | None, remote: str | None, jobs: int) -> Iterator["Crew"]:
-    if campaign is None:
-        from epochfuzz.harness.conform.workers import Processes
-
-        yield Processes(jobs)
-        return
+def _campaign(plan: "Plan", directory: str, master: str | None, remote: str | None) -> "Conformance":
     with spark_session(master, remote) as spark:
-        from epochfuzz.harness.conform.campaign import Campaign
+        from epochfuzz.harness.campaign.campaign import Campaign
+        from epochfuzz.harness.campaign.conformance.work import Trials
+        from epochfuzz.harness.campaign.progress import Shown
 
-        yield Campaign(spark, campaign, plan)
+        campaign = Campaign.start_or_load(spark, directory, Trials(plan))
+        with Shown.on(console(json_wanted=True), campaign.work) as progress:
+            return campaign.run(progress)
 
 
 @contextmanager
