@@ -34,7 +34,7 @@ SCHEDULES = 1_000_000
 
 @dataclass(frozen=True)
 class Broken:
-    """How a protocol breaks a property: a schedule, in a configuration, and whether none is shorter within its bounds."""
+    """A schedule, in a configuration, that breaks a property, and whether none within its bounds is shorter."""
 
     settings: Configuration
     events: tuple[str, ...]
@@ -74,7 +74,7 @@ def survey(protocol: Protocol) -> Verdicts:
 
 
 def search(protocol: Protocol, settings: Configuration, names: Sequence[str]) -> tuple[dict[str, Broken], bool]:
-    """The properties of those named that are broken within the bounds, and whether the others are searched for whole."""
+    """The properties, of those named, that break within the bounds, and whether all is searched for the others."""
     broken: dict[str, Broken] = {}
     remaining = properties.set_of(names)
     while remaining:

@@ -87,7 +87,7 @@ NOT_ENOUGH = ["produce A", "shrink B", "power_loss A", "restart A", "elect A", "
 def test_who_got_not_enough_replicas_after_append_was_promised_nothing(min_insync_replicas: int) -> None:
     settings = Configuration(min_insync_replicas=min_insync_replicas, power_loss=True)
     driven = run(parse_schedule(NOT_ENOUGH), "kip-320", settings)
-    broken = {failure.fault.field for failure in driven.failures}
+    broken = {sighting.fault.field for sighting in driven.sightings}
     assert "no-committed-loss" in broken
     assert ("no-acked-loss" in broken) == (min_insync_replicas == 1)
 
@@ -99,7 +99,7 @@ def test_the_isr_counts_in_full_where_a_member_shows_no_log() -> None:
     events = ["produce A", "fetch B", "receive B", "fetch B", "power_loss A", "restart A", "elect A", "notify A"]
     settings = Configuration(min_insync_replicas=2, power_loss=True)
     driven = run(parse_schedule(events), "kafka-2.1", settings, Changed(hide))
-    assert "no-acked-loss" in {failure.fault.field for failure in driven.failures}
+    assert "no-acked-loss" in {sighting.fault.field for sighting in driven.sightings}
 
 
 def test_a_high_watermark_beyond_the_log_is_seen() -> None:

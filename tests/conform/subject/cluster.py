@@ -92,7 +92,7 @@ class Cluster:
     def receive(self, name: str) -> bool:
         """The answer arrives. What it says may be too much for a replica, which then ends."""
         done = self._do(name, "receive")
-        if done and self.told[name]["halted"]:
+        if done and self.reported[name]["halted"]:
             self.crash(name)
         return done
 
