@@ -76,3 +76,16 @@ def restarted_follower_goes_on_fetching(p: State, r: int) -> int:
         p.known_epoch[r] = p.controller_epoch
         p.known_leader[r] = leader
     return refusal
+
+
+@in_place_of(
+    faults.restart,
+    "a leader that returns leads on with an ISR of itself, though it was taken for failed as it registered",
+)
+def returning_leader_leads_on(p: State, r: int) -> int:
+    led = controller.leader(p) == r
+    refusal = faults.restart(p, r)
+    if refusal == APPLIED and led:
+        p.known_leader[r] = r
+        p.isr[r] = 1 << r
+    return refusal
