@@ -98,7 +98,7 @@ def prove(defect: Defect) -> Proof | None:
 def _proof(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
     """The proof that begins with a schedule that shows the defect, or with the one written down if that is shorter."""
     written = proofs().get(defect.name)
-    if written is not None and replace(written.settings, records=settings.records, epochs=settings.epochs) == settings:
+    if written is not None and _unbounded(written.settings) == _unbounded(settings) and _still_holds(defect, written):
         schedule = min(schedule, written.shortest, key=len)
     exploration = _explore(defect, _needed(defect, settings, schedule), len(schedule) - 1)
     assert not exploration.memory_exhausted
@@ -108,12 +108,24 @@ def _proof(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
 def _shortest(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
     """The proof for a schedule that is a shortest within bounds, or for a shorter one that is not within them."""
     depth = len(schedule) - 1
-    free = replace(settings, records=Configuration.records, epochs=Configuration.epochs)
+    free = _unbounded(settings)
     exploration = _explore(defect, free.bounded_by(depth), depth) if depth else None
     if exploration is not None and exploration.shortest is not None:
         schedule = exploration.shortest
     unbounded = exploration is None or not exploration.memory_exhausted
     return Proof(_needed(defect, settings, schedule), broken_by(defect, free, schedule)[0], schedule, unbounded)
+
+
+def _unbounded(settings: Configuration) -> Configuration:
+    """The configuration with the greatest bounds that there can be."""
+    return replace(settings, records=Configuration.records, epochs=Configuration.epochs)
+
+
+def _still_holds(defect: Defect, written: Proof) -> bool:
+    """Whether what is written down shows the defect under the rules as they are now."""
+    return _is_enabled(defect, written.settings, written.shortest) and written.property in broken_by(
+        defect, written.settings, written.shortest
+    )
 
 
 def _needed(defect: Defect, settings: Configuration, schedule: bytes) -> Configuration:

@@ -8,6 +8,7 @@ import pytest
 from epochfuzz.harness.search import findings as fuzz
 from epochfuzz.harness.search import situations
 from epochfuzz.harness.search.coverage import Coverage
+from epochfuzz.harness.search.hunt import Hunter
 from epochfuzz.harness.search.walk import Tally, Walker
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model import goals, properties, state
@@ -117,3 +118,8 @@ def test_kip_320_holds_every_property_without_faults():
     for replicas in (2, 3):
         tally = walker("kip-320", settings=Configuration(replicas=replicas)).walk(0, 20_000)
         assert tally.seen.sum() == 0
+
+
+def test_random_schedules_walk_into_what_a_re_elected_leader_loses_with_every_seed():
+    hunter = Hunter(parse_protocol("kafka-2.6.1"), Configuration(replicas=3), properties.set_of(["isr-complete"]))
+    assert all(hunter.first("swarm", seed, 3_000_000) for seed in range(10))
