@@ -150,11 +150,14 @@ def expired_leader_stays_in_sync(p: State, r: int) -> int:
     return refusal
 
 
-@in_place_of(controller.elect_member, "an election after a leader expired does not open a new epoch")
+@in_place_of(
+    controller.elect_member,
+    "an election after a leader expired does not open a new epoch",
+    protocol="kip-320:leaderless=obeyed",
+)
 def elected_in_the_same_epoch(p: State, r: int) -> int:
-    if controller.leader(p) != NONE:
-        return controller.elect_member(p, r)
-    members = controller.live(p, controller.isr(p))
-    p.controller_epoch -= 1
+    members = controller.isr(p)
+    if controller.leader(p) == NONE:
+        p.controller_epoch -= 1
     controller.decide(p, r, members)
     return APPLIED

@@ -31,7 +31,11 @@ def checkpoint_lost(p: State, r: int) -> int:
     return refusal
 
 
-@in_place_of(faults.checkpoint, "a replica checkpoints its log end offset as its high watermark")
+@in_place_of(
+    faults.checkpoint,
+    "a replica checkpoints its log end offset as its high watermark",
+    protocol="kip-320:registration=resume",
+)
 def checkpoint_of_the_log_end(p: State, r: int) -> int:
     refusal = faults.checkpoint(p, r)
     if refusal == APPLIED:
