@@ -14,7 +14,7 @@ from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model import goals, properties, state
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts, verb_of
-from epochfuzz.model.protocols import GENERATIONS, parse_protocol
+from epochfuzz.model.protocols import GENERATIONS, RELEASES, parse_protocol
 
 PLAIN = Configuration()
 EVERY_FAULT = Configuration(
@@ -110,7 +110,7 @@ def test_every_goal_is_met_by_some_protocol_when_every_fault_may_happen():
     subject = walker(*GENERATIONS, settings=EVERY_FAULT)
     met = subject.walk(0, 20_000).goals.sum(axis=0)
     strict = Configuration(replicas=3, min_insync_replicas=2)
-    met += walker(*GENERATIONS, settings=strict).walk(0, 2_000).goals.sum(axis=0)
+    met += walker(*GENERATIONS, *RELEASES, settings=strict).walk(0, 2_000).goals.sum(axis=0)
     assert [name for name, count in zip(goals.NAMES, met, strict=True) if count == 0] == []
 
 
