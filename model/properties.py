@@ -64,12 +64,12 @@ def high_watermark_beyond_log(p: State) -> bool:
 
 def isr_incomplete(p: State) -> bool:
     """A live member of the true ISR lacks what a presumed leader has below its high watermark (StrongIsr)."""
-    members = controller.live(p, controller.isr(p))
+    members = controller.isr(p)
     for leader in range(p.replicas):
         if presumes_leadership(p, leader):
             end = readable_end(p, leader)
             for r in range(p.replicas):
-                if members >> r & 1 and (
+                if (members >> r & 1 and p.up[r]) and (
                     p.leo[r] < end or log.prefix(p.log_record[leader] ^ p.log_record[r], end) != 0
                 ):
                     return True

@@ -1,7 +1,7 @@
 """Mistakes in acknowledgement: the producer is answered before its record is safe."""
 
 from epochfuzz.harness.defects.defect import in_place_of
-from epochfuzz.model import promises, replication
+from epochfuzz.model import leadership, log, promises, replication
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.state import State
 
@@ -30,3 +30,24 @@ def acks_all_answered_when_sent(p: State, follower: int, leader: int) -> None:
 def acks_all_answered_by_one_follower(p: State, follower: int, leader: int) -> None:
     replication.request_records(p, follower, leader)
     p.acked |= p.standing[leader] & p.standing[follower]
+
+
+@in_place_of(
+    leadership.step_down,
+    "producers that still wait at a leader which has to step down are told that their records are stored",
+)
+def waiting_producers_answered_at_step_down(p: State, r: int) -> None:
+    if p.acks == Acks.ALL and p.isr[r] != 0:  # as a leader has it
+        for offset in range(p.high_watermark[r], p.leo[r]):
+            p.acked |= 1 << log.at(p.log_record[r], offset)
+    leadership.step_down(p, r)
+
+
+@in_place_of(
+    promises.answer_producers,
+    "with acks=all the producer is answered though the ISR has fallen below min.insync.replicas since the append",
+)
+def acks_all_answered_below_min_insync_replicas(p: State, r: int, start: int) -> None:
+    for offset in range(start, p.high_watermark[r]):
+        p.acked |= 1 << log.at(p.log_record[r], offset)
+    promises.answer_producers(p, r, start)

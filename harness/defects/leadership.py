@@ -12,6 +12,14 @@ def followers_remembered_across_epochs(p: State, r: int) -> None:
     p.led_from[r] = 0
 
 
+@in_place_of(
+    leadership.forget_positions,
+    "a leader that is elected again goes on from what it knew of its followers, be they in the new ISR or not",
+)
+def staying_leader_remembers_its_followers(p: State, leader: int, but: int) -> None:
+    pass
+
+
 @in_place_of(leadership.learn, "an answer of the former leader is applied after the follower learned of a new one")
 def answer_outlives_its_epoch(p: State, r: int, epoch: int) -> None:
     previous_leader = p.known_leader[r]

@@ -114,6 +114,15 @@ def election_makes_everyone_in_sync(p: State, r: int) -> int:
     return APPLIED
 
 
+@in_place_of(controller.elect_member, "a fail-over takes all replicas that are up into the ISR, not its members alone")
+def failover_makes_the_living_in_sync(p: State, r: int) -> int:
+    fails_over = controller.leader(p) == NONE or not p.up[controller.leader(p)]
+    controller.elect_member(p, r)
+    if fails_over:
+        p.decided_isr[p.controller_epoch] = controller.live(p, (1 << p.replicas) - 1)
+    return APPLIED
+
+
 @in_place_of(controller.elect_uncleanly, "after an unclean election the former members of the ISR are still in it")
 def unclean_leader_keeps_the_old_isr(p: State, r: int) -> int:
     members = controller.isr(p)
@@ -141,7 +150,11 @@ def expired_leader_stays_in_sync(p: State, r: int) -> int:
     return refusal
 
 
-@in_place_of(controller.elect_member, "an election after a leader expired does not open a new epoch")
+@in_place_of(
+    controller.elect_member,
+    "an election after a leader expired does not open a new epoch",
+    protocol="kip-320:leaderless=obeyed",
+)
 def elected_in_the_same_epoch(p: State, r: int) -> int:
     members = controller.isr(p)
     if controller.leader(p) == NONE:

@@ -20,7 +20,7 @@ from epochfuzz.harness.search.explore import Exploration, explore
 from epochfuzz.harness.search.hunt import Hunter
 from epochfuzz.harness.search.shrink import shrink
 from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.configuration import MAX_EPOCHS, Configuration
 from epochfuzz.model.events import Verb, parse_schedule, schedule_texts, verb_of
 from epochfuzz.model.execution import Execution
 
@@ -98,9 +98,9 @@ def prove(defect: Defect) -> Proof | None:
 def _proof(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
     """The proof that begins with a schedule that shows the defect, or with the one written down if that is shorter."""
     written = proofs().get(defect.name)
-    if written is not None and replace(written.settings, records=settings.records, epochs=settings.epochs) == settings:
+    if written is not None and _unbounded(written.settings) == _unbounded(settings) and _still_holds(defect, written):
         schedule = min(schedule, written.shortest, key=len)
-    exploration = _explore(defect, _needed(settings, schedule), len(schedule) - 1)
+    exploration = _explore(defect, _needed(defect, settings, schedule), len(schedule) - 1)
     assert not exploration.memory_exhausted
     return _shortest(defect, settings, exploration.shortest or schedule)
 
@@ -108,19 +108,37 @@ def _proof(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
 def _shortest(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
     """The proof for a schedule that is a shortest within bounds, or for a shorter one that is not within them."""
     depth = len(schedule) - 1
-    free = replace(settings, records=Configuration.records, epochs=Configuration.epochs)
+    free = _unbounded(settings)
     exploration = _explore(defect, free.bounded_by(depth), depth) if depth else None
     if exploration is not None and exploration.shortest is not None:
         schedule = exploration.shortest
     unbounded = exploration is None or not exploration.memory_exhausted
-    return Proof(_needed(settings, schedule), broken_by(defect, free, schedule)[0], schedule, unbounded)
+    return Proof(_needed(defect, settings, schedule), broken_by(defect, free, schedule)[0], schedule, unbounded)
 
 
-def _needed(settings: Configuration, schedule: bytes) -> Configuration:
-    """The configuration with the least bounds that a schedule needs."""
+def _unbounded(settings: Configuration) -> Configuration:
+    """The configuration with the greatest bounds that there can be."""
+    return replace(settings, records=Configuration.records, epochs=Configuration.epochs)
+
+
+def _still_holds(defect: Defect, written: Proof) -> bool:
+    """Whether what is written down shows the defect under the rules as they are now."""
+    return _is_enabled(defect, written.settings, written.shortest) and written.property in broken_by(
+        defect, written.settings, written.shortest
+    )
+
+
+def _needed(defect: Defect, settings: Configuration, schedule: bytes) -> Configuration:
+    """The configuration with the least bounds under which every event of a schedule is enabled."""
     records = sum(verb_of(event) is Verb.PRODUCE for event in schedule)
-    epochs = sum(verb_of(event) in (Verb.ELECT, Verb.EXPIRE) for event in schedule)
-    return replace(settings, records=max(1, records), epochs=epochs)
+    bounds = (replace(settings, records=max(1, records), epochs=epochs) for epochs in range(MAX_EPOCHS + 1))
+    return next(each for each in bounds if _is_enabled(defect, each, schedule))
+
+
+def _is_enabled(defect: Defect, settings: Configuration, schedule: bytes) -> bool:
+    """Whether every event of a schedule is, one after the other."""
+    execution = Execution(defect.broken_protocol, settings)
+    return all(execution.apply(event) for event in schedule)
 
 
 def _explore(defect: Defect, settings: Configuration, depth: int | None) -> Exploration:

@@ -31,7 +31,11 @@ def checkpoint_lost(p: State, r: int) -> int:
     return refusal
 
 
-@in_place_of(faults.checkpoint, "a replica checkpoints its log end offset as its high watermark")
+@in_place_of(
+    faults.checkpoint,
+    "a replica checkpoints its log end offset as its high watermark",
+    protocol="kip-320:registration=resume",
+)
 def checkpoint_of_the_log_end(p: State, r: int) -> int:
     refusal = faults.checkpoint(p, r)
     if refusal == APPLIED:
@@ -75,4 +79,17 @@ def restarted_follower_goes_on_fetching(p: State, r: int) -> int:
     if refusal == APPLIED and leader != NONE and leader != r:
         p.known_epoch[r] = p.controller_epoch
         p.known_leader[r] = leader
+    return refusal
+
+
+@in_place_of(
+    faults.restart,
+    "a leader that returns leads on with an ISR of itself, though it was taken for failed as it registered",
+)
+def returning_leader_leads_on(p: State, r: int) -> int:
+    led = controller.leader(p) == r
+    refusal = faults.restart(p, r)
+    if refusal == APPLIED and led:
+        p.known_leader[r] = r
+        p.isr[r] = 1 << r
     return refusal

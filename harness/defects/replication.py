@@ -97,6 +97,15 @@ def fetch_acknowledges_what_it_sends(p: State, leader: int, follower: int, offse
     replication.update_position(p, leader, follower, min(p.leo[leader], offset + p.records_per_fetch))
 
 
+@in_place_of(
+    replication.request_epoch_end,
+    "the leader takes a follower that asks where its epoch ends for one that has all up to its log end offset",
+)
+def epoch_request_taken_for_a_fetch(p: State, follower: int, leader: int) -> None:
+    replication.request_epoch_end(p, follower, leader)
+    replication.update_position(p, leader, follower, min(p.leo[follower], p.leo[leader]))
+
+
 @in_place_of(replication.update_position, "the leader keeps the highest position that it has seen of a follower")
 def remote_log_end_only_grows(p: State, leader: int, follower: int, offset: int) -> None:
     replication.update_position(p, leader, follower, max(p.remote_leos[leader, follower], offset))

@@ -35,8 +35,8 @@ _MODULES = ("compilation", "coverage", "explore", "generate", "hunt", "packing",
 
 # Rules that are called and not inlined. Of the events that are tried most are not enabled, and to find that out takes
 # less than a call does; but what is rare and long would only take longer to compile.
-_CALLED_MODULES = ("epoch_cache", "healing", "truncation")
-_CALLED = ("crash", "learn")
+_CALLED_MODULES = ("epoch_cache", "healing", "processes", "truncation")
+_CALLED = ("learn", "remember_readable")
 
 _kernels: list[Callable[..., Any]] = []
 

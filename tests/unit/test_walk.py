@@ -8,12 +8,13 @@ import pytest
 from epochfuzz.harness.search import findings as fuzz
 from epochfuzz.harness.search import situations
 from epochfuzz.harness.search.coverage import Coverage
+from epochfuzz.harness.search.hunt import Hunter
 from epochfuzz.harness.search.walk import Tally, Walker
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model import goals, properties, state
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts, verb_of
-from epochfuzz.model.protocols import GENERATIONS, parse_protocol
+from epochfuzz.model.protocols import GENERATIONS, RELEASES, parse_protocol
 
 PLAIN = Configuration()
 EVERY_FAULT = Configuration(
@@ -109,7 +110,7 @@ def test_every_goal_is_met_by_some_protocol_when_every_fault_may_happen():
     subject = walker(*GENERATIONS, settings=EVERY_FAULT)
     met = subject.walk(0, 20_000).goals.sum(axis=0)
     strict = Configuration(replicas=3, min_insync_replicas=2)
-    met += walker(*GENERATIONS, settings=strict).walk(0, 2_000).goals.sum(axis=0)
+    met += walker(*GENERATIONS, *RELEASES, settings=strict).walk(0, 2_000).goals.sum(axis=0)
     assert [name for name, count in zip(goals.NAMES, met, strict=True) if count == 0] == []
 
 
@@ -117,3 +118,8 @@ def test_kip_320_holds_every_property_without_faults():
     for replicas in (2, 3):
         tally = walker("kip-320", settings=Configuration(replicas=replicas)).walk(0, 20_000)
         assert tally.seen.sum() == 0
+
+
+def test_random_schedules_walk_into_what_a_re_elected_leader_loses_with_every_seed():
+    hunter = Hunter(parse_protocol("kafka-2.6.1"), Configuration(replicas=3), properties.set_of(["isr-complete"]))
+    assert all(hunter.first("swarm", seed, 3_000_000) for seed in range(10))
