@@ -11,8 +11,11 @@ from rich.text import Text
 from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.reference import explain as explaining
+from epochfuzz.harness.reference import releases
 from epochfuzz.harness.reference.explain import Entry, Example
+from epochfuzz.harness.reference.survey import Verdicts, surveyed
 from epochfuzz.harness.testing import run_schedule
+from epochfuzz.model.properties import NAMES
 from epochfuzz.model.protocols import GENERATIONS
 
 
@@ -20,7 +23,8 @@ def explain(
     name: Annotated[
         list[str] | None,
         typer.Argument(
-            help="A property, mechanism, choice of a mechanism, generation, event or goal. All are listed if left out."
+            help="A property, mechanism, choice of a mechanism, generation, release, event or goal; or `releases` for"
+            " what each of them keeps and breaks. All names are listed if left out."
         ),
     ] = None,
     json: options.Json = False,
@@ -33,6 +37,7 @@ def explain(
     - `epochfuzz explain no-divergence`
     - `epochfuzz explain isr_expansion=epoch_start`
     - `epochfuzz explain high watermark went back`
+    - `epochfuzz explain releases`
     """
     out = console(json)
     if not name:
@@ -41,6 +46,8 @@ def explain(
         if json:
             print_json({"names": [{"name": e.name, "kind": e.kind, "summary": e.summary} for e in entries]})
         return Exit.AS_EXPECTED
+    if name == ["releases"]:
+        return _explain_releases(out, json)
     try:
         entry = explaining.find(" ".join(name))
     except explaining.UnknownName as error:
@@ -49,6 +56,35 @@ def explain(
     if json:
         print_json(_json(entry))
     return Exit.AS_EXPECTED
+
+
+def _explain_releases(out: Console, json: bool) -> int:
+    """The map of releases: what each of them, and each generation, keeps and breaks."""
+    table = Table(title="Properties by release")
+    for column in releases.HEAD:
+        table.add_column("-\n".join(column.rsplit("-", 1)))
+    for row in releases.rows():
+        table.add_row(*row)
+    out.print(table)
+    out.print(Text(releases.LEGEND))
+    out.print(Text(f"The searches: {'; '.join(releases.bounds())}; clean elections, no power loss."))
+    if json:
+        print_json({"releases": [_release_json(name, verdicts) for name, verdicts in surveyed().items()]})
+    return Exit.AS_EXPECTED
+
+
+def _release_json(name: str, verdicts: Verdicts) -> dict[str, Any]:
+    broken = {
+        property_: {
+            "length": len(how.events),
+            "certified_minimal": how.is_minimal,
+            "configuration": how.settings.changed(),
+            "events": list(how.events),
+        }
+        for property_, how in verdicts.broken.items()
+    }
+    holds = [property_ for property_ in NAMES if property_ not in broken]
+    return {"protocol": name, "broken": broken, "holds": holds, "complete": list(verdicts.complete)}
 
 
 def _print_list(out: Console, entries: list[Entry]) -> None:

@@ -19,13 +19,14 @@ from epochfuzz.model.events import Verb
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.properties import PROPERTIES
-from epochfuzz.model.protocols import GENERATIONS, Protocol
+from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, Protocol
 
 # The kinds of names, and the word for several, which is also the name of their file in glossary/.
 KINDS = {
     "property": "properties",
     "mechanism": "mechanisms",
     "generation": "generations",
+    "release": "releases",
     "event": "events",
     "goal": "goals",
 }
@@ -106,6 +107,8 @@ def _declared(kind: str) -> dict[str, str]:
             }
         case "generation":
             return dict.fromkeys(GENERATIONS, "a generation of the protocol")
+        case "release":
+            return dict.fromkeys(RELEASES, "a release of Kafka")
         case "event":
             return {verb.text: verb.meaning for verb in Verb}
         case _:
@@ -133,12 +136,11 @@ def find(name: str) -> Entry:
 
 
 def by_generation(entry: Entry) -> dict[str, str]:
-    """What a name stands for in each generation; of a generation, the mechanisms it is made of."""
-    return {
-        name: _in_generation(entry, generation)
-        for name, generation in GENERATIONS.items()
-        if entry.kind != "generation" or name == entry.name
-    }
+    """What a name stands for in each generation; of a generation or release, the mechanisms it is made of."""
+    if entry.name in NAMED:
+        protocol = NAMED[entry.name]
+        return {entry.name: ", ".join(f"{mechanism}={protocol.choice(mechanism).text}" for mechanism in MECHANISMS)}
+    return {name: _in_generation(entry, generation) for name, generation in GENERATIONS.items()}
 
 
 def _in_generation(entry: Entry, generation: Protocol) -> str:
@@ -147,8 +149,6 @@ def _in_generation(entry: Entry, generation: Protocol) -> str:
         return f"may break: {flaw}" if flaw else "must hold"
     if entry.kind == "mechanism":
         return generation.choice(entry.name.partition("=")[0]).text
-    if entry.kind == "generation":
-        return ", ".join(f"{mechanism}={generation.choice(mechanism).text}" for mechanism in MECHANISMS)
     if entry.kind == "goal":
         asked_for = goals.asked_for(generation, entry.example.settings if entry.example else Configuration())
         return "asked for" if entry.name in asked_for else "counted, not asked for"

@@ -3,15 +3,19 @@
 `python -m epochfuzz.harness.reference.pages`, in a checkout, writes them anew.
 """
 
+import functools
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from epochfuzz.harness.reference import markdown
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.reference import markdown, releases
 from epochfuzz.harness.reference.explain import Entry, Example, by_generation, glossary
+from epochfuzz.harness.search.expectations import known_flaw
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, Protocol
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
@@ -36,10 +40,18 @@ def pages() -> dict[str, str]:
         "mechanisms.md": _page(
             "Mechanisms and generations",
             "After this page you can put together any protocol that epochfuzz knows. A protocol is a choice for each"
-            " of five mechanisms. A generation is the choice that some versions of Kafka made, and its name is a"
+            " mechanism. A generation is the choice that some versions of Kafka made, and its name is a"
             " protocol, such as `kip-320`; with mechanisms replaced, it reads `kip-320:fencing=none` or"
             " `kip-320:fencing=none,truncation=leader_epoch`. `epochfuzz explain NAME` draws the examples.",
-            [*_choices(), *_sections("generation"), *_sections("mechanism")],
+            [*_choices(GENERATIONS), *_sections("generation"), *_sections("mechanism")],
+        ),
+        "releases.md": _page(
+            "Releases",
+            "After this page you can tell what a release of Kafka keeps and what it breaks, in how few events, and"
+            " where to look at it. A generation is a design with its repairs, what the rules promise; a release is what"
+            " shipped, with its flaws. Both are protocols: `kafka-2.0.0:fencing=epoch` is one as well."
+            " `epochfuzz explain releases` prints the table, `epochfuzz explain NAME` draws the examples.",
+            [*_survey(), *_choices(RELEASES), *_sections("release"), *_breaking()],
         ),
         "properties.md": _page(
             "Properties",
@@ -95,9 +107,45 @@ def _configured(settings: Configuration) -> str:
     return f" with {', '.join(f'`{word}`' for word in words)}" if words else ""
 
 
-def _choices() -> Iterator[str]:
-    rows = [[name, *(generation.choice(each).text for each in MECHANISMS)] for name, generation in GENERATIONS.items()]
-    yield markdown.table(["generation", *MECHANISMS], rows)
+def _choices(protocols: dict[str, Protocol]) -> Iterator[str]:
+    """A row for each mechanism, for there are more of them than protocols."""
+    rows = [[each, *(protocol.choice(each).text for protocol in protocols.values())] for each in MECHANISMS]
+    yield markdown.table(["mechanism", *protocols], rows)
+
+
+def _survey() -> Iterator[str]:
+    yield markdown.table(releases.HEAD, releases.rows())
+    yield _wrapped(f"{releases.LEGEND} The searches: {'; '.join(releases.bounds())}; clean elections, no power loss.")
+
+
+def _breaking() -> Iterator[str]:
+    """How each protocol breaks what it breaks, why that is known, and a case of the corpus to look at."""
+    yield "## What breaks, and how"
+    by_schedule: dict[tuple[str, ...], list[str]] = {}
+    for name, property_, how in releases.broken():
+        by_schedule.setdefault((name, *how.events), []).append(property_)
+    for (name, *events), broken in by_schedule.items():
+        schedule = ", ".join(f"`{event}`" for event in events)
+        why = known_flaw(NAMED[name], Configuration(), broken[0])
+        case = _case_of(name, broken[0])
+        see = f" See the case `{case.id}`." if case else ""
+        properties_ = ", ".join(f"`{each}`" for each in broken)
+        yield _wrapped(f"`{name}` breaks {properties_} in {len(events)} events: {schedule}. {_sentence(why)}{see}")
+
+
+def _sentence(text: str | None) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else "Not known before."
+
+
+@functools.cache
+def _corpus() -> list[Case]:
+    return load_corpus([DIRECTORY.parents[1] / "corpus"])
+
+
+def _case_of(protocol: str, property_: str) -> Case | None:
+    """The case with the fewest events in which the protocol is expected to break the property."""
+    cases = [case for case in _corpus() if protocol in case.expect and property_ in case.expect[protocol].broken]
+    return min(cases, key=lambda case: len(case.events), default=None)
 
 
 def _verdicts() -> Iterator[str]:

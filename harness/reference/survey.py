@@ -1,7 +1,7 @@
 """The survey of releases: which of them keeps which property, within which bounds, or breaks it in how many events.
 
 `python -m epochfuzz.harness.reference.survey [PROTOCOL ...]`, in a checkout, makes it anew, for some protocols or all:
-an hour or so, and up to 4 GiB. What it finds is in survey.yaml beside this file, from which the page of releases and
+an hour or so. What it finds is in survey.yaml beside this file, from which the page of releases and
 `epochfuzz explain releases` are made.
 """
 
@@ -30,6 +30,7 @@ FILE = Path(__file__).with_name("survey.yaml")
 SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, records=1, epochs=3))
 WALKED = Configuration(replicas=3)
 SCHEDULES = 1_000_000
+MEMORY = 2 << 30  # bytes for a search: where that is not enough, it is not complete
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def search(protocol: Protocol, settings: Configuration, names: Sequence[str]) ->
     broken: dict[str, Broken] = {}
     remaining = properties.set_of(names)
     while remaining:
-        found = explore(protocol, settings, remaining)
+        found = explore(protocol, settings, remaining, memory=MEMORY)
         if found.shortest is None:
             return broken, found.complete
         at_its_end = broken_by(protocol, settings, found.shortest) & remaining
