@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -13,7 +14,7 @@ from epochfuzz.harness.commands.output import BadInput, Exit, console, print_jso
 from epochfuzz.harness.reference import explain as explaining
 from epochfuzz.harness.reference import releases
 from epochfuzz.harness.reference.explain import Entry, Example
-from epochfuzz.harness.reference.survey import Verdicts, surveyed
+from epochfuzz.harness.reference.releases import Verdicts, surveyed
 from epochfuzz.harness.testing import run_schedule
 from epochfuzz.model.properties import NAMES
 from epochfuzz.model.protocols import GENERATIONS
@@ -60,9 +61,9 @@ def explain(
 
 def _explain_releases(out: Console, json: bool) -> int:
     """The map of releases: what each of them, and each generation, keeps and breaks."""
-    table = Table(title="Properties by release")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in releases.HEAD:
-        table.add_column("-\n".join(column.rsplit("-", 1)))
+        table.add_column(column.replace("-", "-\n"), no_wrap=True)
     for row in releases.rows():
         table.add_row(*row)
     out.print(table)

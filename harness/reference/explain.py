@@ -69,7 +69,7 @@ class Entry:
     @property
     def summary(self) -> str:
         """The first sentence of what it means."""
-        return self.means.split(". ")[0] + "."
+        return self.means.split(". ")[0].removesuffix(".") + "."
 
 
 @functools.cache

@@ -1,18 +1,56 @@
-"""Releases: what each of them, and each generation, keeps and breaks, as tables show it; from the survey."""
+"""Releases: what each of them, and each generation, keeps and breaks, as the last survey found it (survey.py)."""
 
+import functools
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from epochfuzz.harness.reference.survey import SCHEDULES, SEARCHED, Broken, Verdicts, surveyed
+import yaml
+
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.properties import NAMES
+
+FILE = Path(__file__).with_name("survey.yaml")
+
+# Complete searches, one after the other for what is not broken yet: a schedule that breaks a property is a shortest one
+# for that many replicas. Then walks, whose findings are certified within the bounds that their schedules need.
+SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, records=1, epochs=3))
+WALKED = Configuration(replicas=3)
+SCHEDULES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A schedule, in a configuration, that breaks a property, and whether none within its bounds is shorter."""
+
+    settings: Configuration
+    events: tuple[str, ...]
+    is_minimal: bool
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What was found of one protocol: what it breaks, and which of the searches for all else were complete."""
+
+    broken: dict[str, Broken]
+    complete: tuple[bool, ...]
+
+
+@functools.cache
+def surveyed() -> dict[str, Verdicts]:
+    """What the last survey found, by protocol."""
+    written = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return {name: _verdicts(**row) for name, row in written.items()}
+
 
 HEAD = ("protocol", *NAMES)
 
 LEGEND = (
     "A number is the length of a shortest schedule that breaks the property, with the number of replicas that it needs"
-    f" in brackets, if that is not {SEARCHED[0].replicas}; with ≤ it is the shortest known. What holds was broken neither"
-    f" by complete search of small bounds nor by {SCHEDULES:,} random schedules with {SEARCHED[-1].replicas} replicas;"
-    " in brackets are the replicas of the searches that were complete, if not all were."
+    f" in brackets, if that is not {SEARCHED[0].replicas}; with ≤ it is the shortest known. What holds was broken by"
+    f" neither complete search of small bounds nor {SCHEDULES:,} random schedules with {SEARCHED[-1].replicas}"
+    " replicas; in brackets are the replicas of the searches that were complete, if not all were."
 )
 
 
@@ -45,3 +83,11 @@ def broken() -> Iterator[tuple[str, str, Broken]]:
     for name, verdicts in surveyed().items():
         for property_, how in verdicts.broken.items():
             yield name, property_, how
+
+
+def _verdicts(broken: dict[str, dict[str, Any]], complete: list[bool]) -> Verdicts:
+    return Verdicts({name: _broken(**each) for name, each in broken.items()}, tuple(complete))
+
+
+def _broken(config: dict[str, Any], events: list[str], minimal: bool) -> Broken:
+    return Broken(Configuration(**config), tuple(events), minimal)

@@ -5,15 +5,13 @@ an hour or so. What it finds is in survey.yaml beside this file, from which the 
 `epochfuzz explain releases` are made.
 """
 
-import functools
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import yaml
 
+from epochfuzz.harness.reference.releases import FILE, SCHEDULES, SEARCHED, WALKED, Broken, Verdicts
 from epochfuzz.harness.search.explore import explore
 from epochfuzz.harness.search.findings import breaches, finding
 from epochfuzz.harness.search.walk import Walker
@@ -23,38 +21,7 @@ from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import NAMED, Protocol
 
-FILE = Path(__file__).with_name("survey.yaml")
-
-# Complete searches, one after the other for what is not broken yet: a schedule that breaks a property is a shortest one
-# for that many replicas. Then walks, whose findings are certified within the bounds that their schedules need.
-SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, records=1, epochs=3))
-WALKED = Configuration(replicas=3)
-SCHEDULES = 1_000_000
 MEMORY = 2 << 30  # bytes for a search: where that is not enough, it is not complete
-
-
-@dataclass(frozen=True)
-class Broken:
-    """A schedule, in a configuration, that breaks a property, and whether none within its bounds is shorter."""
-
-    settings: Configuration
-    events: tuple[str, ...]
-    is_minimal: bool
-
-
-@dataclass(frozen=True)
-class Verdicts:
-    """What was found of one protocol: what it breaks, and which of the searches for all else were complete."""
-
-    broken: dict[str, Broken]
-    complete: tuple[bool, ...]
-
-
-@functools.cache
-def surveyed() -> dict[str, Verdicts]:
-    """What the last survey found, by protocol."""
-    written = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    return {name: _verdicts(**row) for name, row in written.items()}
 
 
 def survey(protocol: Protocol) -> Verdicts:
@@ -95,14 +62,6 @@ def broken_by(protocol: Protocol, settings: Configuration, schedule: bytes) -> i
     for event in schedule:
         execution.apply(event)
     return sum(each.bit for each in properties.PROPERTIES if execution.breaks(each.bit))
-
-
-def _verdicts(broken: dict[str, dict[str, Any]], complete: list[bool]) -> Verdicts:
-    return Verdicts({name: _broken(**each) for name, each in broken.items()}, tuple(complete))
-
-
-def _broken(config: dict[str, Any], events: list[str], minimal: bool) -> Broken:
-    return Broken(Configuration(**config), tuple(events), minimal)
 
 
 def _plain(verdicts: Verdicts) -> dict[str, Any]:

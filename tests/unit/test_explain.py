@@ -22,7 +22,7 @@ from epochfuzz.model import goals, properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import VERBS, event_text
 from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.protocols import GENERATIONS, choice_texts, parse_protocol
+from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, choice_texts, parse_protocol
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,6 +35,7 @@ NAMES = {
         for name in (mechanism, *(f"{mechanism}={choice}" for choice in choice_texts(mechanism)))
     ],
     "generation": list(GENERATIONS),
+    "release": list(RELEASES),
     "event": list(VERBS),
     "goal": list(goals.NAMES),
 }
@@ -86,18 +87,17 @@ def test_a_schedule_that_breaks_a_property_does_so_with_its_last_event_and_spare
 
 
 @of_kind("property")
-def test_the_example_of_a_property_breaks_that_property_if_anything_does(entry: Entry) -> None:
-    assert entry.example.breaks == (None if entry.name == "hw-within-log" else entry.name)
+def test_the_example_of_a_property_breaks_that_property(entry: Entry) -> None:
+    assert entry.example.breaks == entry.name
 
 
 @of_kind("mechanism")
 def test_the_example_of_a_mechanism_is_about_that_mechanism_alone(entry: Entry) -> None:
     mechanism, _, choice = entry.name.partition("=")
-    under = parse_protocol(entry.example.under)
-    newest = GENERATIONS["kip-320"]
-    assert [each for each in MECHANISMS if under.choice(each) != newest.choice(each)] == [mechanism]
-    assert entry.example.beside == "kip-320"
-    if choice not in ("", newest.choice(mechanism).text):
+    under, beside = parse_protocol(entry.example.under), parse_protocol(entry.example.beside)
+    assert [each for each in MECHANISMS if under.choice(each) != beside.choice(each)] == [mechanism]
+    assert beside.name in GENERATIONS
+    if choice not in ("", beside.choice(mechanism).text):
         assert under.choice(mechanism).text == choice
 
 
@@ -106,6 +106,12 @@ def test_the_example_of_a_generation_breaks_it_and_not_the_next_and_for_the_last
     names = list(GENERATIONS)
     last = min(names.index(entry.name), len(names) - 2)
     assert (entry.example.under, entry.example.beside) == (names[last], names[last + 1])
+
+
+@of_kind("release")
+def test_the_example_of_a_release_breaks_it_and_not_what_mends_that(entry: Entry) -> None:
+    assert entry.example.under == entry.name
+    assert entry.example.beside in NAMED
 
 
 @of_kind("event")
@@ -123,11 +129,6 @@ def test_the_example_of_a_goal_meets_it_with_its_last_event_and_needs_every_even
     assert run(entry.example).steps[-1].state.goals & goal
     for events in leaving_one_out(entry.example.events):
         assert not any(step.state.goals & goal for step in run(entry.example, events=events).steps)
-
-
-def test_the_high_watermark_stays_within_the_log_only_because_a_cut_takes_it_along() -> None:
-    final = run(find("hw-within-log").example).steps[-2:]
-    assert [step.state.high_watermark[0] for step in final] == [1, 0]
 
 
 SEARCHED = list(dict.fromkeys(entry.example for entry in ENTRIES if entry.example.breaks is not None))
@@ -150,7 +151,7 @@ def test_complete_search_finds_an_example_of_that_length_and_none_shorter(exampl
     bounds = {"records": 2 if alone else 3, "epochs": 3}
     found = explore(
         parse_protocol(example.under),
-        Configuration(**(example.settings.changed() | bounds)),
+        Configuration(**(bounds | example.settings.changed())),
         properties.named(example.breaks or "").bit,
         depth=len(example.events),
         holding=[parse_protocol(example.beside)] if example.beside and not alone else [],
@@ -186,8 +187,9 @@ def test_an_entry_says_what_the_name_stands_for_in_a_generation(name: str, gener
     assert by_generation(find(name))[generation].startswith(expected)
 
 
-def test_an_entry_of_a_generation_names_no_other() -> None:
+def test_an_entry_of_a_generation_or_release_names_no_other() -> None:
     assert list(by_generation(find("kip-101"))) == ["kip-101"]
+    assert list(by_generation(find("kafka-2.6.1"))) == ["kafka-2.6.1"]
 
 
 @of_kind("goal")
