@@ -1,0 +1,351 @@
+package subject;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** The replicas of one partition and their controller. Its events are those of docs/conformance.md. */
+final class Cluster implements AutoCloseable {
+    private static final String NAMES = "ABCDE";
+    private static final Path MEMORY = Path.of("/dev/shm");
+
+    private final Release release;
+    private final Path root;
+    private final List<Node> nodes = new ArrayList<>();
+    private FakeTime time;
+    private Settings settings;
+    private Rules rules;
+    private Controller controller;
+    private IsrGate gate;
+    private int produced;
+    private int disks;
+
+    Cluster(Release release) throws IOException {
+        this.release = release;
+        root = Files.isDirectory(MEMORY)
+                ? Files.createTempDirectory(MEMORY, "conform-kafka-") : Files.createTempDirectory("conform-kafka-");
+        Runtime.getRuntime().addShutdownHook(new Thread(new Disk(root)::delete));
+    }
+
+    @Override public void close() {
+        nodes.forEach(this::end);
+        new Disk(root).delete();
+    }
+
+    void reset(Settings chosen, String protocol) throws IOException {
+        nodes.forEach(this::end);
+        nodes.clear();
+        settings = chosen;
+        rules = Rules.of(release, protocol);
+        time = new FakeTime();
+        produced = 0;
+        controller = new Controller(settings, rules, id -> nodes.get(id).isUp());
+        gate = new IsrGate(controller);
+        for (int id = 0; id < settings.replicas(); id++) {
+            Node node = new Node(id);
+            node.disk = new Disk(Files.createDirectory(freshDirectory()));
+            nodes.add(node);
+        }
+        for (Node node : nodes) {
+            start(node);
+            learn(node, controller.current());
+        }
+        settle();
+    }
+
+    List<String> verbs() {
+        return List.of("produce", "fetch", "receive", "drop", "crash", "power_loss", "restart", "notify", "catch_up",
+                "elect", "expire", "shrink", "expand", "flush", "checkpoint");
+    }
+
+    /** Carries out an event such as {@code fetch B}. */
+    boolean apply(String event) throws IOException {
+        String[] words = event.split(" ");
+        Node node = nodes.get(NAMES.indexOf(words[1]));
+        time.leap();
+        boolean applied = carryOut(words[0], node);
+        settle();
+        return applied;
+    }
+
+    private boolean carryOut(String verb, Node node) throws IOException {
+        return switch (verb) {
+            case "produce" -> produce(node);
+            case "fetch" -> fetch(node);
+            case "receive" -> receive(node);
+            case "drop" -> drop(node);
+            case "crash" -> crash(node);
+            case "power_loss" -> losePower(node);
+            case "restart" -> restart(node);
+            case "notify" -> notify(node);
+            case "catch_up" -> catchUp(node);
+            case "elect" -> controller.elect(node.id);
+            case "expire" -> controller.expire(node.id);
+            case "shrink" -> shrink(node);
+            case "expand" -> expand(node);
+            case "flush" -> flush(node);
+            case "checkpoint" -> checkpoint(node);
+            default -> throw new IllegalArgumentException("no such event: " + verb);
+        };
+    }
+
+    // Replication
+
+    private boolean produce(Node node) {
+        boolean appended = node.isUp() && node.broker.append(produced, settings.acksAll());
+        produced += appended ? 1 : 0;
+        return appended;
+    }
+
+    /** The follower asks the leader that it knows, which answers. An error leaves all as it was. */
+    private boolean fetch(Node node) {
+        Node leader = node.isUp() && node.seen.leader() != Decision.NOBODY ? nodes.get(node.seen.leader()) : node;
+        if (leader == node || !leader.isUp() || node.answer != null && node.asked.leader() == leader.id) {
+            return false;
+        }
+        Fetcher fetcher = node.broker.fetcher(leader.id);
+        Optional<Object> request = fetcher.ask();
+        if (request.isEmpty()) {
+            return false;
+        }
+        Answer answer = leader.broker.serve(request.get());
+        if (answer == null) {
+            fetcher.giveUp();
+            return false;
+        }
+        node.discardAnswer();  // to another fetcher thread
+        node.asked = fetcher;
+        node.answer = answer;
+        return true;
+    }
+
+    private boolean receive(Node node) {
+        if (node.answer == null) {
+            return false;
+        }
+        Fetcher fetcher = node.asked;
+        Answer answer = node.answer;
+        node.asked = null;
+        node.answer = null;
+        try {
+            fetcher.receive(answer);
+        } catch (Halted halted) {
+            crash(node);
+        }
+        return true;
+    }
+
+    private boolean drop(Node node) {
+        boolean wasInFlight = node.answer != null;
+        node.discardAnswer();
+        return wasInFlight;
+    }
+
+    // Faults
+
+    /** What is on disk at this moment is what a process leaves that is killed. */
+    private boolean crash(Node node) {
+        if (!node.isUp()) {
+            return false;
+        }
+        Disk image = node.disk.copyTo(freshDirectory());
+        end(node);
+        node.disk = image;
+        return true;
+    }
+
+    private boolean losePower(Node node) {
+        if (!node.isUp()) {
+            return false;
+        }
+        long size = node.seen.leo() == 0 ? 0 : node.disk.segmentSize() / node.seen.leo() * node.flushed;
+        crash(node);
+        node.disk.loseAllBut(size);
+        return true;
+    }
+
+    private boolean restart(Node node) {
+        if (node.isUp() || !controller.register(node.id)) {
+            return false;
+        }
+        start(node);
+        node.next = controller.epoch();
+        return true;
+    }
+
+    private boolean flush(Node node) {
+        if (!node.isUp() || node.flushed == node.seen.leo()) {
+            return false;
+        }
+        node.broker.flush();
+        node.flushed = node.seen.leo();
+        return true;
+    }
+
+    private boolean checkpoint(Node node) {
+        if (!node.isUp() || node.checkpointed == node.seen.hw()) {
+            return false;
+        }
+        node.broker.checkpoint();
+        node.checkpointed = node.seen.hw();
+        return true;
+    }
+
+    // Decisions
+
+    /** The next decision; where replicas ignore one without a leader, they are sent it, and the one after it counts. */
+    private boolean notify(Node node) {
+        return node.isUp() && learnUpTo(node, nextDecision(node));
+    }
+
+    private boolean catchUp(Node node) {
+        int next = nextDecision(node);
+        return node.isUp() && next < lastDecision() && learnUpTo(node, lastDecision());
+    }
+
+    private int nextDecision(Node node) {
+        int epoch = node.next;
+        while (epoch <= controller.epoch() && !counts(epoch)) {
+            epoch++;
+        }
+        return epoch;
+    }
+
+    private int lastDecision() {
+        int epoch = controller.epoch();
+        while (!counts(epoch)) {
+            epoch--;
+        }
+        return epoch;
+    }
+
+    private boolean counts(int epoch) {
+        return rules.obeysLeaderless() || controller.of(epoch).hasLeader();
+    }
+
+    private boolean learnUpTo(Node node, int epoch) {
+        if (epoch > controller.epoch()) {
+            return false;
+        }
+        learn(node, controller.of(epoch));
+        return true;
+    }
+
+    private void learn(Node node, Decision decision) {
+        if (!rules.keepsLateAnswers()) {
+            node.discardAnswer();
+        }
+        node.broker.learn(decision);
+        node.next = decision.epoch() + 1;
+        Fetcher fetcher = node.broker.fetcher(decision.leader());
+        if (fetcher != null && !fetcher.isWaiting()) {
+            fetcher.passSilently();
+        }
+    }
+
+    // In-sync replicas
+
+    private boolean shrink(Node node) {
+        Node leader = trueLeader();
+        if (leader == null || leader == node) {
+            return false;
+        }
+        return gate.opensToRemove(node.id, () -> leader.broker.proposeShrink(node.id));
+    }
+
+    private boolean expand(Node node) {
+        Node leader = trueLeader();
+        if (leader == null || leader == node || rules.looksAtFollower() && !follows(node, leader)) {
+            return false;
+        }
+        return gate.opensToAdd(node.id, () -> leader.broker.proposeExpand(node.id));
+    }
+
+    private static boolean follows(Node node, Node leader) {
+        return node.isUp() && node.seen.leader() == leader.id && !node.seen.truncating();
+    }
+
+    /** The leader by the current decision, if it knows; nobody else may change the ISR. */
+    private Node trueLeader() {
+        if (!controller.current().hasLeader()) {
+            return null;
+        }
+        Node leader = nodes.get(controller.current().leader());
+        return leader.isUp() && leader.next > controller.epoch() ? leader : null;
+    }
+
+    // Brokers
+
+    private void start(Node node) {
+        node.broker = release.start(node.id, settings, node.disk, time, gate);
+        node.look();
+        node.checkpointed = node.disk.highWatermark();
+    }
+
+    private void end(Node node) {
+        if (node.isUp()) {
+            node.discardAnswer();
+            node.broker.abandon();
+            node.broker = null;
+        }
+        node.disk.delete();
+    }
+
+    private Path freshDirectory() {
+        return root.resolve(String.valueOf(disks++));
+    }
+
+    // What can be seen
+
+    private void settle() {
+        for (Node node : nodes) {
+            node.look();
+            if (node.isUp() && !settings.asynchronousCheckpoint() && node.next > 0) {
+                checkpoint(node);
+            }
+        }
+        Node leader = trueLeader();
+        if (leader != null && !leader.seen.isr().equals(new TreeSet<>(controller.current().isr()))) {
+            throw new IllegalStateException("the leader's ISR is " + leader.seen.isr() + ", the controller's "
+                    + controller.current().isr());
+        }
+    }
+
+    Map<String, Object> observe() {
+        Map<String, Object> replicas = new LinkedHashMap<>();
+        for (Node node : nodes) {
+            replicas.put(name(node.id), observe(node));
+        }
+        Map<String, Object> current = new LinkedHashMap<>();
+        current.put("leader", name(controller.current().leader()));
+        current.put("epoch", controller.epoch());
+        current.put("isr", controller.current().isr().stream().sorted().map(Cluster::name).toList());
+        return Map.of("replicas", replicas, "controller", current);
+    }
+
+    private Map<String, Object> observe(Node node) {
+        Replica seen = node.seen;
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("up", node.isUp());
+        shown.put("leo", seen.leo());
+        shown.put("hw", Math.max(0, seen.hw()));  // a leader up to 2.1 may not know it, and shows nothing to consumers
+        shown.put("log", seen.log().stream().map(entry -> List.of("m" + entry.number(), entry.epoch())).toList());
+        if (seen.epochs() != null) {
+            shown.put("epochs", seen.epochs());
+        }
+        shown.put("leader", name(seen.leader()));
+        shown.put("leader_epoch", seen.leaderEpoch() < 0 ? null : seen.leaderEpoch());
+        return shown;
+    }
+
+    private static String name(int id) {
+        return id == Decision.NOBODY ? null : NAMES.substring(id, id + 1);
+    }
+}

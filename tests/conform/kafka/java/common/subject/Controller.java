@@ -1,0 +1,97 @@
+package subject;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
+
+/** The controller of the partition: its decisions by leader epoch, the last of which is the current one. */
+final class Controller {
+    private final Settings settings;
+    private final Rules rules;
+    private final IntPredicate isUp;
+    private final List<Decision> decisions = new ArrayList<>();
+    private int version;
+
+    Controller(Settings settings, Rules rules, IntPredicate isUp) {
+        this.settings = settings;
+        this.rules = rules;
+        this.isUp = isUp;
+        decisions.add(new Decision(0, 0, IntStream.range(0, settings.replicas()).boxed().toList(), 0));
+    }
+
+    Decision current() {
+        return decisions.get(epoch());
+    }
+
+    Decision of(int epoch) {
+        return decisions.get(epoch);
+    }
+
+    int epoch() {
+        return decisions.size() - 1;
+    }
+
+    /** A member of the ISR becomes leader, or anyone, if that is allowed and no member is up. */
+    boolean elect(int replica) {
+        if (isFull() || !isUp.test(replica) || replica == current().leader()) {
+            return false;
+        }
+        if (current().isr().contains(replica)) {
+            decide(replica, isFailOver() ? current().isr().stream().filter(isUp::test).toList() : current().isr());
+            return true;
+        }
+        if (settings.uncleanLeaderElection() && current().isr().stream().noneMatch(isUp::test)) {
+            decide(replica, List.of(replica));
+            return true;
+        }
+        return false;
+    }
+
+    /** The session of a replica is over: it leads no more, and leaves the ISR unless it is the last member. */
+    boolean expire(int replica) {
+        if (isFull() || !wouldExpire(replica)) {
+            return false;
+        }
+        int leader = current().leader() == replica ? Decision.NOBODY : current().leader();
+        decide(leader, without(replica));
+        return true;
+    }
+
+    /** A replica that comes back registers, and may be found to have been away (KIP-380). False: not possible now. */
+    boolean register(int replica) {
+        return !rules.fencesRegistration() || !wouldExpire(replica) || expire(replica);
+    }
+
+    /** The ISR of the current decision is another now. */
+    void changeIsr(List<Integer> isr) {
+        version++;
+        decisions.set(epoch(), current().withIsr(isr, version));
+    }
+
+    int version() {
+        return version;
+    }
+
+    private boolean wouldExpire(int replica) {
+        return current().leader() == replica || !without(replica).equals(current().isr());
+    }
+
+    private List<Integer> without(int replica) {
+        List<Integer> others = current().isr().stream().filter(member -> member != replica).toList();
+        return others.isEmpty() ? current().isr() : others;
+    }
+
+    private boolean isFailOver() {
+        return rules.dropsDeadOnFailOver() && (!current().hasLeader() || !isUp.test(current().leader()));
+    }
+
+    private boolean isFull() {
+        return epoch() >= settings.epochs();
+    }
+
+    private void decide(int leader, List<Integer> isr) {
+        version++;
+        decisions.add(new Decision(epoch() + 1, leader, isr, version));
+    }
+}

@@ -1,0 +1,37 @@
+package subject;
+
+/** A replica, whether its broker is up or down. */
+final class Node {
+    final int id;
+    Disk disk;
+    Broker broker;  // null while it is down
+    int next;  // of the controller's decisions, the first that it has not learned
+    Fetcher asked;  // the fetcher that waits for the answer in flight, if there is one
+    Answer answer;
+    long flushed;  // offsets below this survive the loss of power
+    long checkpointed;  // the high watermark on disk
+    Replica seen;
+
+    Node(int id) {
+        this.id = id;
+    }
+
+    boolean isUp() {
+        return broker != null;
+    }
+
+    /** Looks at the replica; on disk, if there is no process to ask. */
+    void look() {
+        seen = isUp() ? broker.replica() : disk.replica();
+        flushed = Math.min(flushed, seen.leo());
+    }
+
+    /** Nothing is in flight any more. */
+    void discardAnswer() {
+        if (asked != null) {
+            asked.giveUp();
+        }
+        asked = null;
+        answer = null;
+    }
+}
