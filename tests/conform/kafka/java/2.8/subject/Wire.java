@@ -2,10 +2,8 @@ package subject;
 
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
-import java.util.function.Function;
 import kafka.server.BlockingSend;
 import org.apache.kafka.clients.ClientResponse;
-import org.apache.kafka.common.message.ListOffsetsResponseData;
 import org.apache.kafka.common.message.OffsetForLeaderEpochResponseData;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;

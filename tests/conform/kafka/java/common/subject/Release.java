@@ -1,6 +1,7 @@
 package subject;
 
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Properties;
 
 /**
@@ -46,8 +47,7 @@ record Release(String version, String interBrokerProtocol) {
     /** The configuration of a broker. What is not set here has no say in anything that can be seen. */
     Properties properties(int broker, Settings settings, Disk disk) {
         Properties properties = new Properties();
-        properties.put("broker.id", String.valueOf(broker));
-        properties.put("zookeeper.connect", "nowhere:1");
+        properties.putAll(isRaft() ? raft(broker) : zooKeeper(broker));
         properties.put("log.dirs", disk.directory().toString());
         properties.put("min.insync.replicas", String.valueOf(settings.minInsyncReplicas()));
         properties.put("unclean.leader.election.enable", String.valueOf(settings.uncleanLeaderElection()));
@@ -57,11 +57,22 @@ record Release(String version, String interBrokerProtocol) {
         properties.put("log.cleaner.enable", "false");
         properties.put("log.index.size.max.bytes", "1000");
         properties.put("num.recovery.threads.per.data.dir", "1");
-        if (interBrokerProtocol != null) {
+        if (interBrokerProtocol != null && !isRaft()) {
             properties.put("inter.broker.protocol.version", interBrokerProtocol);
             properties.put("log.message.format.version", interBrokerProtocol);
         }
         return properties;
+    }
+
+    private static Map<String, String> zooKeeper(int broker) {
+        return Map.of("broker.id", String.valueOf(broker), "zookeeper.connect", "nowhere:1");
+    }
+
+    private static Map<String, String> raft(int broker) {
+        return Map.of("process.roles", "broker", "node.id", String.valueOf(broker),
+                "controller.quorum.voters", "9@nowhere:1", "controller.listener.names", "CONTROLLER",
+                "listener.security.protocol.map", "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+                "listeners", "PLAINTEXT://broker:1");
     }
 
     private static int[] numbers(String version) {
