@@ -48,12 +48,12 @@ final class KafkaBroker implements Broker {
     private final Manager manager;
     private final Leader leader;
 
-    KafkaBroker(int id, Settings settings, Release release, Disk disk, FakeTime time, Gate gate) {
-        this.id = id;
-        this.settings = settings;
-        this.time = time;
-        this.disk = disk;
-        KafkaConfig config = KafkaConfig.fromProps(release.properties(id, settings, disk));
+    KafkaBroker(Host host) {
+        id = host.id();
+        settings = host.settings();
+        time = host.time();
+        disk = host.disk();
+        KafkaConfig config = KafkaConfig.fromProps(host.release().properties(host));
         Exits.install();
         LogConfig logConfig = new LogConfig(KafkaServer$.MODULE$.copyKafkaConfigToLog(config));
         metrics = new Metrics(time);
@@ -62,7 +62,7 @@ final class KafkaBroker implements Broker {
                 scheduler, new BrokerState(), time);
         metadata = metadata();
         FakeTimer timer = new FakeTimer();
-        manager = new Manager(config, metrics, time, scheduler, logs, timer, new ZooKeeper(id, gate));
+        manager = new Manager(config, metrics, time, scheduler, logs, timer, new ZooKeeper(id, host.gate()));
         leader = new Leader(manager, timer);
     }
 

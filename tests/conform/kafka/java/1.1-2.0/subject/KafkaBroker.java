@@ -53,15 +53,15 @@ final class KafkaBroker implements Broker {
     private final Leader leader;
     private final byte magic;
 
-    KafkaBroker(int id, Settings settings, Release release, Disk disk, FakeTime time, Gate gate) {
-        this.id = id;
-        this.settings = settings;
-        this.time = time;
-        this.disk = disk;
-        KafkaConfig config = KafkaConfig.fromProps(release.properties(id, settings, disk));
+    KafkaBroker(Host host) {
+        id = host.id();
+        settings = host.settings();
+        time = host.time();
+        disk = host.disk();
+        KafkaConfig config = KafkaConfig.fromProps(host.release().properties(host));
         LogConfig logConfig = new LogConfig(KafkaServer$.MODULE$.copyKafkaConfigToLog(config),
                 scala.collection.immutable.Set$.MODULE$.empty());
-        magic = release.magic();
+        magic = host.release().magic();
         metrics = new Metrics(time);
         logs = new LogManager(Scala.seq(List.of(disk.directory().toFile())), Scala.seq(List.of()),
                 Scala.map(Map.of()), logConfig, new CleanerConfig(1, 1, 1, 1, 1, 1, 1, false, "MD5"), 1,
@@ -69,7 +69,7 @@ final class KafkaBroker implements Broker {
                 new BrokerState(), new BrokerTopicStats(), new LogDirFailureChannel(1), time);
         FakeTimer timer = new FakeTimer();
         manager = new Manager(config, metrics, time, scheduler, logs, metadata(), timer,
-                new ZooKeeper(id, gate, time));
+                new ZooKeeper(id, host.gate(), time));
         leader = new Leader(manager, timer);
     }
 

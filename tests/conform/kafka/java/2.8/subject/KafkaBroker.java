@@ -50,15 +50,15 @@ final class KafkaBroker implements Broker {
     private final Leader leader;
     private final byte magic;
 
-    KafkaBroker(int id, Settings settings, Release release, Disk disk, FakeTime time, Gate gate) {
-        this.id = id;
-        this.settings = settings;
-        this.time = time;
-        this.disk = disk;
-        KafkaConfig config = KafkaConfig.fromProps(release.properties(id, settings, disk));
+    KafkaBroker(Host host) {
+        id = host.id();
+        settings = host.settings();
+        time = host.time();
+        disk = host.disk();
+        KafkaConfig config = KafkaConfig.fromProps(host.release().properties(host));
         LogConfig logConfig = new LogConfig(LogConfig.extractLogConfigMap(config),
                 scala.collection.immutable.Set$.MODULE$.empty());
-        magic = release.magic();
+        magic = host.release().magic();
         metrics = new Metrics(time);
         logs = new LogManager(Scala.seq(List.of(disk.directory().toFile())), Scala.seq(List.of()),
                 topic -> new Properties(), logConfig, new CleanerConfig(1, 1, 1, 1, 1, 1, 1, false, "MD5"), 1,
@@ -67,7 +67,7 @@ final class KafkaBroker implements Broker {
         logs.startup(scala.collection.immutable.Set$.MODULE$.empty());
         FakeTimer timer = new FakeTimer();
         manager = new Manager(config, metrics, time, scheduler, logs, metadata(config), timer,
-                new IsrChanges(id, gate, this::committedIsr));
+                new IsrChanges(id, host.gate(), this::committedIsr));
         leader = new Leader(manager, timer);
     }
 

@@ -28,7 +28,6 @@ final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = true;
 
     private final int id;
-    private final Settings settings;
     private final FakeTime time;
     private final FakeScheduler scheduler = new FakeScheduler();
     private final Disk disk;
@@ -39,17 +38,16 @@ final class KafkaBroker implements Broker {
     private final Leader leader;
     private final byte magic;
 
-    KafkaBroker(int id, Settings settings, Release release, Disk disk, FakeTime time, Gate gate) {
-        this.id = id;
-        this.settings = settings;
-        this.time = time;
-        this.disk = disk;
-        KafkaConfig config = KafkaConfig.fromProps(release.properties(id, settings, disk));
+    KafkaBroker(Host host) {
+        id = host.id();
+        time = host.time();
+        disk = host.disk();
+        KafkaConfig config = KafkaConfig.fromProps(host.release().properties(host));
         LogConfig logConfig = new LogConfig(LogConfig.extractLogConfigMap(config),
                 scala.collection.immutable.Set$.MODULE$.empty());
-        magic = release.magic();
-        MetadataVersion version = release.interBrokerProtocol() == null
-                ? MetadataVersion.latest() : MetadataVersion.fromVersionString(release.interBrokerProtocol());
+        magic = host.release().magic();
+        MetadataVersion version = host.release().interBrokerProtocol() == null
+                ? MetadataVersion.latest() : MetadataVersion.fromVersionString(host.release().interBrokerProtocol());
         metrics = new Metrics(time);
         logs = new LogManager(Scala.seq(List.of(disk.directory().toFile())), Scala.seq(List.of()),
                 resource -> new Properties(), logConfig, new CleanerConfig(1, 1, 1, 1, 1, 1, 1, false, "MD5"), 1,
@@ -58,9 +56,9 @@ final class KafkaBroker implements Broker {
                 new BrokerTopicStats(), new LogDirFailureChannel(1), time, true);
         logs.startup(scala.collection.immutable.Set$.MODULE$.empty());
         KRaftMetadataCache cache = new KRaftMetadataCache(id);
-        metadata = new Metadata(settings, version, cache);
+        metadata = new Metadata(host, version, cache);
         FakeTimer timer = new FakeTimer();
-        manager = new Manager(config, metrics, time, scheduler, logs, cache, timer, new IsrChanges(id, gate));
+        manager = new Manager(config, metrics, time, scheduler, logs, cache, timer, new IsrChanges(id, host.gate()));
         leader = new Leader(manager, timer);
     }
 
@@ -68,6 +66,10 @@ final class KafkaBroker implements Broker {
         MetadataDelta delta = metadata.learn(decision);
         manager.applyDelta(delta.topicsDelta(), metadata.image());
         scheduler.runDue();
+    }
+
+    @Override public void noteRegistration(int broker) {
+        metadata.register(broker);
     }
 
     @Override public boolean append(int record, boolean acksAll) {

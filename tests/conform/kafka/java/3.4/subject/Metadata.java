@@ -22,18 +22,18 @@ import org.apache.kafka.server.common.MetadataVersion;
 final class Metadata {
     static final Uuid TOPIC_ID = new Uuid(1, 1);
 
-    private final Settings settings;
+    private final Host host;
     private final KRaftMetadataCache cache;
     private MetadataImage image = MetadataImage.EMPTY;
     private boolean hasTopic;
 
-    Metadata(Settings settings, MetadataVersion version, KRaftMetadataCache cache) {
-        this.settings = settings;
+    Metadata(Host host, MetadataVersion version, KRaftMetadataCache cache) {
+        this.host = host;
         this.cache = cache;
         MetadataDelta delta = delta();
         delta.replay(new FeatureLevelRecord()
                 .setName(MetadataVersion.FEATURE_NAME).setFeatureLevel(version.featureLevel()));
-        IntStream.range(0, settings.replicas()).forEach(broker -> delta.replay(registration(broker)));
+        everybody().forEach(broker -> delta.replay(registration(broker)));
         publish(delta);
     }
 
@@ -49,10 +49,21 @@ final class Metadata {
             hasTopic = true;
         }
         delta.replay(new PartitionRecord().setTopicId(TOPIC_ID).setPartitionId(Partitions.PARTITION)
-                .setReplicas(IntStream.range(0, settings.replicas()).boxed().toList()).setIsr(decision.isr())
+                .setReplicas(everybody()).setIsr(decision.isr())
                 .setLeader(decision.leader()).setLeaderEpoch(decision.epoch()).setPartitionEpoch(decision.version()));
         publish(delta);
         return delta;
+    }
+
+    /** A broker is registered anew. */
+    void register(int broker) {
+        MetadataDelta delta = delta();
+        delta.replay(registration(broker));
+        publish(delta);
+    }
+
+    private List<Integer> everybody() {
+        return IntStream.range(0, host.settings().replicas()).boxed().toList();
     }
 
     private MetadataDelta delta() {
@@ -64,12 +75,13 @@ final class Metadata {
         cache.setImage(image);
     }
 
-    private static ApiMessage registration(int broker) {
+    private ApiMessage registration(int broker) {
         BrokerEndpointCollection endpoints = new BrokerEndpointCollection();
         endpoints.add(new BrokerEndpoint().setHost("broker").setPort(broker + 1)
                 .setName(ListenerName.forSecurityProtocol(SecurityProtocol.PLAINTEXT).value())
                 .setSecurityProtocol(SecurityProtocol.PLAINTEXT.id));
-        return new RegisterBrokerRecord().setBrokerId(broker).setBrokerEpoch(0).setIncarnationId(new Uuid(2, broker))
-                .setEndPoints(endpoints).setFenced(false).setRack(null);
+        return new RegisterBrokerRecord().setBrokerId(broker).setBrokerEpoch(host.brokerEpochs()[broker])
+                .setIncarnationId(new Uuid(2, host.brokerEpochs()[broker])).setEndPoints(endpoints).setFenced(false)
+                .setRack(null);
     }
 }

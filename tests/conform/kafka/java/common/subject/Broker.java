@@ -5,6 +5,9 @@ interface Broker {
     /** The controller's decision arrives. */
     void learn(Decision decision);
 
+    /** The controller has registered a broker anew; brokerEpochs has it. */
+    default void noteRegistration(int broker) { }
+
     /** A client's record arrives. False: it was refused, by NOT_ENOUGH_REPLICAS or for not being leader. */
     boolean append(int record, boolean acksAll);
 

@@ -24,6 +24,7 @@ final class Cluster implements AutoCloseable {
     private Rules rules;
     private Controller controller;
     private IsrGate gate;
+    private long[] brokerEpochs;
     private int produced;
     private int disks;
 
@@ -46,6 +47,7 @@ final class Cluster implements AutoCloseable {
         rules = Rules.of(release, protocol);
         time = new FakeTime();
         produced = 0;
+        brokerEpochs = new long[settings.replicas()];
         controller = new Controller(settings, rules, id -> nodes.get(id).isUp());
         gate = new IsrGate(controller);
         for (int id = 0; id < settings.replicas(); id++) {
@@ -202,7 +204,17 @@ final class Cluster implements AutoCloseable {
 
     /** The next decision; where replicas ignore one without a leader, they are sent it, and the one after it counts. */
     private boolean notify(Node node) {
-        return node.isUp() && learnUpTo(node, nextDecision(node));
+        return node.isUp() && (learnUpTo(node, nextDecision(node)) || refresh(node));
+    }
+
+    /** Under KRaft the leader hears of a change of the ISR that the controller made, without a new epoch. */
+    private boolean refresh(Node node) {
+        if (node != trueLeader() || isCurrent(node)) {
+            return false;
+        }
+        node.broker.learn(controller.current());
+        node.version = controller.version();
+        return true;
     }
 
     private boolean catchUp(Node node) {
@@ -244,6 +256,7 @@ final class Cluster implements AutoCloseable {
         }
         node.broker.learn(decision);
         node.next = decision.epoch() + 1;
+        node.version = decision.version();
         Fetcher fetcher = node.broker.fetcher(decision.leader());
         if (fetcher != null && !fetcher.isWaiting()) {
             fetcher.passSilently();
@@ -254,18 +267,33 @@ final class Cluster implements AutoCloseable {
 
     private boolean shrink(Node node) {
         Node leader = trueLeader();
-        if (leader == null || leader == node) {
+        if (leader == null || leader == node || !isCurrent(leader)) {
             return false;
         }
-        return gate.opensToRemove(node.id, () -> leader.broker.proposeShrink(node.id));
+        boolean removed = gate.opensToRemove(node.id, () -> leader.broker.proposeShrink(node.id));
+        leader.version = controller.version();
+        return removed;
     }
 
     private boolean expand(Node node) {
         Node leader = trueLeader();
-        if (leader == null || leader == node || rules.looksAtFollower() && !follows(node, leader)) {
+        if (leader == null || leader == node || !isCurrent(leader) || !isEligible(node)
+                || rules.looksAtFollower() && !follows(node, leader)) {
             return false;
         }
-        return gate.opensToAdd(node.id, () -> leader.broker.proposeExpand(node.id));
+        boolean added = gate.opensToAdd(node.id, () -> leader.broker.proposeExpand(node.id));
+        leader.version = controller.version();
+        return added;
+    }
+
+    /** What the controller asks. Of the incarnation the leader's own code knows. */
+    private boolean isEligible(Node node) {
+        return node.isUp() || rules.eligibility() == Rules.Eligibility.UNCHECKED;
+    }
+
+    /** Whether a leader knows the partition's state as it is now. Under ZooKeeper nobody else changes it in an epoch. */
+    private boolean isCurrent(Node leader) {
+        return leader.version == controller.version();
     }
 
     private static boolean follows(Node node, Node leader) {
@@ -284,7 +312,10 @@ final class Cluster implements AutoCloseable {
     // Brokers
 
     private void start(Node node) {
-        node.broker = release.start(node.id, settings, node.disk, time, gate);
+        brokerEpochs[node.id]++;
+        node.broker = new KafkaBroker(new Host(node.id, release, settings, node.disk, time, gate, brokerEpochs));
+        nodes.stream().filter(other -> other != node && other.isUp())
+                .forEach(other -> other.broker.noteRegistration(node.id));
         node.look();
         node.checkpointed = node.disk.highWatermark();
     }
@@ -312,7 +343,7 @@ final class Cluster implements AutoCloseable {
             }
         }
         Node leader = trueLeader();
-        if (leader != null && !leader.seen.isr().equals(new TreeSet<>(controller.current().isr()))) {
+        if (leader != null && isCurrent(leader) && !leader.seen.isr().equals(new TreeSet<>(controller.current().isr()))) {
             throw new IllegalStateException("the leader's ISR is " + leader.seen.isr() + ", the controller's "
                     + controller.current().isr());
         }

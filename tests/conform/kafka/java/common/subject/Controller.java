@@ -50,11 +50,16 @@ final class Controller {
 
     /** The session of a replica is over: it leads no more, and leaves the ISR unless it is the last member. */
     boolean expire(int replica) {
-        if (isFull() || !wouldExpire(replica)) {
+        boolean leads = current().leader() == replica;
+        boolean newEpoch = leads || rules.bumpsEpochOnFence();
+        if (newEpoch && isFull() || !wouldExpire(replica)) {
             return false;
         }
-        int leader = current().leader() == replica ? Decision.NOBODY : current().leader();
-        decide(leader, without(replica));
+        if (!newEpoch) {
+            changeIsr(without(replica));
+            return true;
+        }
+        decide(leads ? Decision.NOBODY : current().leader(), without(replica));
         return true;
     }
 

@@ -30,10 +30,6 @@ record Release(String version, String interBrokerProtocol) {
         return KafkaBroker.IS_RAFT;
     }
 
-    Broker start(int broker, Settings settings, Disk disk, FakeTime time, Gate gate) {
-        return new KafkaBroker(broker, settings, this, disk, time, gate);
-    }
-
     /** The version of the format of records. */
     byte magic() {
         return (byte) (speaks("0.11") ? 2 : 1);
@@ -45,10 +41,11 @@ record Release(String version, String interBrokerProtocol) {
     }
 
     /** The configuration of a broker. What is not set here has no say in anything that can be seen. */
-    Properties properties(int broker, Settings settings, Disk disk) {
+    Properties properties(Host host) {
+        Settings settings = host.settings();
         Properties properties = new Properties();
-        properties.putAll(isRaft() ? raft(broker) : zooKeeper(broker));
-        properties.put("log.dirs", disk.directory().toString());
+        properties.putAll(isRaft() ? raft(host.id()) : zooKeeper(host.id()));
+        properties.put("log.dirs", host.disk().directory().toString());
         properties.put("min.insync.replicas", String.valueOf(settings.minInsyncReplicas()));
         properties.put("unclean.leader.election.enable", String.valueOf(settings.uncleanLeaderElection()));
         properties.put("replica.fetch.backoff.ms", "0");
