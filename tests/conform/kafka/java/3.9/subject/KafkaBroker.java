@@ -102,14 +102,19 @@ final class KafkaBroker implements Broker {
         partition().maybeShrinkIsr();
     }
 
+    /** What it knows may be of an incarnation that is gone, or of none; then it looks at it no more. */
     @Override public void proposeExpand(int follower) {
         kafka.cluster.Replica replica = partition().getReplica(follower).get();
         ReplicaState known = replica.stateSnapshot();
         if (known.brokerEpoch().isEmpty()) {
-            return;  // it has not fetched from this leader
+            return;
         }
-        partition().updateFollowerFetchState(replica, known.logEndOffsetMetadata(), known.logStartOffset(),
-                time.milliseconds(), Long.MAX_VALUE, (Long) known.brokerEpoch().get());
+        try {
+            partition().updateFollowerFetchState(replica, known.logEndOffsetMetadata(), known.logStartOffset(),
+                    time.milliseconds(), Long.MAX_VALUE, (Long) known.brokerEpoch().get());
+        } catch (NotLeaderOrFollowerException staleBrokerEpoch) {
+            // KIP-903
+        }
     }
 
     @Override public void checkpoint() {
