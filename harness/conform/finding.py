@@ -60,7 +60,7 @@ def _in_plain_configuration(plan: Plan, setting: Setting, failure: Failure) -> t
     """The same in the configuration of the run, if the failure came from a case that has another and needs it not."""
     replicas = max(setting.settings.replicas, plan.settings.replicas)
     plain = replace(setting, settings=replace(plan.settings, replicas=replicas))
-    if plain == setting or not set(failure.sent) <= set(plain.settings.alphabet()):
+    if plain == setting:
         return setting, failure
     with CommandSubject(plan.command, _shrinking_patience(plan, failure)) as subject:
         try:
