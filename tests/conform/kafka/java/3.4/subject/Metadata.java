@@ -5,6 +5,7 @@ import java.util.stream.IntStream;
 import kafka.server.metadata.KRaftMetadataCache;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.metadata.FeatureLevelRecord;
+import org.apache.kafka.common.metadata.PartitionChangeRecord;
 import org.apache.kafka.common.metadata.PartitionRecord;
 import org.apache.kafka.common.metadata.RegisterBrokerRecord;
 import org.apache.kafka.common.metadata.RegisterBrokerRecord.BrokerEndpoint;
@@ -25,7 +26,7 @@ final class Metadata {
     private final Host host;
     private final KRaftMetadataCache cache;
     private MetadataImage image = MetadataImage.EMPTY;
-    private boolean hasTopic;
+    private Decision partition;  // as it is in the image, null before it is there
 
     Metadata(Host host, MetadataVersion version, KRaftMetadataCache cache) {
         this.host = host;
@@ -41,18 +42,31 @@ final class Metadata {
         return image;
     }
 
-    /** The delta that a decision makes. It is one record, whether others were missed or not. */
-    MetadataDelta learn(Decision decision) {
+    /** The one delta that a number of decisions make. */
+    MetadataDelta learn(List<Decision> decisions) {
         MetadataDelta delta = delta();
-        if (!hasTopic) {
-            delta.replay(new TopicRecord().setName(Partitions.TOPIC).setTopicId(TOPIC_ID));
-            hasTopic = true;
+        int epoch = partition == null ? -1 : partition.epoch();
+        for (Decision decision : decisions) {
+            delta.replay(epoch < 0 ? created(delta, decision) : changed(decision, decision.epoch() > epoch));
+            epoch = decision.epoch();
         }
-        delta.replay(new PartitionRecord().setTopicId(TOPIC_ID).setPartitionId(Partitions.PARTITION)
-                .setReplicas(everybody()).setIsr(decision.isr())
-                .setLeader(decision.leader()).setLeaderEpoch(decision.epoch()).setPartitionEpoch(decision.version()));
+        partition = decisions.get(decisions.size() - 1);
         publish(delta);
         return delta;
+    }
+
+    private ApiMessage created(MetadataDelta delta, Decision decision) {
+        delta.replay(new TopicRecord().setName(Partitions.TOPIC).setTopicId(TOPIC_ID));
+        return new PartitionRecord().setTopicId(TOPIC_ID).setPartitionId(Partitions.PARTITION)
+                .setReplicas(everybody()).setIsr(decision.isr()).setLeader(decision.leader())
+                .setLeaderEpoch(decision.epoch()).setPartitionEpoch(decision.version());
+    }
+
+    /** A record that names a leader, be it the same, makes a new leader epoch; each makes a new partition epoch. */
+    private static ApiMessage changed(Decision decision, boolean newEpoch) {
+        PartitionChangeRecord record = new PartitionChangeRecord().setTopicId(TOPIC_ID)
+                .setPartitionId(Partitions.PARTITION).setIsr(decision.isr());
+        return newEpoch ? record.setLeader(decision.leader()) : record;
     }
 
     /** A broker is registered anew. */

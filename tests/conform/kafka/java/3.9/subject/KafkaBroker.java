@@ -64,8 +64,8 @@ final class KafkaBroker implements Broker {
         leader = new Leader(manager, timer);
     }
 
-    @Override public void learn(Decision decision) {
-        MetadataDelta delta = metadata.learn(decision);
+    @Override public void learn(List<Decision> decisions) {
+        MetadataDelta delta = metadata.learn(decisions);
         manager.applyDelta(delta.topicsDelta(), metadata.image());
         scheduler.runDue();
     }

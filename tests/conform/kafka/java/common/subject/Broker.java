@@ -1,9 +1,14 @@
 package subject;
 
+import java.util.List;
+
 /** A broker of some Kafka release, up, with its replica of the partition: what each release's own classes are made to do. */
 interface Broker {
-    /** The controller's decision arrives. */
-    void learn(Decision decision);
+    /**
+     * The last of these decisions arrives. The others lead up to it from the one that the broker knew: ZooKeeper's
+     * controller sends a state, whereas KRaft's writes a log of changes, which a broker may apply many at a time.
+     */
+    void learn(List<Decision> decisions);
 
     /** The controller has registered a broker anew; brokerEpochs has it. */
     default void noteRegistration(int broker) { }

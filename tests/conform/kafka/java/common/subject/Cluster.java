@@ -179,6 +179,8 @@ final class Cluster implements AutoCloseable {
         }
         start(node);
         node.next = controller.epoch();
+        node.version = -1;
+        node.answered = -1;
         return true;
     }
 
@@ -212,8 +214,7 @@ final class Cluster implements AutoCloseable {
         if (node != trueLeader() || isCurrent(node)) {
             return false;
         }
-        node.broker.learn(controller.current());
-        node.version = controller.version();
+        tell(node, controller.current());
         return true;
     }
 
@@ -254,13 +255,18 @@ final class Cluster implements AutoCloseable {
         if (!rules.keepsLateAnswers()) {
             node.discardAnswer();
         }
-        node.broker.learn(decision);
-        node.next = decision.epoch() + 1;
-        node.version = decision.version();
+        tell(node, decision);
         Fetcher fetcher = node.broker.fetcher(decision.leader());
         if (fetcher != null && !fetcher.isWaiting()) {
             fetcher.passSilently();
         }
+    }
+
+    /** A broker that has just started is given the state as it is; others are given what has changed. */
+    private void tell(Node node, Decision decision) {
+        node.broker.learn(node.version < 0 ? List.of(decision) : controller.between(node.version, decision));
+        node.next = decision.epoch() + 1;
+        node.version = decision.version();
     }
 
     // In-sync replicas
@@ -271,7 +277,7 @@ final class Cluster implements AutoCloseable {
             return false;
         }
         boolean removed = gate.opensToRemove(node.id, () -> leader.broker.proposeShrink(node.id));
-        leader.version = controller.version();
+        leader.answered = controller.version();
         return removed;
     }
 
@@ -282,7 +288,7 @@ final class Cluster implements AutoCloseable {
             return false;
         }
         boolean added = gate.opensToAdd(node.id, () -> leader.broker.proposeExpand(node.id));
-        leader.version = controller.version();
+        leader.answered = controller.version();
         return added;
     }
 
@@ -293,7 +299,7 @@ final class Cluster implements AutoCloseable {
 
     /** Whether a leader knows the partition's state as it is now. Under ZooKeeper nobody else changes it in an epoch. */
     private boolean isCurrent(Node leader) {
-        return leader.version == controller.version();
+        return Math.max(leader.version, leader.answered) == controller.version();
     }
 
     private static boolean follows(Node node, Node leader) {

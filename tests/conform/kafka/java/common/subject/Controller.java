@@ -11,13 +11,13 @@ final class Controller {
     private final Rules rules;
     private final IntPredicate isUp;
     private final List<Decision> decisions = new ArrayList<>();
-    private int version;
+    private final List<Decision> history = new ArrayList<>();  // the same with every change of the ISR, by version
 
     Controller(Settings settings, Rules rules, IntPredicate isUp) {
         this.settings = settings;
         this.rules = rules;
         this.isUp = isUp;
-        decisions.add(new Decision(0, 0, IntStream.range(0, settings.replicas()).boxed().toList(), 0));
+        decide(0, IntStream.range(0, settings.replicas()).boxed().toList());
     }
 
     Decision current() {
@@ -70,12 +70,17 @@ final class Controller {
 
     /** The ISR of the current decision is another now. */
     void changeIsr(List<Integer> isr) {
-        version++;
-        decisions.set(epoch(), current().withIsr(isr, version));
+        decisions.set(epoch(), current().withIsr(isr, history.size()));
+        history.add(current());
     }
 
     int version() {
-        return version;
+        return history.size() - 1;
+    }
+
+    /** What became of the partition after a version, up to a decision. */
+    List<Decision> between(int version, Decision last) {
+        return history.subList(version + 1, last.version() + 1);
     }
 
     private boolean wouldExpire(int replica) {
@@ -96,7 +101,7 @@ final class Controller {
     }
 
     private void decide(int leader, List<Integer> isr) {
-        version++;
-        decisions.add(new Decision(epoch() + 1, leader, isr, version));
+        decisions.add(new Decision(decisions.size(), leader, isr, history.size()));
+        history.add(current());
     }
 }

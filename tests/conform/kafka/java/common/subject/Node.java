@@ -6,7 +6,8 @@ final class Node {
     Disk disk;
     Broker broker;  // null while it is down
     int next;  // of the controller's decisions, the first that it has not learned
-    int version = -1;  // of the partition's state, as it knows it
+    int version = -1;  // of the partition's state that it was told of; -1 if it has just started
+    int answered = -1;  // and that it got in answer to a change of the ISR, as a leader
     Fetcher asked;  // the fetcher that waits for the answer in flight, if there is one
     Answer answer;
     long flushed;  // offsets below this survive the loss of power
