@@ -1,8 +1,10 @@
 package subject;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import kafka.api.LeaderAndIsr;
 import kafka.server.AlterPartitionManager;
 import org.apache.kafka.common.TopicIdPartition;
@@ -29,6 +31,11 @@ final class IsrChanges implements AlterPartitionManager {
     private record Change(LeaderAndIsr proposed, CompletableFuture<LeaderAndIsr> answer) implements Proposal {
         @Override public Set<Integer> isr() {
             return Scala.ints(proposed.isr());
+        }
+
+        @Override public Map<Integer, Long> brokerEpochs() {
+            return Scala.list(proposed.isrWithBrokerEpoch()).stream()
+                    .collect(Collectors.toMap(BrokerState::brokerId, BrokerState::brokerEpoch));
         }
 
         @Override public void accept(List<Integer> isr, int version) {

@@ -1,9 +1,11 @@
 package subject;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import kafka.server.AlterPartitionManager;
 import org.apache.kafka.common.message.AlterPartitionRequestData.BrokerState;
 import org.apache.kafka.common.protocol.Errors;
@@ -30,6 +32,11 @@ final class IsrChanges implements AlterPartitionManager {
     private record Change(LeaderAndIsr proposed, CompletableFuture<LeaderAndIsr> answer) implements Proposal {
         @Override public Set<Integer> isr() {
             return new TreeSet<>(proposed.isr());
+        }
+
+        @Override public Map<Integer, Long> brokerEpochs() {
+            return proposed.isrWithBrokerEpoch().stream()
+                    .collect(Collectors.toMap(BrokerState::brokerId, BrokerState::brokerEpoch));
         }
 
         @Override public void accept(List<Integer> isr, int version) {

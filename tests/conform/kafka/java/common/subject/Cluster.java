@@ -10,10 +10,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /** The replicas of one partition and their controller. Its events are those of docs/conformance.md. */
 final class Cluster implements AutoCloseable {
     private static final String NAMES = "ABCDE";
+    private static final List<String> VERBS = List.of("produce", "fetch", "receive", "drop", "crash", "power_loss",
+            "restart", "notify", "catch_up", "elect", "expire", "shrink", "expand", "flush", "checkpoint");
+    private static final List<String> ALTER_PARTITION = List.of("alter", "altered", "resend");
     private static final Path MEMORY = Path.of("/dev/shm");
 
     private final Release release;
@@ -48,8 +52,8 @@ final class Cluster implements AutoCloseable {
         time = new FakeTime();
         produced = 0;
         brokerEpochs = new long[settings.replicas()];
-        controller = new Controller(settings, rules, id -> nodes.get(id).isUp());
-        gate = new IsrGate(controller);
+        controller = new Controller(settings, rules, id -> nodes.get(id).isUp(), brokerEpochs);
+        gate = new IsrGate(controller, rules);
         for (int id = 0; id < settings.replicas(); id++) {
             Node node = new Node(id);
             node.disk = new Disk(Files.createDirectory(freshDirectory()));
@@ -63,8 +67,7 @@ final class Cluster implements AutoCloseable {
     }
 
     List<String> verbs() {
-        return List.of("produce", "fetch", "receive", "drop", "crash", "power_loss", "restart", "notify", "catch_up",
-                "elect", "expire", "shrink", "expand", "flush", "checkpoint");
+        return rules.changesIsrAtOnce() ? VERBS : Stream.concat(VERBS.stream(), ALTER_PARTITION.stream()).toList();
     }
 
     /** Carries out an event such as {@code fetch B}. */
@@ -94,6 +97,9 @@ final class Cluster implements AutoCloseable {
             case "expand" -> expand(node);
             case "flush" -> flush(node);
             case "checkpoint" -> checkpoint(node);
+            case "alter" -> gate.decide(node.id);
+            case "altered" -> altered(node);
+            case "resend" -> gate.resend(node.id);
             default -> throw new IllegalArgumentException("no such event: " + verb);
         };
     }
@@ -159,6 +165,7 @@ final class Cluster implements AutoCloseable {
         }
         Disk image = node.disk.copyTo(freshDirectory());
         end(node);
+        gate.forget(node.id);
         node.disk = image;
         return true;
     }
@@ -273,37 +280,48 @@ final class Cluster implements AutoCloseable {
 
     private boolean shrink(Node node) {
         Node leader = trueLeader();
-        if (leader == null || leader == node || !isCurrent(leader)) {
+        if (leader == null || leader == node || !mayPropose(leader)) {
             return false;
         }
-        boolean removed = gate.opensToRemove(node.id, () -> leader.broker.proposeShrink(node.id));
-        leader.answered = controller.version();
-        return removed;
+        boolean proposed = gate.opensToRemove(node.id, leader.version(), () -> leader.broker.proposeShrink(node.id));
+        return noteProposal(leader, proposed);
     }
 
     private boolean expand(Node node) {
         Node leader = trueLeader();
-        if (leader == null || leader == node || !isCurrent(leader) || !isEligible(node)
+        if (leader == null || leader == node || !mayPropose(leader)
                 || rules.looksAtFollower() && !follows(node, leader)) {
             return false;
         }
-        boolean added = gate.opensToAdd(node.id, () -> leader.broker.proposeExpand(node.id));
-        leader.answered = controller.version();
-        return added;
+        boolean proposed = gate.opensToAdd(node.id, leader.version(), () -> leader.broker.proposeExpand(node.id));
+        return noteProposal(leader, proposed);
     }
 
-    /** What the controller asks. Of the incarnation the leader's own code knows. */
-    private boolean isEligible(Node node) {
-        return node.isUp() || rules.eligibility() == Rules.Eligibility.UNCHECKED;
+    /** One request at a time; where a change is one event, the controller takes it if nothing has changed meanwhile. */
+    private boolean mayPropose(Node leader) {
+        return rules.changesIsrAtOnce() ? isCurrent(leader) : !gate.isBusy(leader.id);
     }
 
-    /** Whether a leader knows the partition's state as it is now. Under ZooKeeper nobody else changes it in an epoch. */
-    private boolean isCurrent(Node leader) {
-        return Math.max(leader.version, leader.answered) == controller.version();
+    private boolean noteProposal(Node leader, boolean proposed) {
+        if (proposed && rules.changesIsrAtOnce()) {
+            leader.answered = controller.version();
+        }
+        return proposed;
+    }
+
+    private boolean altered(Node leader) {
+        int version = gate.answer(leader.id);
+        leader.answered = Math.max(leader.answered, version);
+        return version >= 0;
     }
 
     private static boolean follows(Node node, Node leader) {
         return node.isUp() && node.seen.leader() == leader.id && !node.seen.truncating();
+    }
+
+    /** Whether a leader knows the partition's state as it is now. Under ZooKeeper nobody else changes it in an epoch. */
+    private boolean isCurrent(Node leader) {
+        return leader.version() == controller.version();
     }
 
     /** The leader by the current decision, if it knows; nobody else may change the ISR. */

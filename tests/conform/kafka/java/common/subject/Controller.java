@@ -2,6 +2,7 @@ package subject;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
@@ -10,13 +11,15 @@ final class Controller {
     private final Settings settings;
     private final Rules rules;
     private final IntPredicate isUp;
+    private final long[] brokerEpochs;
     private final List<Decision> decisions = new ArrayList<>();
     private final List<Decision> history = new ArrayList<>();  // the same with every change of the ISR, by version
 
-    Controller(Settings settings, Rules rules, IntPredicate isUp) {
+    Controller(Settings settings, Rules rules, IntPredicate isUp, long[] brokerEpochs) {
         this.settings = settings;
         this.rules = rules;
         this.isUp = isUp;
+        this.brokerEpochs = brokerEpochs;
         decide(0, IntStream.range(0, settings.replicas()).boxed().toList());
     }
 
@@ -66,6 +69,22 @@ final class Controller {
     /** A replica that comes back registers, and may be found to have been away (KIP-380). False: not possible now. */
     boolean register(int replica) {
         return !rules.fencesRegistration() || !wouldExpire(replica) || expire(replica);
+    }
+
+    /** Whether all of an ISR may be in it, of whom a leader knows these broker epochs. */
+    boolean admits(List<Integer> isr, Map<Integer, Long> knownEpochs) {
+        return switch (rules.eligibility()) {
+            case UNCHECKED -> true;
+            case ALIVE -> mustBeUp(isr).allMatch(isUp::test);
+            case INCARNATION -> mustBeUp(isr).allMatch(isUp::test) && isr.stream().allMatch(
+                    member -> knownEpochs.getOrDefault(member, -1L) < 0 || knownEpochs.get(member) == brokerEpochs[member]);
+        };
+    }
+
+    /** Where changes are atomic a member that is down, and that nobody has noticed yet, is no obstacle for another. */
+    private IntStream mustBeUp(List<Integer> isr) {
+        return isr.stream().mapToInt(Integer::intValue)
+                .filter(member -> !rules.changesIsrAtOnce() || !current().isr().contains(member));
     }
 
     /** The ISR of the current decision is another now. */

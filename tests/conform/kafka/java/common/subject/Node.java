@@ -18,6 +18,11 @@ final class Node {
         this.id = id;
     }
 
+    /** The version of the partition's state that it knows. */
+    int version() {
+        return Math.max(version, answered);
+    }
+
     boolean isUp() {
         return broker != null;
     }

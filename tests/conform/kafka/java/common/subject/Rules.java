@@ -15,6 +15,8 @@ import java.util.Map;
  *     not refuse who fetches at another epoch
  * @param keepsLateAnswers late_answer: whether an answer in flight may outlive a decision; otherwise it is lost by it,
  *     to the same effect, for what the release does with it is nothing
+ * @param changesIsrAtOnce isr_change: whether a change of the ISR is one event, or a request, a decision and an answer
+ * @param answersDuplicates isr_duplicate: whether a request that asks for what is already so succeeds (ZooKeeper)
  * @param eligibility isr_eligibility: what the controller asks of a replica that a leader wants in the ISR
  */
 record Rules(
@@ -24,6 +26,8 @@ record Rules(
         boolean dropsDeadOnFailOver,
         boolean looksAtFollower,
         boolean keepsLateAnswers,
+        boolean changesIsrAtOnce,
+        boolean answersDuplicates,
         Eligibility eligibility) {
 
     /** Who may join the ISR: anybody, who is registered (KIP-841), or who has fetched since it registered (KIP-903). */
@@ -42,6 +46,8 @@ record Rules(
                 chosen.getOrDefault("fencing", fences ? "epoch" : "none").equals("none"),
                 !chosen.getOrDefault("late_answer", comparesEpochs(release) ? "same_epoch" : "same_leader")
                         .equals("same_epoch"),
+                !chosen.getOrDefault("isr_change", "atomic").equals("request"),
+                !raft,
                 Eligibility.valueOf(chosen.getOrDefault("isr_eligibility", eligibility(release)).toUpperCase()));
     }
 
