@@ -1,4 +1,7 @@
-"""Builds the subject for a release, once: Maven fetches Kafka's jars and compiles the adapter against them."""
+"""Builds the subject for a release, once: Maven fetches Kafka's jars, and javac compiles the adapter against them.
+
+Not Maven's compiler: the poms of later releases call their own jars `runtime`, and it would have none of them.
+"""
 
 import fcntl
 import hashlib
@@ -14,7 +17,9 @@ from tests.conform.kafka.releases import Adapter, adapter
 
 HERE = Path(__file__).parent
 TARGET = HERE / "target"
-_LAYERS = 4  # of pom.xml: so many directories of sources besides java/common
+_JAVA = "17"
+_JDK = f"openjdk-{_JAVA}-jdk-headless"
+_RESOURCES = HERE / "resources"
 
 
 class BuildError(Exception):
@@ -35,19 +40,18 @@ def class_path(release: str, version: str | None = None) -> str:
         if not stamp.exists() or stamp.read_text() != wanted:
             _build(version, chosen)
             stamp.write_text(wanted)
-    jars = (target / "classpath").read_text().strip()
-    return f"{target / 'classes'}{os.pathsep}{jars}"
+    return os.pathsep.join([str(target / "classes"), str(_RESOURCES), _jars(version)])
 
 
 def java() -> str:
     """The java command. Raises BuildError."""
-    return _tool("java", "openjdk-17-jdk-headless")
+    return _tool("java", _JDK)
 
 
 def missing() -> list[str]:
     """What has to be installed before anything can be built, one sentence each."""
     found = []
-    for name, package in (("javac", "openjdk-17-jdk-headless"), ("mvn", "maven")):
+    for name, package in (("javac", _JDK), ("mvn", "maven")):
         try:
             _tool(name, package)
         except BuildError as error:
@@ -64,30 +68,36 @@ def is_built(release: str) -> bool:
 def _build(version: str, chosen: Adapter) -> None:
     for lack in missing():
         raise BuildError(lack)
-    sources = {f"subject.layer{i + 1}": name for i, name in enumerate(chosen.sources)}
-    assert len(sources) <= _LAYERS
-    properties = {"kafka.version": version, "scala.binary": chosen.scala, **sources}
-    shutil.rmtree(TARGET / version / "classes", ignore_errors=True)
-    command = [
-        _tool("mvn", "maven"),
-        "--quiet",
-        "--batch-mode",
-        "--file",
-        str(HERE / "pom.xml"),
-        "process-classes",
-        *(f"-D{key}={value}" for key, value in properties.items()),
-    ]
+    target = TARGET / version
     print(f"building the subject for Kafka {version} ...", file=sys.stderr, flush=True)
+    where = {"kafka.version": version, "scala.binary": chosen.scala}
+    properties = [f"-D{key}={value}" for key, value in where.items()]
+    _run(version, _tool("mvn", "maven"), "--quiet", "--batch-mode", "-f", str(HERE / "pom.xml"), "validate", *properties)
+    shutil.rmtree(target / "classes", ignore_errors=True)
+    sources = [str(file) for directory in _directories(chosen) for file in sorted(directory.rglob("*.java"))]
+    options = ["-nowarn", "--release", _JAVA, "-encoding", "UTF-8", "-d", str(target / "classes")]
+    _run(version, _tool("javac", _JDK), *options, "-cp", _jars(version), *sources)
+
+
+def _run(version: str, *command: str) -> None:
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
-        raise BuildError(f"Maven could not build the subject for Kafka {version}:\n{done.stdout.strip()[-4000:]}")
+        said = done.stdout.strip()[-4000:]
+        raise BuildError(f"{Path(command[0]).name} could not build the subject for Kafka {version}:\n{said}")
+
+
+def _jars(version: str) -> str:
+    return (TARGET / version / "classpath").read_text().strip()
+
+
+def _directories(chosen: Adapter) -> list[Path]:
+    return [HERE / "java" / name for name in ("common", *chosen.sources)]
 
 
 def _digest(chosen: Adapter) -> str:
     """Of all that a build depends on, but for what Maven fetches."""
     digest = hashlib.blake2b(digest_size=16)
-    directories = [HERE / "java" / name for name in ("common", *chosen.sources)]
-    files = [HERE / "pom.xml", *(file for one in (HERE / "resources", *directories) for file in one.rglob("*.*"))]
+    files = [HERE / "pom.xml", *(file for one in _directories(chosen) for file in one.rglob("*.java"))]
     for file in sorted(files):
         digest.update(str(file.relative_to(HERE)).encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
