@@ -12,10 +12,11 @@ from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.judgement import differences
 from epochfuzz.harness.conform.fault import Kind, shown
 from epochfuzz.harness.conform.finding import Finding
-from epochfuzz.harness.conform.judge import FIELDS
+from epochfuzz.harness.conform.judge import FIELDS, OWN
 from epochfuzz.harness.conform.lockstep import comparable, ordered
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.run import Outcome
+from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model.events import REPLICA_NAMES, VERBS, event_text, schedule_texts, verb_of
@@ -50,6 +51,7 @@ def summary(outcome: Outcome, plan: Plan) -> Iterator[str]:
     for title, names in (
         ("Events that were never applied", never_applied(outcome, plan)),
         ("Fields that were never shown, so never compared", never_shown(outcome)),
+        ("Fields of the subject's own, shown and not compared", own_fields(outcome)),
         ("Fields that mean nothing here", unknown_fields(outcome)),
     ):
         if names and outcome.shown.steps:
@@ -72,6 +74,7 @@ def document(outcome: Outcome, plan: Plan, saved: Mapping[int, Path]) -> dict[st
         "given_up": outcome.given_up,
         "never_applied": never_applied(outcome, plan),
         "never_shown": never_shown(outcome),
+        "own_fields": own_fields(outcome),
         "unknown_fields": unknown_fields(outcome),
         "unable": outcome.unable,
         "findings": [_finding_json(each, saved.get(number)) for number, each in enumerate(outcome.findings)],
@@ -111,7 +114,12 @@ def never_shown(outcome: Outcome) -> list[str]:
 
 def unknown_fields(outcome: Outcome) -> list[str]:
     """The fields of observations that are not of the protocol, perhaps misspelt."""
-    return sorted(outcome.shown.fields.keys() - set(FIELDS))
+    return sorted(outcome.shown.fields.keys() - {*FIELDS, *own_fields(outcome)})
+
+
+def own_fields(outcome: Outcome) -> list[str]:
+    """The fields of observations that the subject has declared to be its own."""
+    return sorted(field for field in outcome.shown.fields if field.split(".")[1:2] == [OWN])
 
 
 def _title(finding: Finding) -> Text:
@@ -136,7 +144,17 @@ def _beside(run: Run, finding: Finding) -> Table:
     table = Table("field", "model", "subject", title=f"After event {len(run.steps)}")
     for where, observed, expected in differences(subject, model):
         table.add_row(".".join(where), Text(shown(expected)), Text(shown(observed), "bold"))
+    for name, value in _own(observation):
+        table.add_row(name, "", Text(shown(value)))
     return table
+
+
+def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
+    """What the subject shows of its own, with the names of the fields."""
+    seen: dict[str, Any] = dict(observation)
+    parts = {f"replicas.{name}": replica for name, replica in sorted(seen.get("replicas", {}).items())}
+    for part, values in {**parts, "controller": seen.get("controller", {})}.items():
+        yield from ((f"{part}.{OWN}.{field}", value) for field, value in values.get(OWN, {}).items())
 
 
 def _observed(finding: Finding) -> Table:
@@ -147,16 +165,24 @@ def _observed(finding: Finding) -> Table:
         zip(finding.failure.sent, finding.answers, strict=False), 1
     ):
         parts = ordered(observation)
-        replicas = (Text(_replica(parts["replicas"].get(name, {}))) for name in names)
+        own = dict(_own(observation))
+        replicas = (Text(_replica(parts["replicas"].get(name, {}), _of(name, own))) for name in names)
         style = "" if applied else "dim"
         table.add_row(str(number), event_text(event), *replicas, Text(_controller(parts["controller"])), style=style)
     return table
 
 
-def _replica(seen: dict[str, Any]) -> str:
+def _of(replica: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """What is a replica's of the subject's own."""
+    part = f"replicas.{replica}.{OWN}."
+    return {field.removeprefix(part): value for field, value in own.items() if field.startswith(part)}
+
+
+def _replica(seen: dict[str, Any], own: dict[str, Any]) -> str:
     if seen.get("up") is False:
         return "down"
     figures = [f"{field} {shown(seen[field])}" for field in ("hw", "leader", "leader_epoch") if field in seen]
+    figures += [f"{field} {shown(value)}" for field, value in own.items()]
     return "\n".join([" ".join(log_texts(seen.get("log", []))) or "-", ", ".join(figures)])
 
 

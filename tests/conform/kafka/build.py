@@ -70,9 +70,8 @@ def _build(version: str, chosen: Adapter) -> None:
         raise BuildError(lack)
     target = TARGET / version
     print(f"building the subject for Kafka {version} ...", file=sys.stderr, flush=True)
-    where = {"kafka.version": version, "scala.binary": chosen.scala}
-    properties = [f"-D{key}={value}" for key, value in where.items()]
-    _run(version, _tool("mvn", "maven"), "--quiet", "--batch-mode", "-f", str(HERE / "pom.xml"), "validate", *properties)
+    release = [f"-Dkafka.version={version}", f"-Dscala.binary={chosen.scala}"]
+    _run(version, _tool("mvn", "maven"), "--quiet", "--batch-mode", "-f", str(HERE / "pom.xml"), "validate", *release)
     shutil.rmtree(target / "classes", ignore_errors=True)
     sources = [str(file) for directory in _directories(chosen) for file in sorted(directory.rglob("*.java"))]
     options = ["-nowarn", "--release", _JAVA, "-encoding", "UTF-8", "-d", str(target / "classes")]
