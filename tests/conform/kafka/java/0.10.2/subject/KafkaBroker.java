@@ -133,6 +133,11 @@ final class KafkaBroker implements Broker {
                 fetched, 0, Long.MAX_VALUE, time.milliseconds(), 0, Option.empty()));
     }
 
+    @Override public long remoteLeo(int follower) {
+        kafka.cluster.Replica known = partition().getReplica(follower).getOrElse(Scala.supplier(() -> null));
+        return known == null ? -1 : known.logEndOffset().messageOffset();
+    }
+
     @Override public void checkpoint() {
         manager.checkpointHighWatermarks();
     }

@@ -141,6 +141,11 @@ final class KafkaBroker implements Broker {
                 Option.empty(), Option.empty()));
     }
 
+    @Override public long remoteLeo(int follower) {
+        kafka.cluster.Replica known = partition().getReplica(follower).getOrElse(Scala.supplier(() -> null));
+        return known == null ? -1 : known.logEndOffset().messageOffset();
+    }
+
     @Override public void checkpoint() {
         manager.checkpointHighWatermarks();
     }

@@ -133,6 +133,11 @@ final class KafkaBroker implements Broker {
                 time.milliseconds(), Long.MAX_VALUE);
     }
 
+    @Override public long remoteLeo(int follower) {
+        kafka.cluster.Replica known = partition().getReplica(follower).getOrElse(Scala.supplier(() -> null));
+        return known == null ? -1 : known.logEndOffsetMetadata().messageOffset();
+    }
+
     @Override public void checkpoint() {
         manager.checkpointHighWatermarks();
     }

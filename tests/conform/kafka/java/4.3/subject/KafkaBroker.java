@@ -118,6 +118,11 @@ final class KafkaBroker implements Broker {
         }
     }
 
+    @Override public long remoteLeo(int follower) {
+        org.apache.kafka.server.replica.Replica known = partition().getReplica(follower).getOrElse(Scala.supplier(() -> null));
+        return known == null ? -1 : known.stateSnapshot().logEndOffsetMetadata().messageOffset;
+    }
+
     @Override public void checkpoint() {
         manager.checkpointHighWatermarks();
     }

@@ -28,6 +28,9 @@ interface Broker {
     /** As a leader, looks once more at what it knows of a follower, and proposes to the gate that it joins the ISR. */
     void proposeExpand(int follower);
 
+    /** As a leader, the end of a follower's log as far as it knows; negative if it does not. */
+    long remoteLeo(int follower);
+
     /** Writes the high watermark to disk. */
     void checkpoint();
 

@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
@@ -64,6 +66,15 @@ final class Cluster implements AutoCloseable {
             learn(node, controller.current());
         }
         settle();
+        nodes.forEach(this::finishTruncating);
+    }
+
+    /** Nothing is under way at the start: whoever asks where to cut its log, which is empty, has been answered. */
+    private void finishTruncating(Node node) {
+        while (node.seen.truncating() && fetch(node)) {
+            receive(node);
+            node.look();
+        }
     }
 
     List<String> verbs() {
@@ -381,7 +392,7 @@ final class Cluster implements AutoCloseable {
         Map<String, Object> current = new LinkedHashMap<>();
         current.put("leader", name(controller.current().leader()));
         current.put("epoch", controller.epoch());
-        current.put("isr", controller.current().isr().stream().sorted().map(Cluster::name).toList());
+        current.put("isr", names(controller.current().isr()));
         return Map.of("replicas", replicas, "controller", current);
     }
 
@@ -397,7 +408,26 @@ final class Cluster implements AutoCloseable {
         }
         shown.put("leader", name(seen.leader()));
         shown.put("leader_epoch", seen.leaderEpoch() < 0 ? null : seen.leaderEpoch());
+        if (seen.isr() != null) {
+            shown.put("own", Map.of("remote_leo", remoteLeos(node), "isr", names(seen.isr())));
+        }
         return shown;
+    }
+
+    /** What a leader knows of the others; nothing of those that have not fetched from it. */
+    private Map<String, Long> remoteLeos(Node leader) {
+        Map<String, Long> known = new TreeMap<>();
+        for (Node node : nodes) {
+            long leo = node == leader ? -1 : leader.broker.remoteLeo(node.id);
+            if (leo >= 0) {
+                known.put(name(node.id), leo);
+            }
+        }
+        return known;
+    }
+
+    private static List<String> names(Collection<Integer> ids) {
+        return ids.stream().sorted().map(Cluster::name).toList();
     }
 
     private static String name(int id) {

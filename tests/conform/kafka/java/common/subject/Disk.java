@@ -79,10 +79,14 @@ record Disk(Path directory) {
                 .findFirst().orElse(0);
     }
 
-    /** leader-epoch-checkpoint: a version, a count, and epoch and start offset a line. */
+    /** leader-epoch-checkpoint: a version, a count, and epoch and start offset a line; null where there is none. */
     List<long[]> epochs() {
+        Path checkpoint = directory.resolve(PARTITION).resolve("leader-epoch-checkpoint");
+        if (!Files.exists(checkpoint)) {
+            return null;
+        }
         List<long[]> entries = new ArrayList<>();
-        for (String line : lines(directory.resolve(PARTITION).resolve("leader-epoch-checkpoint"))) {
+        for (String line : lines(checkpoint)) {
             String[] words = line.split(" ");
             entries.add(new long[] {Long.parseLong(words[0]), Long.parseLong(words[1])});
         }
