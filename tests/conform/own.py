@@ -15,7 +15,7 @@ class Own(Reference):
         observation = super().observe()
         state = self.execution.state
         for r, replica in enumerate(observation["replicas"].values()):
-            replica["own"] = {"remote_leo": [int(state.remote_leo[r, f]) for f in range(state.replicas)]}
+            replica["own"] = {"flushed": int(state.flushed[r])}
             replica["hw"] += len(sys.argv) > 2
         observation["controller"]["own"] = {"decisions": int(state.controller_epoch) + 1}
         return observation

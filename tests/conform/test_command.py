@@ -153,11 +153,11 @@ def test_a_process_of_the_subject_lives_for_as_many_schedules_as_are_asked_for(e
 def test_fields_of_the_subjects_own_are_shown_and_not_compared(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--json", "--", *OWN, "starts")
     assert ended.code == 0
-    assert ended.json["own_fields"] == ["controller.own.decisions", "replicas.own.remote_leo"]
+    assert ended.json["own_fields"] == ["controller.own.decisions", "replicas.own.flushed"]
     assert ended.json["unknown_fields"] == []
     differing = epochfuzz("conform", *FEW, "--", *OWN, "starts", "wrong")
     assert differing.code == 1
-    assert "│ replicas.A.own.remote_leo │" in differing.out
+    assert "│ replicas.A.own.flushed │" in differing.out
 
 
 def test_a_run_that_says_nothing_ends_with_4(epochfuzz: Any) -> None:
