@@ -236,9 +236,10 @@ final class Cluster implements AutoCloseable {
         return true;
     }
 
+    /** The latest decision, if there are two at least; one without a leader may be among them, or be the latest. */
     private boolean catchUp(Node node) {
-        int next = nextDecision(node);
-        return node.isUp() && next < lastDecision() && learnUpTo(node, lastDecision());
+        int last = lastDecision();
+        return node.isUp() && node.next < controller.epoch() && node.next <= last && learnUpTo(node, last);
     }
 
     private int nextDecision(Node node) {
