@@ -29,7 +29,7 @@ from tests.conform.kafka.differences import reason
 from tests.conform.kafka.rungs import RUNGS, Rung
 
 ROOT = Path(__file__).parents[3]
-CORPUS = (ROOT / "corpus" / "documents", ROOT / "corpus" / "history")
+CORPUS = (ROOT / "corpus" / "documents", ROOT / "corpus" / "history", Path(__file__).parent / "cases")
 PATIENCE = 30.0  # a machine that compiles at the same time may be slow
 _STAND_IN = "kip-320"  # to replay beside where the model has no protocol for a release; the model's verdict is not used
 
@@ -109,7 +109,9 @@ def _climb(rung: Rung, cases: Sequence[Case], out: Console) -> Iterator[Verdict]
             yield verdict
     beside = "nothing: the model has no such protocol" if rung.of_the_model() is None else rung.protocol
     seconds = time.monotonic() - started
-    out.print(f"{rung.name:>16}  {ran} cases, {events} events, {seconds:4.1f} s, {differ} not as in {beside}", markup=False)
+    out.print(
+        f"{rung.name:>16}  {ran} cases, {events} events, {seconds:4.1f} s, {differ} not as in {beside}", markup=False
+    )
 
 
 def _table(verdicts: Sequence[Verdict]) -> Table:
