@@ -22,7 +22,7 @@ from epochfuzz.harness.commands import (
     selftest,
     shrink,
 )
-from epochfuzz.harness.commands.outcome import BadInput, Exit
+from epochfuzz.harness.commands.output import BadInput, Exit
 
 _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.
 

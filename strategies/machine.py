@@ -1,30 +1,40 @@
 """State machines: protocols side by side on the same events, judged after each.
 
-    from strategies.machine import replication_machine
+    from epochfuzz.strategies.machine import replication_machine
 
     TestHighWatermark = replication_machine("hw", "kip-101").TestCase
 
-There is one rule, which takes any event, and not one for each verb. Hypothesis leaves out rules at random, and the
-shortest loss under `hw` needs seven verbs: seven runs of eight would go without one of them.
+There is a rule for each verb, and an invariant for each property, so that a failure reads
+
+    state.produce(replica='A')
+    ...
+    state.no_committed_loss()
+
+A subclass adds rules and invariants of its own, or drives an object of its own beside the model:
+
+    class MyLogs(replication_machine("kip-320")):
+        def happened(self, verb, replica):
+            getattr(self.mine, verb)(replica)
 """
 
-from collections.abc import Collection
-from typing import ClassVar
+from collections.abc import Callable, Collection
+from typing import Any, ClassVar, cast
 
 from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import invariant, precondition
 
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import event_text, parse_event
+from epochfuzz.model.events import event_text
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.properties import PROPERTIES, named, set_of
 from epochfuzz.model.protocols import Protocol, parse_protocol
+from epochfuzz.model.step import possible_events
 from epochfuzz.strategies import scouting
-from epochfuzz.strategies.failures import failure_class, first_broken
+from epochfuzz.strategies.event_machine import EventMachine, rules_for
+from epochfuzz.strategies.failures import PropertyBroken, failure_class, first_broken
 from epochfuzz.strategies.profiles import PHASES
-from epochfuzz.strategies.schedules import simplest_first
+from epochfuzz.strategies.schedules import in_order
 from epochfuzz.strategies.scouting import Scout
 
 # All that is quick to judge, but for what warns of a loss that is waiting to happen: it would hide the loss.
@@ -36,15 +46,15 @@ def replication_machine(
     settings: Configuration = Configuration(),  # noqa: B008 (it is immutable)
     judged: Collection[str] = LASTING,
     wanted: str | None = None,
-    scouted: int = 5_000,
-    disturbances: int = 2,
+    scouted: int = 150,
+    disturbances: int = 6,
 ) -> type["ReplicationMachine"]:
     """A state machine that drives protocols side by side and raises a PropertyBroken where one breaks a property.
 
     A protocol is one, or its text.
-    Before a run it scouts that many schedules, with that many disturbances in each, for one that breaks a property
-    under the first protocol; see scouting.py. It looks for each of the judged properties in turn, or for the wanted
-    one alone: Hypothesis ends its search soon after the first failure, and a frequent one would hide a rare one.
+    Before each example it scouts that many schedules, with that many disturbances in each, for one that breaks a
+    property under the first protocol; see scouting.py. It looks for any of the judged properties, or for the wanted one
+    alone: Hypothesis ends its search soon after the first failure, and a frequent one may hide a rare one.
     Raises ProtocolError or ValueError.
     """
     chosen = {named(name) for name in (judged if wanted is None else (*judged, wanted)) if name in judged or wanted}
@@ -56,56 +66,87 @@ def replication_machine(
     if not protocols or not names or wanted not in (None, *names):
         raise ValueError("a machine needs a protocol to drive, and judges one property at least, the wanted among them")
     parsed = tuple(each if isinstance(each, Protocol) else parse_protocol(each) for each in protocols)
-    choices = {
+    alphabet = in_order(possible_events(*(Execution(protocol, settings).state for protocol in parsed)))
+    members: dict[str, Any] = {
         "protocols": parsed,
-        "scout": Scout(parsed[0], settings, names, scouted, disturbances),
-        "wanted": names if wanted is None else (wanted,),
+        "alphabet": alphabet,
+        "scout": Scout(parsed[0], settings, names, names if wanted is None else (wanted,), scouted, disturbances),
         "__doc__": ReplicationMachine.__doc__,
+        **rules_for(alphabet),
+        **{name.replace("-", "_"): _invariant_for(name) for name in names},
     }
-    machine: type[ReplicationMachine] = type("ReplicationMachine", (ReplicationMachine,), choices)
-    # Hypothesis explains a failure by tracing every line that runs: minutes, to name lines of the model.
-    machine.TestCase.settings = hypothesis_settings(machine.TestCase.settings, phases=PHASES)
+    machine: type[ReplicationMachine] = type("ReplicationMachine", (ReplicationMachine,), members)
     return machine
 
 
-class ReplicationMachine(RuleBasedStateMachine):
-    """One run: `executions` has one for each protocol; the events as they come. Made by `replication_machine`."""
+def _invariant_for(name: str) -> Callable[..., None]:
+    """The invariant that a property holds. It is told of only where it is broken, rather than after each step."""
+
+    def is_broken(machine: "ReplicationMachine") -> bool:
+        return machine.broken is not None and machine.broken.property == name
+
+    def holds(machine: "ReplicationMachine") -> None:
+        if is_broken(machine):
+            raise cast(PropertyBroken, machine.broken)
+
+    holds.__name__ = name.replace("-", "_")
+    holds.__qualname__ = f"ReplicationMachine.{holds.__name__}"
+    holds.__doc__ = f"{name} holds: what would break it is this. {named(name).meaning}"
+    return precondition(is_broken)(invariant()(holds))
+
+
+class ReplicationMachine(EventMachine):
+    """One run: `executions` has one for each protocol, `histories` the texts of the events enabled under each.
+
+    Made by `replication_machine`. `broken` is what the invariants raise: the failure of the first protocol that broke
+    a property, by the most severe that it broke.
+    """
 
     protocols: ClassVar[tuple[Protocol, ...]]
     scout: ClassVar[Scout]
-    wanted: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # Hypothesis explains a failure by tracing every line that runs: minutes, to name lines of the model.
+        cls.TestCase.settings = hypothesis_settings(cls.TestCase.settings, phases=PHASES)
 
     def __init__(self) -> None:
         super().__init__()
         self.executions = [Execution(protocol, self.scout.settings) for protocol in self.protocols]
-        self._happened: list[list[str]] = [[] for _ in self.protocols]
-        self._way = b""
+        self.histories: list[list[str]] = [[] for _ in self.protocols]
+        self.broken: PropertyBroken | None = None
+        self._tried: list[Execution] = []  # copies of the executions, to try events on; none where one was applied
 
-    @initialize(seed=st.integers(0, 2**32 - 1))
-    def scouting(self, seed: int) -> None:
-        """Where to go: a way to a failure, or for seed 0, the simplest, wherever chance leads."""
-        if seed:
-            self._way = scouting.find(self.scout, seed, self.wanted[seed % len(self.wanted)])
+    def happened(self, verb: str, replica: str) -> None:
+        """For subclasses: an event has happened, such as "fetch", "B", under one of the protocols at least.
 
-    @rule(event=st.runner().flatmap(lambda machine: machine.next_event()))
-    def happens(self, event: str) -> None:
-        """An event happens to every protocol under which it is enabled."""
-        self._way = self._way[1:]
-        for protocol, execution, happened in zip(self.protocols, self.executions, self._happened, strict=True):
-            if execution.apply(parse_event(event)):
-                happened.append(event)
-                broken = first_broken(execution, set_of(self.scout.judged))
-                if broken:
-                    raise failure_class(protocol, broken)(protocol, broken, happened)
-
-    def next_event(self) -> st.SearchStrategy[str]:
-        """The next event on the way, or any.
-
-        Either is drawn as an index into the alphabet: without its seed, a run makes the same events of the same
-        choices. So the first thing that shrinking can do is to forget the way, and then any event is free to go.
+        It is called after each one, before the invariants are. Nothing is called for what a protocol does not enable.
         """
-        alphabet = simplest_first(self.scout.settings)
-        first, last = 0, len(alphabet) - 1
-        if self._way:
-            first = last = alphabet.index(self._way[0])
-        return st.integers(first, last).map(lambda index: event_text(alphabet[index]))
+
+    def happen(self, event: int) -> None:
+        """An event happens to every protocol under which it is enabled."""
+        enabled = [execution.apply(event) for execution in self.executions]
+        self._tried = []
+        for protocol, execution, history, is_enabled in zip(
+            self.protocols, self.executions, self.histories, enabled, strict=True
+        ):
+            if is_enabled:
+                history.append(event_text(event))
+                name = first_broken(execution, set_of(self.scout.judged))
+                if name and self.broken is None:
+                    self.broken = failure_class(protocol, name)(protocol, name, history)
+        if any(enabled):
+            self.happened(*event_text(event).split())
+
+    def is_possible(self, event: int) -> bool:
+        """Whether a protocol enables the event."""
+        if not self._tried:
+            self._tried = [execution.copy() for execution in self.executions]
+        is_enabled = any(execution.apply(event) for execution in self._tried)
+        if is_enabled:
+            self._tried = []
+        return is_enabled
+
+    def schedule(self, seed: int) -> bytes:
+        """A way to a failure of the first protocol, or where the scout found none, wherever the scout went last."""
+        return scouting.find(self.scout, seed)

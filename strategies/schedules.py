@@ -16,15 +16,19 @@ from epochfuzz.model.protocols import Protocol
 
 @cache
 def simplest_first(settings: Configuration) -> bytes:
-    """The events that a configuration can enable: those that finish something, that begin something, that disturb.
+    """The events that a configuration can enable, in order."""
+    return in_order(settings.alphabet())
+
+
+def in_order(alphabet: bytes) -> bytes:
+    """Events sorted: those that finish something, that begin something, that disturb.
 
     Hypothesis sorts what it can. In this order answers arrive, and decisions are heard of, as soon as they can, so
     that schedules which differ only in the order of independent events shrink to one.
     """
     order = [*PROGRESS, *(verb for verb in Verb if verb not in PROGRESS)]
-    alphabet: list[int] = list(settings.alphabet())
-    alphabet.sort(key=lambda event: order.index(verb_of(event)))
-    return bytes(alphabet)
+    events: list[int] = sorted(alphabet, key=lambda event: order.index(verb_of(event)))
+    return bytes(events)
 
 
 def single_events(settings: Configuration) -> st.SearchStrategy[int]:

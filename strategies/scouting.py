@@ -1,17 +1,19 @@
 """Scouting: where should a state machine go?
 
 A step of a Hypothesis state machine costs some hundred times what a step of the model costs, so a machine sees too few
-schedules to meet a failure that needs nine events in order. A scout runs thousands of random schedules on the bare
-model, and the machine then takes the way of the first that breaks a property; from there it is Hypothesis's own.
+schedules to meet a failure that needs nine events in order. A scout runs random schedules on the bare model; where some
+break a property, the machine takes the way of the shortest, from which all is gone already that it breaks it without.
 
 The schedules are like those of priority-based testing (PCT, Burckhardt et al. 2010), which rests on the observation
-that bugs have little depth: replication makes progress, and a few disturbances come in between. Few disturbances also
-keep apart what shrinking cannot join: `hw` loses a record by a restart and an election, in nine events, or by three
-elections, in ten, and taking events out of the one never gives the other.
+that bugs have little depth: replication makes progress, and a few disturbances come in between. Fewer disturbances
+break less often, and shorter: `hw` loses a record by a restart and an election, in nine events, or by three elections,
+in ten, and taking events out of the one never gives the other. So there are some more, and the shortest is taken. With
+six, and a hundred events to try, a second of scouting finds the loss 29 times, in nine events 10 times; with two, and
+forty events, it was 2 times.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,64 +23,83 @@ from epochfuzz.model.execution import Execution
 from epochfuzz.model.properties import CONVERGENCE, set_of
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.strategies.failures import first_broken
+from epochfuzz.strategies.trimming import shortest
 
 # Events of progress that a schedule tries, for each replica. Most are not enabled when their turn comes.
-_TRIES = 40
+_TRIES = 100
+# Failures by one property of which the shortest is taken. Shorter ones are found by looking at more, not by trimming.
+_ENOUGH = 3
 
 
 @dataclass(frozen=True)
 class Scout:
     """How to look for failures: under which protocol and configuration, of which properties, and how far.
 
-    It runs up to `schedules` schedules, with that many `disturbances` in each.
+    It runs up to `schedules` schedules, with that many `disturbances` in each, until it has found enough failures of
+    the properties `wanted`. A schedule ends where any property that is `judged` breaks.
     """
 
     protocol: Protocol
     settings: Configuration
     judged: tuple[str, ...]
+    wanted: tuple[str, ...]
     schedules: int
     disturbances: int
 
 
 @lru_cache(maxsize=1_000)  # shrinking asks for the same one many times
-def find(scout: Scout, seed: int, wanted: str) -> bytes:
-    """The enabled events of a random schedule that breaks the wanted property, and no other judged before it.
+def find(scout: Scout, seed: int) -> bytes:
+    """The enabled events of a random schedule: one that breaks a wanted property, and no other judged before it.
 
-    Empty where no schedule does.
+    Where several properties break, chance decides for one, a rare one rather than a frequent one. Where none breaks,
+    it is any schedule, and as lively as those.
     """
     draw = random.Random(seed)
     start = Execution(scout.protocol, scout.settings)
+    judged = set_of(scout.judged)
+    happened = b""
+    found: dict[str, list[bytes]] = {name: [] for name in scout.wanted}
     for _ in range(scout.schedules):
-        happened, broken = _follow(_plan(draw, scout), start.copy(), set_of(scout.judged))
-        if broken == wanted:
-            return happened
-    return b""
+        happened, broken = _follow(_plan(draw, start, scout.disturbances), start.copy(), judged)
+        if broken in found:
+            found[broken].append(happened)
+            if all(len(failing) >= _ENOUGH for failing in found.values()):
+                break
+    broken_ones = [name for name in scout.wanted if found[name]]
+    if not broken_ones:
+        return happened
+    (name,) = draw.choices(broken_ones, [1 / len(found[name]) for name in broken_ones])
+
+    def failing(events: bytes) -> bytes | None:
+        happened, broken = _follow(((event,) for event in events), start.copy(), judged)
+        return happened if broken == name else None
+
+    return min((shortest(each, failing) for each in sorted(found[name], key=len)[:_ENOUGH]), key=len)
 
 
-def _plan(draw: random.Random, scout: Scout) -> list[Sequence[int]]:
+def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequence[int]]:
     """What to try, one after the other: an event of progress, or some disturbances, the first of which can happen.
 
     Every plan leaves out about half of the verbs that disturb (swarm testing, Groce et al. 2012).
     """
-    alphabet = scout.settings.alphabet()
+    alphabet = start.alphabet()
     left_out = {verb for verb in Verb if draw.random() < 0.5}.difference(PROGRESS)
     progress = [(event,) for event in alphabet if verb_of(event) in PROGRESS]
     disturbing = [event for event in alphabet if verb_of(event) not in left_out.union(PROGRESS)]
-    plan: list[Sequence[int]] = list(draw.choices(progress, k=_TRIES * scout.settings.replicas))
-    for moment in draw.sample(range(len(plan)), scout.disturbances):
+    plan: list[Sequence[int]] = list(draw.choices(progress, k=_TRIES * start.settings.replicas))
+    for moment in draw.sample(range(len(plan)), disturbances):
         plan[moment] = draw.sample(disturbing, len(disturbing))
     return plan
 
 
-def _follow(plan: Sequence[Sequence[int]], execution: Execution, judged: int) -> tuple[bytes, str | None]:
+def _follow(plan: Iterable[Sequence[int]], execution: Execution, judged: int) -> tuple[bytes, str | None]:
     """What happened by the plan until a property broke, and which. What is slow to judge is left to the end."""
     happened = bytearray()
     for alternatives in plan:
-        event = next(filter(execution.apply, alternatives), None)
-        if event is None:
-            continue
-        happened.append(event)
-        broken = first_broken(execution, judged & ~CONVERGENCE)
-        if broken:
-            return bytes(happened), broken
+        for event in filter(execution.apply, alternatives):
+            happened.append(event)
+            broken = first_broken(execution, judged & ~CONVERGENCE)
+            if broken:
+                return bytes(happened), broken
+            break
     return bytes(happened), first_broken(execution, judged)

@@ -41,7 +41,7 @@ class SparkEfficiency:
 
 
 def cold_start(rounds: int) -> ColdStart:
-    """Time the command with an empty cache, and then some times with the cache that left behind."""
+    """Time the command with an empty cache, and then some times with the cache that it filled."""
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
         seconds = []
         for _ in range(rounds + 1):

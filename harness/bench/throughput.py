@@ -78,7 +78,7 @@ def driven_by_hypothesis(number: int, examples: int = 30) -> int:
     class Counting(replication_machine(PROTOCOL.name, settings=SETTINGS, scouted=0)):  # type: ignore[misc]
         def teardown(self) -> None:
             nonlocal applied
-            applied += len(self._happened[0])
+            applied += len(self.histories[0])
 
     machine: type[ReplicationMachine] = seed(number)(Counting)
     only_generate = settings(UNATTENDED, max_examples=examples, stateful_step_count=_STEPS, phases=[Phase.generate])

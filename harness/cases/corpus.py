@@ -29,6 +29,6 @@ def load_corpus(paths: Iterable[str | Path]) -> list[Case]:
     return list(cases.values())
 
 
-def tells_as_much(kept: Case, other: Case) -> bool:
+def covers(kept: Case, other: Case) -> bool:
     """Whether a case has the events and the configuration of another one, and expectations of all its protocols."""
     return kept.events == other.events and kept.settings == other.settings and other.expect.keys() <= kept.expect.keys()

@@ -1,7 +1,7 @@
 """A recording: a schedule put together one enabled event after the other, to become a case."""
 
 from epochfuzz.harness.cases.case import Case, Expectation
-from epochfuzz.harness.cases.judgement import rewritten
+from epochfuzz.harness.cases.verdict import rewritten
 from epochfuzz.harness.witness import refusal
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import Scene
@@ -46,7 +46,7 @@ class Recording:
         return refusal.why_not(self.state, event)
 
     def case(self, slug: str, why: str) -> Case:
-        """The case, with what every generation makes of it expected. Without a `why`, it tells the story."""
+        """The case, with what every generation makes of it expected. Without a `why`, it is the story, step by step."""
         protocols = dict.fromkeys([*GENERATIONS, self.protocol.name])
         return rewritten(
             Case(

@@ -7,7 +7,7 @@ import typer
 from rich.markdown import Markdown
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, write_file
 
 
 def bench(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console
+from epochfuzz.harness.commands.output import BadInput, Exit, console
 from epochfuzz.model.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def report(
 
 
 # What these import is imported there, so that help and mistakes are answered before Spark and Numba are loaded. What
-# they tell of the run goes to stderr, and what it has found to stdout.
+# they say of the run goes to stderr, and what it has found to stdout.
 
 
 def _load(spark: "SparkSession", directory: str) -> "Campaign":
@@ -200,14 +200,14 @@ def _finish(
     with spark_session(master, remote) as spark:
         campaign = begin(spark)
         parameters = campaign.parameters
-        _tell(f"seed {parameters.seed} · {parameters.settings.text()}")
+        _note(f"seed {parameters.seed} · {parameters.settings.text()}")
         try:
             with Shown.on(console(json_wanted=True), parameters) as progress:
                 outcome = campaign.run(progress)
         except CampaignError:
             raise
         except BaseException:
-            _tell(f"not finished; go on with: epochfuzz campaign resume {directory}")
+            _note(f"not finished; go on with: epochfuzz campaign resume {directory}")
             raise
     return _end(outcome, directory, corpus, json)
 
@@ -220,14 +220,14 @@ def spark_session(master: str | None, remote: str | None) -> Iterator["SparkSess
 
     if master is not None and remote is not None:
         raise BadInput("--master and --remote both say where Spark runs: give one of them")
-    _tell(f"starting Spark on {remote or master or session.DEFAULT_MASTER}")
+    _note(f"starting Spark on {remote or master or session.DEFAULT_MASTER}")
     try:
         with session.opened(master, remote) as spark:
             yield spark
     except CampaignError as error:
         raise BadInput(str(error)) from None
     except NonDeterminismError as error:
-        _tell(f"epochfuzz: {error}")
+        _note(f"epochfuzz: {error}")
         raise typer.Exit(Exit.INTERNAL) from None
 
 
@@ -240,8 +240,8 @@ def _end(
     sarif: Path | None = None,
 ) -> int:
     from epochfuzz.harness.campaign.left import left_json, left_lines
-    from epochfuzz.harness.cases import news
-    from epochfuzz.harness.commands.ending import end_machine, end_walk
+    from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
+    from epochfuzz.harness.commands.walk_results import end_machine, end_walk
     from epochfuzz.harness.memory import most_memory
     from epochfuzz.harness.search.findings import Walked
 
@@ -253,21 +253,21 @@ def _end(
             )
         return end_machine(out, outcome, directory, json)
     walked = Walked(outcome.tally, outcome.seconds)
-    told = news.compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
-    left = left_json(outcome)
-    more = {"directory": directory} | news.news_json(outcome.findings, told) | left
-    walker, never_met = parameters.walker(), left["unreached"]
+    comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
+    remaining = left_json(outcome)
+    more = {"directory": directory} | comparison_json(outcome.findings, comparison) | remaining
+    walker, never_met = parameters.walker(), remaining["unreached"]
     code = end_walk(out, walker, walked, outcome.findings, json, report, sarif, never_met, **more)
-    for line in (*news.news_lines(outcome.findings, told), *left_lines(outcome)):
+    for line in (*comparison_lines(outcome.findings, comparison), *left_lines(outcome)):
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
         code = Exit.GOAL_UNMET
-    _tell(
+    _note(
         f"memory: a worker had {outcome.checked.memory >> 20:,} MiB at the most, this process {most_memory() >> 20:,}"
     )
-    _tell(f"kept in {directory}; show again with: epochfuzz campaign report {directory}")
+    _note(f"kept in {directory}; show again with: epochfuzz campaign report {directory}")
     return code
 
 
-def _tell(text: str) -> None:
+def _note(text: str) -> None:
     console(json_wanted=True).print(text, markup=False, soft_wrap=True)

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from epochfuzz.harness.cases.case import CaseError
-from epochfuzz.harness.cases.judgement import Judgement
-from epochfuzz.harness.commands.outcome import BadInput, Exit
+from epochfuzz.harness.cases.verdict import JudgedCase
+from epochfuzz.harness.commands.output import BadInput, Exit
 from epochfuzz.model.protocols import ProtocolError
 
 
 @contextmanager
-def mistakes_told() -> Iterator[None]:
+def mistakes_as_bad_input() -> Iterator[None]:
     """A mistake in a case file, or in a protocol to judge it under, is bad input."""
     try:
         yield
@@ -20,8 +20,8 @@ def mistakes_told() -> Iterator[None]:
         raise BadInput(f"--protocol: {error}") from None
 
 
-def exit_code(judgements: Sequence[Judgement]) -> Exit:
+def exit_code(judged_cases: Sequence[JudgedCase]) -> Exit:
     """How a command ends that has judged cases: a replay that is not the recorded one is worse than any verdict."""
-    if any(judgement.drifted for judgement in judgements):
+    if any(judged.drifted for judged in judged_cases):
         return Exit.INTERNAL
-    return Exit.AS_EXPECTED if all(judgement.as_expected for judgement in judgements) else Exit.BROKEN
+    return Exit.AS_EXPECTED if all(judged.as_expected for judged in judged_cases) else Exit.BROKEN

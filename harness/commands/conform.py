@@ -13,13 +13,13 @@ import typer
 
 from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.campaign import Master, Remote, spark_session
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
-from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.model.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
-    from epochfuzz.harness.conform.finding import Finding
+    from epochfuzz.harness.conform.nonconformity import Nonconformity
     from epochfuzz.harness.conform.plan import Plan
     from epochfuzz.harness.conform.run import Crew
 
@@ -34,12 +34,12 @@ def conform(
     command: Annotated[list[str], typer.Argument(help="The command that speaks the conformance protocol, after --.")],
     protocol: options.Protocols = ["kip-320"],  # noqa: B006 - typer reads the default, nobody writes to it
     judge: Annotated[
-        Judgement, typer.Option("--judge", help="By the model, field by field, or by the promises to clients only.")
-    ] = Judgement.LOCKSTEP,
+        JudgedBy, typer.Option("--judge", help="By the model, field by field, or by the promises to clients only.")
+    ] = JudgedBy.LOCKSTEP,
     schedules: Annotated[int, typer.Option("--schedules", min=0, help="How many schedules to draw.")] = 2_000,
     seed: options.Seed = None,
     max_failures: Annotated[
-        int | None, typer.Option("--max-failures", min=1, help="Stop once so many schedules have failed.")
+        int | None, typer.Option("--max-failures", min=1, help="Stop once that number of schedules has failed.")
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes of the subject at a time; 1.")] = None,
     processes_for: Annotated[
@@ -99,29 +99,29 @@ def conform(
         out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
     try:
         with (
-            _left_on_sigterm(),
+            _exit_on_sigterm(),
             show_search(out) as progress,
             _crew(plan, campaign, master, remote, jobs or 1, progress.doing) as crew,
         ):
-            outcome = run(plan, crew, progress.doing)
+            conformance = run(plan, crew, progress.doing)
     except SubjectUnable as unable:
         raise BadInput(f"the subject is unable to run this protocol and configuration: {unable}") from None
     except CommandError as error:
         raise BadInput(str(error)) from None
     saved = {}
-    for number, finding in enumerate(outcome.findings):
-        out.print(report.finding_text(finding))
-        if finding.failure.sent and not finding.known_flaw:
-            saved[number] = _save(finding, seed, cases_out)
+    for number, nonconformity in enumerate(conformance.nonconformities):
+        out.print(report.nonconformity_text(nonconformity))
+        if nonconformity.sighting.sent and not nonconformity.known_flaw:
+            saved[number] = _save(nonconformity, seed, cases_out)
             out.print(f"saved as {saved[number]}", markup=False)
-    for line in report.summary(outcome, plan):
+    for line in report.summary(conformance, plan):
         out.print(line, markup=False)
     out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
     if json:
-        print_json({**report.document(outcome, plan, saved), "reproduce": again})
-    if not outcome.conforms:
+        print_json({**report.document(conformance, plan, saved), "reproduce": again})
+    if not conformance.conforms:
         return Exit.BROKEN
-    if outcome.vacuous:
+    if conformance.vacuous:
         out.print("This run says nothing: no event was ever applied, or no field ever shown.")
         return Exit.GOAL_UNMET
     return Exit.AS_EXPECTED
@@ -143,7 +143,7 @@ def _crew(
 
 
 @contextmanager
-def _left_on_sigterm() -> Iterator[None]:
+def _exit_on_sigterm() -> Iterator[None]:
     """SIGTERM raises an exception, so that the processes of the subject are ended."""
     before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
@@ -164,11 +164,11 @@ def _load(paths: list[Path] | None) -> list["Case"]:
         raise BadInput(f"--corpus: {error}") from None
 
 
-def _save(finding: "Finding", seed: int, directory: Path) -> Path:
+def _save(nonconformity: "Nonconformity", seed: int, directory: Path) -> Path:
     from epochfuzz.harness.conform.cases import save_case
 
     try:
-        return save_case(finding, seed, directory)
+        return save_case(nonconformity, seed, directory)
     except OSError as error:
         raise BadInput(f"--out: {error.filename}: {error.strerror}") from None
 
@@ -180,8 +180,8 @@ def _command_line(plan: "Plan", corpus: list[Path] | None, campaign: str | None)
     for protocol in plan.protocols:
         words += ["--protocol", protocol.name]
     words += options.words_of(plan.settings)
-    if plan.judgement is not Judgement.LOCKSTEP:
-        words += ["--judge", plan.judgement]
+    if plan.judged_by is not JudgedBy.LOCKSTEP:
+        words += ["--judge", plan.judged_by]
     if plan.max_failures is not None:
         words += ["--max-failures", str(plan.max_failures)]
     if plan.processes_for != _PROCESSES_FOR:

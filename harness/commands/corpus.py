@@ -8,10 +8,10 @@ import typer
 from rich.console import Console
 
 from epochfuzz.harness.cases.case import Case, dump_case, load_case
-from epochfuzz.harness.cases.corpus import find_cases, load_corpus, tells_as_much
+from epochfuzz.harness.cases.corpus import covers, find_cases, load_corpus
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.cases import mistakes_told
-from epochfuzz.harness.commands.outcome import Exit, console, print_json, write_file
+from epochfuzz.harness.commands.cases import mistakes_as_bad_input
+from epochfuzz.harness.commands.output import Exit, console, print_json, write_file
 
 FOUND = "found"
 
@@ -42,15 +42,15 @@ def add(
     - `epochfuzz corpus add build/campaign/cases --corpus tests/corpus --yes`
     - `epochfuzz corpus add build/campaign/cases --yes --json`
     """
-    with mistakes_told():
+    with mistakes_as_bad_input():
         kept = load_corpus([corpus]) if corpus.is_dir() and any(corpus.rglob("*.yaml")) else []
         offered = [load_case(path) for path in find_cases(case)]
     out = console(json)
     added, known = [], {}
     for each in offered:
-        twin = next((other for other in kept if tells_as_much(other, each)), None)
+        twin = next((other for other in kept if covers(other, each)), None)
         if twin is not None:
-            out.print(f"{each.id}: already told by {twin.path}", markup=False)
+            out.print(f"{each.id}: already kept as {twin.path}", markup=False)
             known[each.id] = str(twin.path)
             continue
         _show(out, each)

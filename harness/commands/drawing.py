@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.harness.witness.replay import Run
 
 MOST_EVENTS = 500  # a longer schedule is no picture; a browser takes seconds over it
@@ -31,16 +31,16 @@ def refuse_too_long(case: Case) -> None:
 
 
 def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
-    """The text of a drawing. A TLA+ module holds every run, the others the two that tell most beside each other.
+    """The text of a drawing. A TLA+ module holds every run, the others the two that differ most beside each other.
 
     `title` names the module, which has to be named as its file is.
     """
     from epochfuzz.harness.views import mermaid, svg, tla
-    from epochfuzz.harness.witness.story import most_telling, tell
+    from epochfuzz.harness.witness.story import most_contrasting, story_of
 
     if format_ is Format.TLA:
         return tla.trace_module(title, case.why, runs)
-    story = tell(*most_telling(runs))
+    story = story_of(*most_contrasting(runs))
     if format_ is Format.MERMAID:
         return mermaid.sequence_diagram(story)
     if format_ is Format.SVG:

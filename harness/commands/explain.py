@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.reference import explain as explaining
 from epochfuzz.harness.reference.explain import Entry, Example
 from epochfuzz.harness.testing import run_schedule
@@ -71,8 +71,8 @@ def _print_entry(out: Console, entry: Entry) -> None:
 
 def _rows(rows: Iterable[tuple[str, str]]) -> Table:
     table = Table.grid(padding=(0, 2))
-    for left, right in rows:
-        table.add_row(Text(f"  {left}"), Text(right))
+    for name, meaning in rows:
+        table.add_row(Text(f"  {name}"), Text(meaning))
     return table
 
 
@@ -84,9 +84,9 @@ def _print_example(out: Console, example: Example) -> None:
     if example.breaks is None:
         out.print(Text("\nAn example, from which no event can be left out:\n"))
     else:
-        spared = f" and nothing under {example.beside}" if example.beside else ""
+        holding = f" and nothing under {example.beside}" if example.beside else ""
         out.print(
-            Text(f"\nA shortest schedule that breaks {example.breaks} under {example.under}{spared}; it is found by")
+            Text(f"\nA shortest schedule that breaks {example.breaks} under {example.under}{holding}; it is found by")
         )
         out.print(Text(f"{_command_line(example)}\n"), soft_wrap=True)
     out.print(_drawing(example))

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.outcome import Exit, console, print_json
+from epochfuzz.harness.commands.output import Exit, console, print_json
 from epochfuzz.harness.search.expectations import known_flaw
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts

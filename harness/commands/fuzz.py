@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.protocols import Protocol, ablations
@@ -34,7 +34,7 @@ def fuzz(
         typer.Option("--ablate", help="Switch each mechanism of this protocol back alone: what guards what?"),
     ] = None,
     breaks: Annotated[str | None, typer.Option("--breaks", help="With --holds: the protocol to break.")] = None,
-    holds: Annotated[str | None, typer.Option("--holds", help="With --breaks: the protocol to spare.")] = None,
+    holds: Annotated[str | None, typer.Option("--holds", help="With --breaks: the protocol that must hold.")] = None,
     property_: options.Property = "no-committed-loss",
     report: options.Report = None,
     sarif: options.Sarif = None,
@@ -55,7 +55,7 @@ def fuzz(
     if seed is None:
         seed = secrets.randbelow(1 << 32)
     if (breaks is None) != (holds is None):
-        raise BadInput("--breaks and --holds go together: the protocol to break, and the one to spare")
+        raise BadInput("--breaks and --holds go together: the protocol to break, and the one that must hold")
     if breaks is not None and holds is not None:
         if report is not None or sarif is not None:
             raise BadInput("--report and --sarif are about what a walk finds; --breaks with --holds is a search")
@@ -90,7 +90,7 @@ def _walk(
     sarif: Path | None,
     json: bool,
 ) -> int:
-    from epochfuzz.harness.commands.ending import end_walk
+    from epochfuzz.harness.commands.walk_results import end_walk
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views.progress import show_walk
@@ -115,7 +115,7 @@ def _ablate(
     sarif: Path | None,
     json: bool,
 ) -> int:
-    from epochfuzz.harness.commands.ending import reproduction, write_report, write_sarif
+    from epochfuzz.harness.commands.walk_results import reproduction, write_report, write_sarif
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views import summary
@@ -171,11 +171,13 @@ def _distinguish(
     schedule = distinction.schedule
     if schedule is None:
         bound = "within the bounds" if distinction.complete else f"of fewer than {distinction.searched} events"
-        out.print(f"no schedule {bound} breaks {property_} under {breaks.name} and spares {holds.name}")
+        out.print(f"no schedule {bound} breaks {property_} under {breaks.name} and nothing under {holds.name}")
     else:
         out.print(side_by_side(replay(schedule, breaks, settings), replay(schedule, holds, settings)))
         proof = "certified minimal" if distinction.certified_minimal else "not proven minimal"
-        out.print(f"{breaks.name} breaks {property_} in {len(schedule)} events that spare {holds.name}: {proof}")
+        out.print(
+            f"{breaks.name} breaks {property_} in {len(schedule)} events that break nothing under {holds.name}: {proof}"
+        )
     if json:
         print_json(
             {

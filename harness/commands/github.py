@@ -11,34 +11,34 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from epochfuzz.harness.cases.judgement import Judgement
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.cases.verdict import JudgedCase
+from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.harness.reference import markdown
 from epochfuzz.model.events import schedule_texts
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.search.findings import Engine, Finding
+    from epochfuzz.harness.search.findings import Finding
 
 _MOST_DIAGRAMS = 5  # a step's summary is limited to a mebibyte, and nobody reads more
 
 
-def tell_walk(out: Console, walker: "Engine", found: Sequence["Finding"], reproduce: str) -> None:
-    """An error for each finding that is news, and a summary of all."""
-    news = [finding for finding in found if finding.known_flaw is None]
+def annotate_walk(out: Console, found: Sequence["Finding"], reproduce: str) -> None:
+    """An error for each finding that is new, and a summary of all."""
+    new = [finding for finding in found if finding.known_flaw is None]
     if _in_actions():
-        for finding in news:
+        for finding in new:
             events = ", ".join(schedule_texts(finding.reproducer.schedule))
             _error(out, f"{finding.protocol.name} breaks {finding.property}", f"{events}\nreproduce: {reproduce}")
-    _summarise(_walk_lines(walker, found, news, reproduce))
+    _summarise(_walk_lines(found, new, reproduce))
 
 
-def tell_replay(out: Console, judgements: Sequence[Judgement]) -> None:
+def annotate_replay(out: Console, judged_cases: Sequence[JudgedCase]) -> None:
     """An error for each case that is not as expected, and a summary of all."""
     if _in_actions():
-        for judgement in judgements:
-            for complaint in _complaints(judgement):
-                _error(out, f"{judgement.case.id} is not as expected", complaint, judgement.case.path)
-    _summarise(_replay_lines(judgements))
+        for judged in judged_cases:
+            for complaint in _complaints(judged):
+                _error(out, f"{judged.case.id} is not as expected", complaint, judged.case.path)
+    _summarise(_replay_lines(judged_cases))
 
 
 def _in_actions() -> bool:
@@ -69,13 +69,11 @@ def _summarise(lines: Iterable[str]) -> None:
         raise BadInput(f"GITHUB_STEP_SUMMARY: {name} cannot be written: {error.strerror}") from None
 
 
-def _walk_lines(
-    walker: "Engine", found: Sequence["Finding"], news: Sequence["Finding"], reproduce: str
-) -> Iterable[str]:
+def _walk_lines(found: Sequence["Finding"], new: Sequence["Finding"], reproduce: str) -> Iterable[str]:
     from epochfuzz.harness.views import summary
     from epochfuzz.harness.views.mermaid import sequence_diagram
 
-    yield f"### epochfuzz: {len(news) or 'nothing'} new, {len(found) - len(news)} known\n"
+    yield f"### epochfuzz: {len(new) or 'nothing'} new, {len(found) - len(new)} known\n"
     yield markdown.table(
         ("protocol", "property", "events", "certified minimal", ""),
         (
@@ -90,21 +88,21 @@ def _walk_lines(
         ),
     )
     yield f"\n`{reproduce}`\n"
-    for same in summary.by_reproducer(news)[:_MOST_DIAGRAMS]:
+    for same in summary.by_reproducer(new)[:_MOST_DIAGRAMS]:
         story = same[0].witness.story(same[0].protocol, same[0].property)
         names = " and ".join(finding.property for finding in same)
         yield f"#### {same[0].protocol.name} breaks {names}\n\n```mermaid\n{sequence_diagram(story)}```\n"
 
 
-def _replay_lines(judgements: Sequence[Judgement]) -> Iterable[str]:
-    failed = [judgement for judgement in judgements if not judgement.as_expected]
-    yield f"### epochfuzz: {len(judgements) - len(failed)} of {len(judgements)} cases as expected\n"
+def _replay_lines(judged_cases: Sequence[JudgedCase]) -> Iterable[str]:
+    failed = [judged for judged in judged_cases if not judged.as_expected]
+    yield f"### epochfuzz: {len(judged_cases) - len(failed)} of {len(judged_cases)} cases as expected\n"
     if failed:
-        rows = ((judgement.case.id, complaint) for judgement in failed for complaint in _complaints(judgement))
+        rows = ((judged.case.id, complaint) for judged in failed for complaint in _complaints(judged))
         yield markdown.table(("case", "not as expected"), rows)
 
 
-def _complaints(judgement: Judgement) -> Iterable[str]:
-    for name, verdict in judgement.verdicts.items():
+def _complaints(judged: JudgedCase) -> Iterable[str]:
+    for name, verdict in judged.verdicts.items():
         for complaint in verdict.complaints:
             yield f"{name}: {complaint}"

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.text import Text
 
 from epochfuzz.harness.cases.case import Case, dump_case
-from epochfuzz.harness.cases.judgement import judge
 from epochfuzz.harness.cases.recording import Recording
+from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, write_file
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.views import terminal as timeline
 from epochfuzz.model.configuration import Configuration
@@ -27,7 +27,7 @@ _COMMANDS = {
     "save": "write the case, and go on",
     "quit": "leave",
 }
-_WHY = "Why does it matter? One paragraph; leave it empty for the story as it was told: "
+_WHY = "Why does it matter? One paragraph; leave it empty for the story above: "
 
 
 @options.configured()

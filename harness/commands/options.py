@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration, ConfigurationError
 from epochfuzz.model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
@@ -78,10 +78,10 @@ def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., 
 
 def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspect.Parameter:
     kind: Any = type(field.default)
-    told: str = field.metadata["meaning"]
+    meaning: str = field.metadata["meaning"]
     if "low" in field.metadata:
-        told = f"{told.removesuffix('.')}, {field.metadata['low']} to {field.metadata['high']}."
-    annotation = Annotated[kind, typer.Option(_option(field.name), help=told, rich_help_panel="Configuration")]
+        meaning = f"{meaning.removesuffix('.')}, {field.metadata['low']} to {field.metadata['high']}."
+    annotation = Annotated[kind, typer.Option(_option(field.name), help=meaning, rich_help_panel="Configuration")]
     default = defaults.get(field.name, field.default)
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from epochfuzz.harness.cases.case import dump_case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.cases.judgement import Judgement, Verdict, judge, rewritten
+from epochfuzz.harness.cases.verdict import JudgedCase, Verdict, judge, rewritten
 from epochfuzz.harness.commands import github, options
-from epochfuzz.harness.commands.cases import exit_code, mistakes_told
+from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input
 from epochfuzz.harness.commands.drawing import Format, draw, refuse_too_long
-from epochfuzz.harness.commands.outcome import BadInput, console, print_json, write_file
+from epochfuzz.harness.commands.output import BadInput, console, print_json, write_file
 from epochfuzz.harness.commands.rerun import replay_by_subject
 
 
@@ -27,7 +27,7 @@ def replay(
     trace: Annotated[bool, typer.Option("--trace", help="Show every step as a timeline.")] = False,
     format_: Annotated[
         Format | None,
-        typer.Option("--format", help="Draw the schedule of one case, with the two protocols that tell most."),
+        typer.Option("--format", help="Draw the schedule of one case, with the two protocols that differ most."),
     ] = None,
     file: Annotated[Path | None, typer.Option("--out", help="The file for the drawing; stdout if left out.")] = None,
     rewrite: Annotated[
@@ -57,7 +57,7 @@ def replay(
     if subject is not None and (trace or format_ is not None or rewrite):
         raise BadInput("--subject is for verdicts: it goes with --protocol and --json only")
     out = console(json or (format_ is not None and file is None))
-    with mistakes_told():
+    with mistakes_as_bad_input():
         cases = load_corpus(case)
         if rewrite:
             cases = [rewritten(each) for each in cases]
@@ -68,42 +68,42 @@ def replay(
             raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
         if subject is not None:
             return replay_by_subject(subject, cases, protocol, json=json)
-        judgements = [judge(each, protocol) for each in cases]
+        judged_cases = [judge(each, protocol) for each in cases]
     if format_ is not None:
-        _draw(judgements, format_, file)
+        _draw(judged_cases, format_, file)
     if trace:
-        for judgement in judgements:
-            _print_trace(out, judgement)
-    out.print(_table(judgements))
-    for judgement in judgements:
-        for verdict in judgement.verdicts.values():
+        for judged in judged_cases:
+            _print_trace(out, judged)
+    out.print(_table(judged_cases))
+    for judged in judged_cases:
+        for verdict in judged.verdicts.values():
             for sentence in verdict.complaints:
-                out.print(f"{judgement.case.path}: {judgement.case.id}: {sentence}", markup=False)
-    github.tell_replay(out, judgements)
+                out.print(f"{judged.case.path}: {judged.case.id}: {sentence}", markup=False)
+    github.annotate_replay(out, judged_cases)
     if json:
-        print_json({"cases": [_json(judgement) for judgement in judgements]})
-    return exit_code(judgements)
+        print_json({"cases": [_json(judged) for judged in judged_cases]})
+    return exit_code(judged_cases)
 
 
-def _draw(judgements: list[Judgement], format_: Format, file: Path | None) -> None:
-    if len(judgements) > 1:
-        raise BadInput(f"--format draws one case, and these are {len(judgements)}: name one")
-    (judgement,) = judgements
-    refuse_too_long(judgement.case)
-    runs = [verdict.run for verdict in judgement.verdicts.values()]
-    drawn = draw(judgement.case, runs, format_, judgement.case.id if file is None else file.stem)
+def _draw(judged_cases: list[JudgedCase], format_: Format, file: Path | None) -> None:
+    if len(judged_cases) > 1:
+        raise BadInput(f"--format draws one case, and these are {len(judged_cases)}: name one")
+    (judged,) = judged_cases
+    refuse_too_long(judged.case)
+    runs = [verdict.run for verdict in judged.verdicts.values()]
+    drawn = draw(judged.case, runs, format_, judged.case.id if file is None else file.stem)
     if file is None:
         typer.echo(drawn, nl=False)
     else:
         write_file(file, drawn)
 
 
-def _print_trace(out: Console, judgement: Judgement) -> None:
+def _print_trace(out: Console, judged: JudgedCase) -> None:
     from epochfuzz.harness.views.terminal import side_by_side, timeline
 
-    runs = [verdict.run for verdict in judgement.verdicts.values()]
-    out.print(Text(f"\n{judgement.case.id}", "bold"))
-    out.print(judgement.case.why.strip(), markup=False)
+    runs = [verdict.run for verdict in judged.verdicts.values()]
+    out.print(Text(f"\n{judged.case.id}", "bold"))
+    out.print(judged.case.why.strip(), markup=False)
     if len(runs) == 2:
         out.print(side_by_side(*runs))
         return
@@ -111,30 +111,30 @@ def _print_trace(out: Console, judgement: Judgement) -> None:
         out.print(timeline(run))
 
 
-def _table(judgements: list[Judgement]) -> Table:
+def _table(judged_cases: list[JudgedCase]) -> Table:
     table = Table("case", "protocol", "broken", "after event", "as expected")
-    for judgement in judgements:
-        for name, verdict in judgement.verdicts.items():
+    for judged in judged_cases:
+        for name, verdict in judged.verdicts.items():
             run = verdict.run
             broken = ", ".join(run.broken) or "nothing"
             if run.permitted:
                 broken += f" (permitted: {', '.join(run.permitted)})"
-            as_expected = _as_expected(judgement, name)
-            table.add_row(judgement.case.id, name, broken, str(verdict.at or "-"), as_expected)
+            as_expected = _as_expected(judged, name)
+            table.add_row(judged.case.id, name, broken, str(verdict.at or "-"), as_expected)
     return table
 
 
-def _as_expected(judgement: Judgement, protocol: str) -> Text:
-    if judgement.verdicts[protocol].complaints:
+def _as_expected(judged: JudgedCase, protocol: str) -> Text:
+    if judged.verdicts[protocol].complaints:
         return Text("NO", "bold reverse")
-    return Text("yes" if protocol in judgement.case.protocols else "the case does not say")
+    return Text("yes" if protocol in judged.case.protocols else "the case does not say")
 
 
-def _json(judgement: Judgement) -> dict[str, Any]:
+def _json(judged: JudgedCase) -> dict[str, Any]:
     return {
-        "id": judgement.case.id,
-        "as_expected": judgement.as_expected,
-        "protocols": {name: _verdict_json(verdict) for name, verdict in judgement.verdicts.items()},
+        "id": judged.case.id,
+        "as_expected": judged.as_expected,
+        "protocols": {name: _verdict_json(verdict) for name, verdict in judged.verdicts.items()},
     }
 
 

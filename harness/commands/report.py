@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.cases import exit_code, mistakes_told
+from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input
 from epochfuzz.harness.commands.drawing import refuse_too_long
-from epochfuzz.harness.commands.outcome import BadInput, console, print_json, write_file
+from epochfuzz.harness.commands.output import BadInput, console, print_json, write_file
 
 
 def report(
@@ -32,23 +32,23 @@ def report(
     - `epochfuzz report corpus --out corpus.html`
     - `epochfuzz report lost.yaml --protocol kip-101 --protocol kip-320 --out lost.html`
     """
-    with mistakes_told():
+    with mistakes_as_bad_input():
         cases = load_corpus(case)
         for each in cases:
             refuse_too_long(each)
-        judgements = [judge(each, protocol) for each in cases]
-    for judgement in judgements:
-        if not judgement.verdicts:
-            raise BadInput(f"{judgement.case.path}: the case names no protocol to report on: give one with --protocol")
+        judged_cases = [judge(each, protocol) for each in cases]
+    for judged in judged_cases:
+        if not judged.verdicts:
+            raise BadInput(f"{judged.case.path}: the case names no protocol to report on: give one with --protocol")
 
     from epochfuzz.harness.views.report import from_cases, html
 
     out = console(json)
-    with out.status(f"drawing {len(judgements)} cases"):
-        page = from_cases.page(judgements)
+    with out.status(f"drawing {len(judged_cases)} cases"):
+        page = from_cases.page(judged_cases)
         write_file(file, html.render(page))
     out.print(f"{page.summary}; written to {file}", markup=False, soft_wrap=True)
     if json:
-        cases_json = [{"id": each.case.id, "as_expected": each.as_expected} for each in judgements]
+        cases_json = [{"id": each.case.id, "as_expected": each.as_expected} for each in judged_cases]
         print_json({"report": str(file), "cases": cases_json})
-    return exit_code(judgements)
+    return exit_code(judged_cases)

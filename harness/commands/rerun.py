@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.model.protocols import parse_protocol
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.outcome import Exit, console, print_json
+from epochfuzz.harness.commands.output import Exit, console, print_json
 
 
 def selftest(seed: options.Seed = None, json: options.Json = False) -> int:

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from epochfuzz.harness.cases.case import Expectation, dump_case, load_case
-from epochfuzz.harness.cases.judgement import rewritten
+from epochfuzz.harness.cases.verdict import rewritten
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.cases import mistakes_told
-from epochfuzz.harness.commands.outcome import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.cases import mistakes_as_bad_input
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.properties import NAMES
@@ -33,7 +33,7 @@ def shrink(
     - `epochfuzz shrink long.yaml --protocol kip-101 --property no-divergence > short.yaml`
     """
     (parsed,) = options.parse_protocols([protocol])
-    with mistakes_told():
+    with mistakes_as_bad_input():
         loaded = load_case(case)
     broken = replay(loaded.events, parsed, loaded.settings).first_broken
     name = property_ or next((each for each in NAMES if each in broken), None)

@@ -1,4 +1,4 @@
-"""Conformance: somebody's own implementation, run beside the model. docs/conformance.md tells how to take part."""
+"""Conformance: somebody's own implementation, run beside the model. docs/conformance.md says how to take part."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -8,9 +8,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from epochfuzz.harness.conform.drive import Driven, Failure, Setting, Shown, drive
+from epochfuzz.harness.conform.drive import Driven, Setting, Shown, Sighting, drive
 from epochfuzz.harness.conform.fault import JUDGED, Fault, Kind, SubjectUnable
-from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.stability import changed
 from epochfuzz.harness.conform.subject import CommandSubject
 from epochfuzz.harness.search import expectations
@@ -18,7 +18,7 @@ from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import Protocol
 
 MOST_UNJUDGED = 10  # schedules without an answer to judge, each of which takes a new process, until a run gives up
-_TWICE = 16  # judged by promises, one schedule of so many is run twice
+_TWICE = 16  # judged by promises, one schedule in that number is run twice
 
 
 @dataclass(frozen=True)
@@ -42,25 +42,25 @@ class Block:
     command: tuple[str, ...]
     patience: float
     protocol: Protocol
-    judgement: Judgement
+    judged_by: JudgedBy
     trials: tuple[Trial, ...]
     max_failures: int | None = None
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A trial and one of its failures."""
+    """A trial and one fault that it showed."""
 
     trial: Trial
-    failure: Failure
+    sighting: Sighting
 
     @property
     def fault(self) -> Fault:
         """What is wrong."""
-        return self.failure.fault
+        return self.sighting.fault
 
     def known_flaw(self, protocol: Protocol) -> str | None:
-        """Why a broken promise is no news; None where it is, and for whatever else is wrong."""
+        """Why a broken promise was to be expected; None where it was not, and for whatever else is wrong."""
         if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
             return None
         return expectations.known_flaw(protocol, self.trial.settings, self.fault.field)
@@ -85,14 +85,14 @@ class BlockResult:
 
     def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
         """Add what came of a trial."""
-        failed = [Failed(trial, failure) for failure in driven.failures]
+        failed = [Failed(trial, sighting) for sighting in driven.sightings]
         self.schedules += trial.case is None
         self.cases += trial.case is not None
         self.shown.add(driven.shown)
         self.failed += failed
         self.unexpected += any(one.known_flaw(protocol) is None for one in failed)
         self.unjudged += any(one.fault.kind not in JUDGED for one in failed)
-        self.given_up = self.unjudged >= MOST_UNJUDGED or any(map(_is_hopeless, driven.failures))
+        self.given_up = self.unjudged >= MOST_UNJUDGED or any(map(_is_hopeless, driven.sightings))
 
 
 def run_block(block: Block, report: Callable[[str], None] = lambda doing: None) -> BlockResult:
@@ -101,7 +101,7 @@ def run_block(block: Block, report: Callable[[str], None] = lambda doing: None) 
     report("starting the subject")
     with CommandSubject(block.command, block.patience) as subject:
         for trial in block.trials:
-            setting = Setting(block.protocol, trial.settings, block.judgement)
+            setting = Setting(block.protocol, trial.settings, block.judged_by)
             try:
                 result.add(trial, block.protocol, _run_trial(subject, trial, setting))
             except SubjectUnable as unable:
@@ -117,11 +117,11 @@ def run_block(block: Block, report: Callable[[str], None] = lambda doing: None) 
 def _run_trial(subject: CommandSubject, trial: Trial, setting: Setting) -> Driven:
     driven = drive(subject, trial.events, setting)
     is_sampled = trial.number is not None and trial.number % _TWICE == 0
-    if setting.judgement is Judgement.PROMISES and is_sampled and not driven.failures:
-        driven.failures += changed(driven, drive(subject, trial.events, setting))
+    if setting.judged_by is JudgedBy.PROMISES and is_sampled and not driven.sightings:
+        driven.sightings += changed(driven, drive(subject, trial.events, setting))
     return driven
 
 
-def _is_hopeless(failure: Failure) -> bool:
+def _is_hopeless(sighting: Sighting) -> bool:
     """Whether it would take too long to see that again: time-outs, and what does not even start."""
-    return failure.fault.kind is Kind.TIMEOUT or (failure.fault.kind not in JUDGED and not failure.sent)
+    return sighting.fault.kind is Kind.TIMEOUT or (sighting.fault.kind not in JUDGED and not sighting.sent)

@@ -21,7 +21,7 @@ from epochfuzz.harness.campaign.pace import Pace
 from epochfuzz.harness.campaign.workers import Workers
 from epochfuzz.harness.conform import rows, tasks
 from epochfuzz.harness.conform.block import BlockResult, Failed
-from epochfuzz.harness.conform.finding import Finding
+from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.search.compilation import model_digest
 from epochfuzz.model.protocols import Protocol
@@ -60,16 +60,18 @@ class Campaign:
             pace.done(size)
             first += size
 
-    def findings(self, plan: Plan, protocol: Protocol, failures: Sequence[tuple[Failed, int]]) -> Iterator[Finding]:
-        """A finding for each of the failures, shrunk by a task each; or those that were shrunk before."""
+    def nonconformities(
+        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
+    ) -> Iterator[Nonconformity]:
+        """A nonconformity for each of the failed trials, shrunk by a task each; or those that were shrunk before."""
         table = f"findings/protocol={plan.protocols.index(protocol)}"
-        if self._directory.read(table, rows.FINDINGS) is None:
-            argument = {"failures": [(rows.failed_row(failed), seen) for failed, seen in failures]}
-            numbers = self._spark.range(0, len(failures), 1, max(1, len(failures)))
-            shrunk = self._run(numbers, tasks.SHRINK_FAILURES, plan, protocol, rows.FINDINGS, argument)
-            self._directory.write_rows(shrunk.toArrow().to_pylist(), rows.FINDINGS, table)
-        for row in self._directory.read_rows(table, rows.FINDINGS):
-            yield rows.finding(row, plan)
+        if self._directory.read(table, rows.NONCONFORMITIES) is None:
+            argument = {"failed": [(rows.failed_row(one), seen) for one, seen in failed]}
+            numbers = self._spark.range(0, len(failed), 1, max(1, len(failed)))
+            shrunk = self._run(numbers, tasks.SHRINK_SIGHTINGS, plan, protocol, rows.NONCONFORMITIES, argument)
+            self._directory.write_rows(shrunk.toArrow().to_pylist(), rows.NONCONFORMITIES, table)
+        for row in self._directory.read_rows(table, rows.NONCONFORMITIES):
+            yield rows.nonconformity(row, plan)
 
     def _begin_or_go_on(self, asked: dict[str, Any]) -> None:
         begun = self._directory.read_rows("plan", PLAN)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from epochfuzz.harness.conform import wire
 from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed
 from epochfuzz.harness.conform.healing import heal
-from epochfuzz.harness.conform.judge import Judge, Judgement, fields_of
+from epochfuzz.harness.conform.judge import Judge, JudgedBy, fields_of
 from epochfuzz.harness.conform.lockstep import LockStep
 from epochfuzz.harness.conform.promises import Promises
 from epochfuzz.harness.conform.subject import Answering
@@ -21,13 +21,13 @@ Answers = list[tuple[bool, Observation]]  # to each event: whether it was applie
 
 
 @dataclass(frozen=True)
-class Failure:
+class Sighting:
     """A fault, and the events that were sent up to it."""
 
     fault: Fault
     sent: bytes
 
-    def repeats(self, other: "Failure") -> bool:
+    def repeats(self, other: "Sighting") -> bool:
         """Whether it is the same again; what else the subject printed may differ, and how long it had."""
         mine, theirs = self.fault, other.fault
         alike = mine.kind is Kind.TIMEOUT or mine.sentence == theirs.sentence
@@ -55,12 +55,12 @@ class Driven:
 
     sent: bytearray = field(default_factory=bytearray)
     answers: Answers = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    sightings: list[Sighting] = field(default_factory=list)
     shown: Shown = field(default_factory=Shown)
 
     def fail(self, fault: Fault) -> None:
         """Note a fault after the events sent so far."""
-        self.failures.append(Failure(fault, bytes(self.sent)))
+        self.sightings.append(Sighting(fault, bytes(self.sent)))
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class Setting:
 
     protocol: Protocol
     settings: Configuration
-    judgement: Judgement
+    judged_by: JudgedBy
 
     def judge(self) -> Judge:
         """A judge for one schedule."""
-        if self.judgement is Judgement.LOCKSTEP:
+        if self.judged_by is JudgedBy.LOCKSTEP:
             return LockStep(self.protocol, self.settings)
         return Promises(self.settings)
 

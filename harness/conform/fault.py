@@ -36,7 +36,7 @@ class Fault:
 
     @property
     def signature(self) -> tuple[Kind, str]:
-        """What faults of one cause have in common, as far as can be told: the kind, and the field on any replica."""
+        """What faults of one cause have in common, as far as can be known: the kind, and the field on any replica."""
         return self.kind, (self.field or "").rpartition(".")[2]
 
     @property

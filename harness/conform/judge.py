@@ -12,11 +12,11 @@ from epochfuzz.model import observation
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, verb_of
 
-if TYPE_CHECKING:  # the command line names the judgements before it loads anything
+if TYPE_CHECKING:  # the command line names the ways before it loads anything
     from epochfuzz.harness.conform.wire import Observation
 
 
-class Judgement(StrEnum):
+class JudgedBy(StrEnum):
     """The two ways of judging a subject."""
 
     LOCKSTEP = "lock-step"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from epochfuzz.harness.cases.judgement import differences
+from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.fault import Fault, Kind
 from epochfuzz.harness.conform.judge import CONTROLLER_FIELDS, REPLICA_FIELDS, is_beyond_bounds
 from epochfuzz.harness.conform.wire import Observation

@@ -1,7 +1,7 @@
 """Conformance in pytest: a Hypothesis state machine whose steps are events, run on a subject and judged.
 
 An example follows a schedule as `epochfuzz conform` draws them, for events that Hypothesis would draw seldom lead
-anywhere. It is made of the same choices as one that goes wherever it likes (see strategies/machine.py), so that
+anywhere. It is made of the same choices as one that goes wherever it likes (see strategies/event_machine.py), so that
 shrinking can forget the schedule first and then take any event out, or put another in its place.
 """
 
@@ -17,7 +17,7 @@ from epochfuzz.harness.conform import wire
 from epochfuzz.harness.conform.drive import Setting
 from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.healing import heal
-from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.lockstep import LockStep
 from epochfuzz.harness.conform.promises import Promises
 from epochfuzz.harness.conform.subject import Answering, CheckedSubject, CommandSubject, Subject
@@ -49,7 +49,7 @@ def conformance_test(
 
         TestMyLog = conformance_test(MyLog, protocol="kip-320", replicas=3)
     """
-    setting = Setting(parse_protocol(protocol), Configuration(**config), Judgement(judge))
+    setting = Setting(parse_protocol(protocol), Configuration(**config), JudgedBy(judge))
     subject = _Subject(factory)
     machine = type("Conformance", (_Machine,), {"setting": setting, "subject": subject})
 

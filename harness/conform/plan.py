@@ -6,7 +6,7 @@ from typing import Any
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.conform.block import Block, Trial
-from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.subject import PATIENCE
 from epochfuzz.harness.search import generate
 from epochfuzz.model.configuration import Configuration
@@ -25,7 +25,7 @@ class Plan:
     schedules: int
     seed: int
     cases: Sequence[Case] = ()
-    judgement: Judgement = Judgement.LOCKSTEP
+    judged_by: JudgedBy = JudgedBy.LOCKSTEP
     patience: float = PATIENCE
     max_failures: int | None = None  # failing schedules after which to run no more
     processes_for: int = BLOCK  # so many schedules does a process of the subject live
@@ -56,7 +56,7 @@ class Plan:
     def block_of(self, protocol: Protocol, number: int) -> Block:
         """A block to be run under a protocol."""
         trials = tuple(self.trials(number))
-        return Block(self.command, self.patience, protocol, self.judgement, trials, self.max_failures)
+        return Block(self.command, self.patience, protocol, self.judged_by, trials, self.max_failures)
 
     def document(self) -> dict[str, Any]:
         """This as plain data, from which `from_document` makes an equal plan, as far as running it goes."""
@@ -67,7 +67,7 @@ class Plan:
             "schedules": self.schedules,
             "seed": self.seed,
             "cases": [[case.id, asdict(case.settings), list(case.events)] for case in self.cases],
-            "judge": str(self.judgement),
+            "judge": str(self.judged_by),
             "timeout": self.patience,
             "max_failures": self.max_failures,
             "block": self.processes_for,
@@ -83,7 +83,7 @@ class Plan:
             schedules=document["schedules"],
             seed=document["seed"],
             cases=[Case(name, "", Configuration(**config), bytes(e)) for name, config, e in document["cases"]],
-            judgement=Judgement(document["judge"]),
+            judged_by=JudgedBy(document["judge"]),
             patience=document["timeout"],
             max_failures=document["max_failures"],
             processes_for=document["block"],

@@ -1,4 +1,4 @@
-"""The subject's process: a line in, a line out, each within a time and a size; at the end nothing of it is left.
+"""The subject's process: a line in, a line out, each within a time and a size; at the end nothing of it remains.
 
 Standard error is read along and its end kept, so that a subject may log as much as it likes. Nothing here is a thread:
 everything is read while a reply is waited for.
@@ -70,10 +70,10 @@ class LineProcess:
         while (end := self._unread.find(b"\n")) < 0:
             if len(self._unread) > MOST_LINE:
                 raise SubjectFailed(Kind.FLOOD, f"a line of more than {MOST_LINE:,} bytes", self.output())
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 raise SubjectFailed(Kind.TIMEOUT, f"no answer within {patience:g} s", self.output())
-            self._read_ready(left)
+            self._read_ready(remaining)
         self._last_line = bytes(self._unread[:end])
         del self._unread[: end + 1]
         return self._last_line

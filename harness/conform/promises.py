@@ -10,11 +10,11 @@ from epochfuzz.harness.conform.seen import SeenPartition
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import Verb, replica_of, verb_of
+from epochfuzz.model.events import Verb, verb_of
 
 
 class Promises:
-    """Remembers what clients saw and were told, and holds every observation against it."""
+    """Remembers what clients read and which writes were answered, and holds every observation against it."""
 
     goes_on = True
 
@@ -39,8 +39,6 @@ class Promises:
             self._produced += verb_of(event) is Verb.PRODUCE
             self._epoch += verb_of(event) in (Verb.ELECT, Verb.EXPIRE)
         self._seen.show(observation)
-        if applied and verb_of(event) is Verb.PRODUCE and self._settings.acks == "1":
-            self._seen.answered_at_append(replica_of(event))
         return self._faults(self._seen.broken())
 
     def not_converged(self, observation: Observation) -> list[Fault]:

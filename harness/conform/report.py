@@ -9,136 +9,142 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.cases.case import log_texts
-from epochfuzz.harness.cases.judgement import differences
+from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.fault import Kind, shown
-from epochfuzz.harness.conform.finding import Finding
 from epochfuzz.harness.conform.judge import FIELDS, OWN
 from epochfuzz.harness.conform.lockstep import comparable, ordered
+from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.plan import Plan
-from epochfuzz.harness.conform.run import Outcome
+from epochfuzz.harness.conform.run import Conformance
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model.events import REPLICA_NAMES, VERBS, event_text, schedule_texts, verb_of
 
 
-def finding_text(finding: Finding) -> RenderableType:
-    """A finding: what is wrong, the schedule step by step, and what was to be seen at its end."""
-    parts: list[RenderableType] = [_title(finding)]
-    if finding.failure.sent and not finding.known_flaw:
-        run = replay(finding.failure.sent, finding.protocol, finding.trial.settings)
-        parts.append(_observed(finding) if finding.fault.kind is Kind.PROMISE else timeline(run))
-        if finding.fault.kind is Kind.DIFFERENCE:
-            parts.append(_beside(run, finding))
-    if finding.fault.output:
-        parts.append(Text(f"What it printed:\n{finding.fault.output}"))
+def nonconformity_text(nonconformity: Nonconformity) -> RenderableType:
+    """A nonconformity: what is wrong, the schedule step by step, and what was to be seen at its end."""
+    parts: list[RenderableType] = [_title(nonconformity)]
+    if nonconformity.sighting.sent and not nonconformity.known_flaw:
+        run = replay(nonconformity.sighting.sent, nonconformity.protocol, nonconformity.trial.settings)
+        parts.append(_observed(nonconformity) if nonconformity.fault.kind is Kind.PROMISE else timeline(run))
+        if nonconformity.fault.kind is Kind.DIFFERENCE:
+            parts.append(_beside(run, nonconformity))
+    if nonconformity.fault.output:
+        parts.append(Text(f"What it printed:\n{nonconformity.fault.output}"))
     return Group(*parts)
 
 
-def summary(outcome: Outcome, plan: Plan) -> Iterator[str]:
+def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
     """How much was run and how fast, and what it leaves open; a line each."""
-    verdict = "conforms" if outcome.conforms else "does NOT conform"
+    verdict = "conforms" if conformance.conforms else "does NOT conform"
     protocols = ", ".join(protocol.name for protocol in plan.protocols)
-    yield f"The subject {verdict} to {protocols}, judged by {plan.judgement}:"
+    yield f"The subject {verdict} to {protocols}, judged by {plan.judged_by}:"
     yield (
-        f"{outcome.schedules:,} schedules and {outcome.cases} cases, {outcome.shown.steps:,} steps in"
-        f" {outcome.seconds:.1f} s ({outcome.steps_per_second:,} steps/s)"
+        f"{conformance.schedules:,} schedules and {conformance.cases} cases, {conformance.shown.steps:,} steps in"
+        f" {conformance.seconds:.1f} s ({conformance.steps_per_second:,} steps/s)"
     )
-    if outcome.given_up:
+    if conformance.given_up:
         yield "Not all schedules were run: too few answers could be judged."
-    for case, reason in outcome.unable.items():
+    for case, reason in conformance.unable.items():
         yield f"Case {case} was not run, the subject is unable to: {reason}"
     for title, names in (
-        ("Events that were never applied", never_applied(outcome, plan)),
-        ("Fields that were never shown, so never compared", never_shown(outcome)),
-        ("Fields of the subject's own, shown and not compared", own_fields(outcome)),
-        ("Fields that mean nothing here", unknown_fields(outcome)),
+        ("Events that were never applied", never_applied(conformance, plan)),
+        ("Fields that were never shown, so never compared", never_shown(conformance)),
+        ("Fields of the subject's own, shown and not compared", own_fields(conformance)),
+        ("Fields that mean nothing here", unknown_fields(conformance)),
     ):
-        if names and outcome.shown.steps:
+        if names and conformance.shown.steps:
             yield f"{title}: {', '.join(names)}"
 
 
-def document(outcome: Outcome, plan: Plan, saved: Mapping[int, Path]) -> dict[str, Any]:
-    """The JSON form of an outcome; `saved` has the case file of a finding by its place."""
+def document(conformance: Conformance, plan: Plan, saved: Mapping[int, Path]) -> dict[str, Any]:
+    """The JSON form of what a run showed; `saved` has the case file of a nonconformity by its place."""
     return {
-        "conforms": outcome.conforms,
+        "conforms": conformance.conforms,
         "seed": plan.seed,
         "configuration": plan.settings.changed(),
         "protocols": [protocol.name for protocol in plan.protocols],
-        "judgement": str(plan.judgement),
-        "schedules": outcome.schedules,
-        "cases": outcome.cases,
-        "steps": outcome.shown.steps,
-        "seconds": round(outcome.seconds, 3),
-        "steps_per_second": outcome.steps_per_second,
-        "given_up": outcome.given_up,
-        "never_applied": never_applied(outcome, plan),
-        "never_shown": never_shown(outcome),
-        "own_fields": own_fields(outcome),
-        "unknown_fields": unknown_fields(outcome),
-        "unable": outcome.unable,
-        "findings": [_finding_json(each, saved.get(number)) for number, each in enumerate(outcome.findings)],
+        "judgement": str(plan.judged_by),
+        "schedules": conformance.schedules,
+        "cases": conformance.cases,
+        "steps": conformance.shown.steps,
+        "seconds": round(conformance.seconds, 3),
+        "steps_per_second": conformance.steps_per_second,
+        "given_up": conformance.given_up,
+        "never_applied": never_applied(conformance, plan),
+        "never_shown": never_shown(conformance),
+        "own_fields": own_fields(conformance),
+        "unknown_fields": unknown_fields(conformance),
+        "unable": conformance.unable,
+        "findings": [
+            _nonconformity_json(each, saved.get(number)) for number, each in enumerate(conformance.nonconformities)
+        ],
     }
 
 
-def _finding_json(finding: Finding, saved: Path | None) -> dict[str, Any]:
+def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None) -> dict[str, Any]:
     return {
-        "protocol": finding.protocol.name,
-        "kind": str(finding.fault.kind),
-        "events": schedule_texts(finding.failure.sent),
-        "length": len(finding.failure.sent),
-        "field": finding.fault.field,
-        "expected": finding.fault.expected,
-        "observed": finding.fault.observed,
-        "output": finding.fault.output,
-        "seen": finding.seen,
-        "schedule": finding.trial.number,
-        "case": finding.trial.case,
-        "shrunk_from": finding.shrunk_from,
-        "configuration": finding.trial.settings.changed(),
-        "known_flaw": finding.known_flaw,
+        "protocol": nonconformity.protocol.name,
+        "kind": str(nonconformity.fault.kind),
+        "events": schedule_texts(nonconformity.sighting.sent),
+        "length": len(nonconformity.sighting.sent),
+        "field": nonconformity.fault.field,
+        "expected": nonconformity.fault.expected,
+        "observed": nonconformity.fault.observed,
+        "output": nonconformity.fault.output,
+        "seen": nonconformity.seen,
+        "schedule": nonconformity.trial.number,
+        "case": nonconformity.trial.case,
+        "shrunk_from": nonconformity.shrunk_from,
+        "configuration": nonconformity.trial.settings.changed(),
+        "known_flaw": nonconformity.known_flaw,
         "saved": str(saved) if saved else None,
     }
 
 
-def never_applied(outcome: Outcome, plan: Plan) -> list[str]:
+def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
     """The verbs that the configuration makes possible and that no schedule applied, or the subject does not support."""
     possible = {VERBS[verb_of(event)] for event in plan.settings.alphabet()}
-    return [verb for verb in VERBS if verb in possible and not outcome.shown.applied[verb]]
+    return [verb for verb in VERBS if verb in possible and not conformance.shown.applied[verb]]
 
 
-def never_shown(outcome: Outcome) -> list[str]:
+def never_shown(conformance: Conformance) -> list[str]:
     """The fields that no observation had."""
-    return [field for field in FIELDS if not outcome.shown.fields[field]]
+    return [field for field in FIELDS if not conformance.shown.fields[field]]
 
 
-def unknown_fields(outcome: Outcome) -> list[str]:
+def unknown_fields(conformance: Conformance) -> list[str]:
     """The fields of observations that are not of the protocol, perhaps misspelt."""
-    return sorted(outcome.shown.fields.keys() - {*FIELDS, *own_fields(outcome)})
+    return sorted(conformance.shown.fields.keys() - {*FIELDS, *own_fields(conformance)})
 
 
-def own_fields(outcome: Outcome) -> list[str]:
+def own_fields(conformance: Conformance) -> list[str]:
     """The fields of observations that the subject has declared to be its own."""
-    return sorted(field for field in outcome.shown.fields if field.split(".")[1:2] == [OWN])
+    return sorted(field for field in conformance.shown.fields if field.split(".")[1:2] == [OWN])
 
 
-def _title(finding: Finding) -> Text:
-    sent = finding.failure.sent
-    origin = f"case {finding.trial.case}" if finding.trial.case else f"schedule {finding.trial.number}"
+def _title(nonconformity: Nonconformity) -> Text:
+    sent = nonconformity.sighting.sent
+    origin = (
+        f"case {nonconformity.trial.case}" if nonconformity.trial.case else f"schedule {nonconformity.trial.number}"
+    )
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "at the reset"
-    shrunk = f", shrunk from {finding.shrunk_from} events" if finding.shrunk_from > len(sent) else ""
-    seen = "once" if finding.seen == 1 else f"{finding.seen:,} times"
-    known = f"\nno news under {finding.protocol.name}: {finding.known_flaw}" if finding.known_flaw else ""
+    shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
+    seen = "once" if nonconformity.seen == 1 else f"{nonconformity.seen:,} times"
+    known = (
+        f"\nknown under {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
+    )
     return Text.assemble(
         "\n",
-        (f"{finding.fault.kind} under {finding.protocol.name}: {finding.fault.sentence}", "bold"),
+        (f"{nonconformity.fault.kind} under {nonconformity.protocol.name}: {nonconformity.fault.sentence}", "bold"),
         f"\n{after}; {origin}{shrunk}, seen {seen}{known}",
     )
 
 
-def _beside(run: Run, finding: Finding) -> Table:
+def _beside(run: Run, nonconformity: Nonconformity) -> Table:
     """Whatever differs at the end of the schedule; what is judged is the first of it."""
-    applied, observation = finding.answers[-1]
+    applied, observation = nonconformity.answers[-1]
     model = {"applied": run.steps[-1].applied, **comparable(run.steps[-1].state)}
     subject = {"applied": applied, **ordered(observation)}
     table = Table("field", "model", "subject", title=f"After event {len(run.steps)}")
@@ -157,12 +163,12 @@ def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
         yield from ((f"{part}.{OWN}.{field}", value) for field, value in values.get(OWN, {}).items())
 
 
-def _observed(finding: Finding) -> Table:
+def _observed(nonconformity: Nonconformity) -> Table:
     """What the subject showed after each event."""
-    names = REPLICA_NAMES[: finding.trial.settings.replicas]
+    names = REPLICA_NAMES[: nonconformity.trial.settings.replicas]
     table = Table("", "event", *names, "controller")
     for number, (event, (applied, observation)) in enumerate(
-        zip(finding.failure.sent, finding.answers, strict=False), 1
+        zip(nonconformity.sighting.sent, nonconformity.answers, strict=False), 1
     ):
         parts = ordered(observation)
         own = dict(_own(observation))

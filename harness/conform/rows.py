@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from epochfuzz.harness.conform import wire
 from epochfuzz.harness.conform.block import BlockResult, Failed
-from epochfuzz.harness.conform.drive import Failure, Shown
+from epochfuzz.harness.conform.drive import Shown, Sighting
 from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.harness.conform.finding import Finding
+from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, schedule_texts
@@ -47,7 +47,7 @@ BLOCKS = pa.schema(
     }
 )
 _ANSWER = pa.struct({"applied": pa.bool_(), "observation": pa.string()})  # JSON
-FINDINGS = pa.schema(
+NONCONFORMITIES = pa.schema(
     {
         "protocol": pa.string(),
         "failure": _FAILED,  # on the shortest schedule found
@@ -55,7 +55,7 @@ FINDINGS = pa.schema(
         "answers": pa.list_(_ANSWER),  # to each event
         "shrunk_from": pa.int64(),  # events
         "seen": pa.int64(),  # how many schedules failed alike
-        "known_flaw": pa.string(),  # why it is no news; null where it is
+        "known_flaw": pa.string(),  # why it was to be expected; null where it was not
     }
 )
 
@@ -71,7 +71,7 @@ def failed_row(failed: Failed) -> dict[str, Any]:
         "expected": json.dumps(fault.expected),
         "observed": json.dumps(fault.observed),
         "output": fault.output,
-        "events": schedule_texts(failed.failure.sent),
+        "events": schedule_texts(failed.sighting.sent),
     }
 
 
@@ -79,7 +79,7 @@ def failed(row: dict[str, Any], plan: Plan) -> Failed:
     """The failed trial of a row."""
     expected, observed = json.loads(row["expected"]), json.loads(row["observed"])
     fault = Fault(Kind(row["kind"]), row["field"], expected, observed, row["output"])
-    return Failed(plan.trial(row["schedule"], row["case"]), Failure(fault, parse_schedule(row["events"])))
+    return Failed(plan.trial(row["schedule"], row["case"]), Sighting(fault, parse_schedule(row["events"])))
 
 
 def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]:
@@ -114,25 +114,25 @@ def block_result(row: dict[str, Any], plan: Plan) -> BlockResult:
     )
 
 
-def finding_row(finding: Finding) -> dict[str, Any]:
-    """A finding."""
+def nonconformity_row(nonconformity: Nonconformity) -> dict[str, Any]:
+    """A nonconformity."""
     return {
-        "protocol": finding.protocol.name,
-        "failure": failed_row(Failed(finding.trial, finding.failure)),
-        "configuration": json.dumps(asdict(finding.trial.settings)),
-        "answers": [{"applied": applied, "observation": json.dumps(seen)} for applied, seen in finding.answers],
-        "shrunk_from": finding.shrunk_from,
-        "seen": finding.seen,
-        "known_flaw": finding.known_flaw,
+        "protocol": nonconformity.protocol.name,
+        "failure": failed_row(Failed(nonconformity.trial, nonconformity.sighting)),
+        "configuration": json.dumps(asdict(nonconformity.trial.settings)),
+        "answers": [{"applied": applied, "observation": json.dumps(seen)} for applied, seen in nonconformity.answers],
+        "shrunk_from": nonconformity.shrunk_from,
+        "seen": nonconformity.seen,
+        "known_flaw": nonconformity.known_flaw,
     }
 
 
-def finding(row: dict[str, Any], plan: Plan) -> Finding:
-    """The finding of a row."""
+def nonconformity(row: dict[str, Any], plan: Plan) -> Nonconformity:
+    """The nonconformity of a row."""
     one = failed(row["failure"], plan)
-    return Finding(
+    return Nonconformity(
         protocol=parse_protocol(row["protocol"]),
-        failure=one.failure,
+        sighting=one.sighting,
         answers=[(answer["applied"], wire.parse_observation(answer["observation"])) for answer in row["answers"]],
         trial=one.trial.under(Configuration(**json.loads(row["configuration"]))),
         shrunk_from=row["shrunk_from"],

@@ -15,15 +15,15 @@ from typing import Protocol as Interface
 from epochfuzz.harness.conform.block import MOST_UNJUDGED, BlockResult, Failed
 from epochfuzz.harness.conform.drive import Shown
 from epochfuzz.harness.conform.fault import Kind
-from epochfuzz.harness.conform.finding import Finding
+from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.model.protocols import Protocol
 
-MOST_FINDINGS = 5  # for each protocol; one cause seldom shows in more ways than that
+MOST_NONCONFORMITIES = 5  # for each protocol; one cause seldom shows in more ways than that
 
 
 @dataclass
-class Outcome:
+class Conformance:
     """What came of a run. `given_up`: not all schedules were run, for the subject gave no answers to judge.
 
     `unable` has, by case, why the subject could not run it. `seconds` is the time spent running schedules.
@@ -32,24 +32,24 @@ class Outcome:
     schedules: int = 0
     cases: int = 0
     shown: Shown = field(default_factory=Shown)
-    findings: list[Finding] = field(default_factory=list)
+    nonconformities: list[Nonconformity] = field(default_factory=list)
     unable: dict[str, str] = field(default_factory=dict)
     given_up: bool = False
     seconds: float = 0.0
 
     def add(self, result: BlockResult, seconds: float) -> None:
-        """Add what came of a block, when so many seconds were spent on running blocks."""
+        """Add what came of a block, `seconds` were spent on running blocks so far."""
         self.schedules += result.schedules
         self.cases += result.cases
         self.shown.add(result.shown)
         self.unable |= result.unable
         self.seconds = seconds
 
-    def add_finding(self, finding: Finding) -> None:
-        """Add a finding, unless another one has turned out to be the same. What is news comes first, then the short."""
-        if not any(finding.is_same_as(other) for other in self.findings):
-            self.findings.append(finding)
-            self.findings.sort(key=lambda each: (each.known_flaw is not None, len(each.failure.sent)))
+    def add_nonconformity(self, nonconformity: Nonconformity) -> None:
+        """Add a nonconformity, unless another one is the same. New ones come first, then the short."""
+        if not any(nonconformity.is_same_as(other) for other in self.nonconformities):
+            self.nonconformities.append(nonconformity)
+            self.nonconformities.sort(key=lambda each: (each.known_flaw is not None, len(each.sighting.sent)))
 
     @property
     def steps_per_second(self) -> int:
@@ -64,49 +64,53 @@ class Outcome:
     @property
     def conforms(self) -> bool:
         """Whether there is nothing wrong that is not a known flaw of the protocol itself."""
-        return all(finding.known_flaw for finding in self.findings)
+        return all(nonconformity.known_flaw for nonconformity in self.nonconformities)
 
     @property
     def vacuous(self) -> bool:
         """Whether no event was ever applied, or nothing ever shown."""
-        return not self.findings and not (self.shown.applied.total() and self.shown.fields)
+        return not self.nonconformities and not (self.shown.applied.total() and self.shown.fields)
 
 
 class Crew(Interface):
-    """Those who run blocks and shrink failures. `seconds` is how long they have been running blocks."""
+    """Those who run blocks and shrink what failed. `seconds` is how long they have been running blocks."""
 
     seconds: float
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """What comes of the plan's blocks under a protocol, in order. Whoever wants no more closes the generator."""
 
-    def findings(self, plan: Plan, protocol: Protocol, failures: Sequence[tuple[Failed, int]]) -> Iterator[Finding]:
-        """A finding for each of the failures, which come with how often they were seen."""
+    def nonconformities(
+        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
+    ) -> Iterator[Nonconformity]:
+        """A nonconformity for each of the failed trials, which come with how often they were seen."""
 
 
-def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: None) -> Outcome:
-    """Run the plan. Raises SubjectUnable and CommandError. `report` is told what is being done."""
-    outcome = Outcome()
+def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: None) -> Conformance:
+    """Run the plan. Raises SubjectUnable and CommandError. `report` is called with what is being done."""
+    conformance = Conformance()
     for protocol in plan.protocols:
         failed = _Failed()
         with closing(crew.results(plan, protocol)) as results:
             for result in results:
-                outcome.add(result, crew.seconds)
+                conformance.add(result, crew.seconds)
                 failed.add(result)
-                report(outcome.progress)
+                report(conformance.progress)
                 gives_up = result.given_up or failed.unjudged >= MOST_UNJUDGED
-                outcome.given_up |= gives_up
+                conformance.given_up |= gives_up
                 if gives_up or failed.unexpected >= (plan.max_failures or math.inf):
                     break
         shortest = failed.shortest()
         report(f"shrinking {len(shortest)} failures under {protocol.name}")
-        for one in crew.findings(plan, protocol, [(each, failed.seen[each.fault.signature]) for each in shortest]):
-            outcome.add_finding(one)
-    return outcome
+        for one in crew.nonconformities(
+            plan, protocol, [(each, failed.seen[each.fault.signature]) for each in shortest]
+        ):
+            conformance.add_nonconformity(one)
+    return conformance
 
 
 class _Failed:
-    """The shortest failure of each signature and how often it was seen, with the counts of BlockResult."""
+    """The shortest sighting of each signature and how often it was seen, with the counts of BlockResult."""
 
     def __init__(self) -> None:
         self.seen: Counter[tuple[Kind, str]] = Counter()
@@ -121,8 +125,8 @@ class _Failed:
             signature = one.fault.signature
             self.seen[signature] += 1
             known = self._shortest.get(signature)
-            if known is None or len(one.failure.sent) < len(known.failure.sent):
+            if known is None or len(one.sighting.sent) < len(known.sighting.sent):
                 self._shortest[signature] = one
 
     def shortest(self) -> list[Failed]:
-        return sorted(self._shortest.values(), key=lambda one: len(one.failure.sent))[:MOST_FINDINGS]
+        return sorted(self._shortest.values(), key=lambda one: len(one.sighting.sent))[:MOST_NONCONFORMITIES]

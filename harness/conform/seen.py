@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from epochfuzz.harness.conform.fault import Kind, SubjectFailed
 from epochfuzz.harness.conform.wire import Observation
-from epochfuzz.model import healing, log, promises, properties
+from epochfuzz.model import healing, promises, properties
 from epochfuzz.model.configuration import MAX_RECORDS, Configuration
 from epochfuzz.model.events import REPLICA_NAMES
 from epochfuzz.model.protocols import GENERATIONS
@@ -36,12 +36,6 @@ class SeenPartition:
         self._remember()
         for r, replica in enumerate(replicas):
             self._show_high_watermark(r, replica)
-
-    def answered_at_append(self, r: int) -> None:
-        """With acks=1: the producer of the last record of r was answered as soon as it was appended."""
-        p = self.state
-        if p.leo[r]:
-            p.acked |= 1 << log.at(p.log_record[r], p.leo[r] - 1)
 
     def broken(self) -> int:
         """The set of properties that are broken now, but for those that are judged at the end."""

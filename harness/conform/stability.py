@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
-from epochfuzz.harness.conform.drive import Driven, Failure
+from epochfuzz.harness.conform.drive import Driven, Sighting
 from epochfuzz.harness.conform.fault import Fault, Kind, shown
 from epochfuzz.harness.conform.wire import Observation
 
 
-def changed(first: Driven, second: Driven) -> list[Failure]:
+def changed(first: Driven, second: Driven) -> list[Sighting]:
     """Where a schedule that was run twice had another answer the second time, if anywhere."""
     for number, (answer, again) in enumerate(zip(first.answers, second.answers, strict=False), start=1):
         if answer != again:
             one, other = _part_that_changed(answer, again)
-            return [Failure(Fault(Kind.UNSTABLE, None, one, other), bytes(first.sent[:number]))]
+            return [Sighting(Fault(Kind.UNSTABLE, None, one, other), bytes(first.sent[:number]))]
     return []
 
 

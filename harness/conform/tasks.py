@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from epochfuzz.harness.conform import rows
 from epochfuzz.harness.conform.block import run_block
-from epochfuzz.harness.conform.finding import finding
+from epochfuzz.harness.conform.nonconformity import nonconformity
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.model.protocols import parse_protocol
 
@@ -15,7 +15,7 @@ Batches = Iterator[pa.RecordBatch]
 
 # Their names, for campaign/workers.py.
 RUN_BLOCKS = f"{__name__}:run_blocks"
-SHRINK_FAILURES = f"{__name__}:shrink_failures"
+SHRINK_SIGHTINGS = f"{__name__}:shrink_sightings"
 
 
 def run_blocks(argument: dict[str, Any], numbers: Batches) -> Batches:
@@ -26,13 +26,13 @@ def run_blocks(argument: dict[str, Any], numbers: Batches) -> Batches:
         yield pa.RecordBatch.from_pylist([row], schema=rows.BLOCKS)
 
 
-def shrink_failures(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Confirm and shrink the failures numbered; a row of rows.FINDINGS for each."""
+def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
+    """Confirm and shrink the failed trials numbered; a row of rows.NONCONFORMITIES for each."""
     plan, protocol = Plan.from_document(argument["plan"]), parse_protocol(argument["protocol"])
     for number in _each(numbers):
-        failure, seen = argument["failures"][number]
-        row = rows.finding_row(finding(plan, protocol, rows.failed(failure, plan), seen))
-        yield pa.RecordBatch.from_pylist([row], schema=rows.FINDINGS)
+        failed, seen = argument["failed"][number]
+        row = rows.nonconformity_row(nonconformity(plan, protocol, rows.failed(failed, plan), seen))
+        yield pa.RecordBatch.from_pylist([row], schema=rows.NONCONFORMITIES)
 
 
 def _each(numbers: Batches) -> Iterator[int]:

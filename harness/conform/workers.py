@@ -13,7 +13,7 @@ from contextlib import closing
 from types import FrameType
 
 from epochfuzz.harness.conform.block import Block, BlockResult, Failed, run_block
-from epochfuzz.harness.conform.finding import Finding, finding
+from epochfuzz.harness.conform.nonconformity import Nonconformity, nonconformity
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.model.protocols import Protocol
 
@@ -21,7 +21,7 @@ _PARTING_PATIENCE = 3.0  # a subject that does not end by itself takes one of th
 
 
 class Processes:
-    """The crew of this machine: so many processes, each with its own process of the subject.
+    """The crew of this machine: some processes, each with its own process of the subject.
 
     A process can live for many schedules: `report` is told how far the one is that runs here, or that others start.
     """
@@ -40,9 +40,11 @@ class Processes:
                 self.seconds = time.monotonic() - started
                 yield result
 
-    def findings(self, plan: Plan, protocol: Protocol, failures: Sequence[tuple[Failed, int]]) -> Iterator[Finding]:
-        """A finding for each of the failures, one after another: that is bounded in time."""
-        return (finding(plan, protocol, failed, seen) for failed, seen in failures)
+    def nonconformities(
+        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
+    ) -> Iterator[Nonconformity]:
+        """A nonconformity for each of the failed trials, one after another: that is bounded in time."""
+        return (nonconformity(plan, protocol, one, seen) for one, seen in failed)
 
     def _one_by_one(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         yield from (run_block(block, self._report) for block in blocks)
@@ -50,7 +52,7 @@ class Processes:
     def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         others = set(multiprocessing.active_children())
         self._report(f"starting {self._jobs} processes of the subject")
-        with ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_when_told) as pool:
+        with ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_on_sigterm) as pool:
             try:
                 yield from _in_order(pool, blocks, 2 * self._jobs)
             finally:
@@ -69,7 +71,7 @@ def _in_order(pool: ProcessPoolExecutor, blocks: Iterable[Block], ahead: int) ->
         yield running.popleft().result()
 
 
-def _leave_when_told() -> None:
+def _leave_on_sigterm() -> None:
     """A worker leaves on SIGTERM as on an exception, so that its subject is ended; Ctrl-C is the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
@@ -81,7 +83,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _leave_with_parent() -> None:
-    """A parent that was killed tells nobody: workers of an executor would wait for more work for ever."""
+    """A parent that was killed says nothing: workers of an executor would wait for more work for ever."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -1,4 +1,4 @@
-"""Mistakes in membership: who is in the ISR, who is elected, and who is told."""
+"""Mistakes in membership: who is in the ISR, who is elected, and who is notified."""
 
 from epochfuzz.harness.defects.defect import in_place_of
 from epochfuzz.model import controller, isr, replication

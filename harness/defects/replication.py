@@ -157,7 +157,7 @@ def fetches_not_fenced(p: State, leader: int, follower: int) -> int:
     return replication.why_fenced(p, leader, follower)
 
 
-@in_place_of(replication.receive, "a follower that is told its offset is beyond the leader's log keeps what it has")
+@in_place_of(replication.receive, "a follower whose offset is beyond the leader's log keeps what it has")
 def out_of_range_keeps_the_log(p: State, follower: int) -> int:
     if p.flight[follower] == Flight.OUT_OF_RANGE:
         return replication.drop(p, follower)

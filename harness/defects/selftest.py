@@ -32,17 +32,17 @@ def detectable() -> list[Defect]:
     return [defect for defect in DEFECTS if defect.name not in undetectable()]
 
 
-def catch(defect: Defect, seed: int, most: int = MOST_SCHEDULES) -> Catch:
-    """Run schedules of a seed until the defect is caught, `most` of them at the most."""
+def catch(defect: Defect, seed: int) -> Catch:
+    """Run schedules of a seed until the defect is caught, MOST_SCHEDULES of them at the most."""
     if defect.in_judging:
-        not_seen = hunting.first_not_seen(defect, _JUDGED, seed, most)
+        not_seen = hunting.first_not_seen(defect, _JUDGED, seed, MOST_SCHEDULES)
         if not_seen is None:
-            return Catch(defect, _JUDGED, None, most)
+            return Catch(defect, _JUDGED, None, MOST_SCHEDULES)
         number, unseen = not_seen
         return Catch(defect, _JUDGED, properties.names(unseen)[0], number + 1)
     settings = hunting.settings_for(defect)
-    found = hunting.hunter(defect).first(hunting.DEFAULT_STRATEGY, seed, most)
+    found = hunting.hunter(defect).first(hunting.DEFAULT_STRATEGY, seed, MOST_SCHEDULES)
     if found is None:
-        return Catch(defect, settings, None, most)
+        return Catch(defect, settings, None, MOST_SCHEDULES)
     number, schedule = found
     return Catch(defect, settings, broken_by(defect, settings, schedule)[0], number + 1)

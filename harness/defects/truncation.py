@@ -34,7 +34,7 @@ def truncates_only_above_high_watermark(p: State, r: int) -> None:
 
 @in_place_of(
     truncation.is_due,
-    "news of a later epoch with the same leader does not make a follower truncate",
+    "a notification of a later epoch with the same leader does not make a follower truncate",
     jira="KAFKA-7164",
 )
 def truncates_at_leader_change_only(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
@@ -79,7 +79,7 @@ def asks_once(p: State, r: int, epoch: int, end: int) -> None:
 
 @in_place_of(
     truncation.cut_stepwise,
-    "a follower that has no epoch as old as the one it is told drops its whole log",
+    "a follower that has no epoch as old as the one in the answer drops its whole log",
 )
 def unknown_epoch_cuts_everything(p: State, r: int, epoch: int, end: int) -> None:
     own_epoch, _ = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
@@ -88,7 +88,7 @@ def unknown_epoch_cuts_everything(p: State, r: int, epoch: int, end: int) -> Non
 
 @in_place_of(
     truncation.cut_stepwise,
-    "a follower that has no epoch as old as the one it is told keeps its whole log",
+    "a follower that has no epoch as old as the one in the answer keeps its whole log",
 )
 def unknown_epoch_cuts_nothing(p: State, r: int, epoch: int, end: int) -> None:
     own_epoch, _ = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.cases.case import Case, CaseError, dump_case, load_case
-from epochfuzz.harness.cases.judgement import Verdict, judge, rewritten
+from epochfuzz.harness.cases.verdict import Verdict, judge, rewritten
 from epochfuzz.harness.plugin import hooks as pytest_plugin
 from epochfuzz.harness.search.expectations import known_flaw
 

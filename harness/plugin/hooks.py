@@ -69,14 +69,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile | None":
     """Every *.yaml file in the corpus is a case, right or wrong; elsewhere, one that looks like a case.
 
-    Where a corpus is named, the files elsewhere are left to others unless they are arguments of the command.
+    Where a corpus is named, the files elsewhere are for others unless they are arguments of the command.
     """
     if file_path.suffix != ".yaml":
         return None
     corpus = _corpus(parent.config)
     if not any(file_path.is_relative_to(directory) for directory in corpus):
-        left_to_others = corpus and not parent.session.isinitpath(file_path)
-        if left_to_others or not _looks_like_a_case(file_path):
+        is_for_others = corpus and not parent.session.isinitpath(file_path)
+        if is_for_others or not _looks_like_a_case(file_path):
             return None
     from epochfuzz.harness.plugin.cases import CaseFile
 

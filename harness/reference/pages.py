@@ -29,7 +29,7 @@ def pages() -> dict[str, str]:
             "Events",
             "After this page you can write and read any schedule. An event is a verb and a replica, such as `fetch B`;"
             " replicas are A to E. An event whose precondition does not hold does nothing, so that any list of events"
-            " is a schedule, and so is what is left when some are taken out. `epochfuzz explain EVENT` draws the"
+            " is a schedule, and so is what remains when some are taken out. `epochfuzz explain EVENT` draws the"
             " examples.",
             _sections("event"),
         ),
@@ -43,13 +43,13 @@ def pages() -> dict[str, str]:
         ),
         "properties.md": _page(
             "Properties",
-            "After this page you can tell what a finding says was broken, and whether it is news. A property is judged"
+            "After this page you know what a finding says was broken, and whether it is new. A property is judged"
             " after every event, `convergence` at the end of a schedule. They stand in the order of severity.",
             [*_verdicts(), *_sections("property")],
         ),
         "goals.md": _page(
             "Goals",
-            "After this page you can tell what a run has shown, and why one ended with exit code 4. A run in which no"
+            "After this page you know what a run has shown, and why one ended with exit code 4. A run in which no"
             " log was ever truncated has nothing to say about truncation: so a run counts the schedules that met each"
             " goal, and fails where one that is asked for was met by none. What is asked for depends on the protocol"
             " and the configuration.",
@@ -112,11 +112,11 @@ def _verdicts() -> Iterator[str]:
         for generation, said in by_generation(entry).items()
         if ": " in said
     }
-    told = "\n".join(f"* `{generation}`: {reason}." for generation, reason in reasons.items())
-    yield f"*May break* is known, and no news:\n\n{told}"
+    known_flaws = "\n".join(f"* `{generation}`: {reason}." for generation, reason in reasons.items())
+    yield f"*May break* is known and expected:\n\n{known_flaws}"
     yield _wrapped(
         "A protocol that is put together from single mechanisms must hold them all. With `unclean_leader_election` or"
-        " `power_loss` more may break in any generation: see the same table in harness/expectations.py."
+        " `power_loss` more may break in any generation: see the same table in harness/search/expectations.py."
     )
 
 

@@ -1,7 +1,7 @@
 """Canonical: one schedule for all that are the same but for the names of replicas and the order of independent events.
 
 Shrinking ends where it began: one failure shrinks to `produce A` before `crash B`, another to the reverse, a third to
-the same story told of C. They are one finding, and this gives it one form, so that it is listed once and found again
+the same story of C. They are one finding, and this gives it one form, so that it is listed once and found again
 in a corpus.
 """
 

@@ -54,7 +54,7 @@ class Meetings:
 
     @staticmethod
     def none(protocols: int) -> "Meetings":
-        """Room for a block under so many protocols."""
+        """Room for a block under that number of protocols."""
         return Meetings(
             np.full((protocols, SITUATIONS), -1, np.int32),
             np.empty((protocols, MOST, 4), np.int64),

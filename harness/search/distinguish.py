@@ -1,4 +1,4 @@
-"""Distinguish: a shortest schedule that breaks one protocol and spares another.
+"""Distinguish: a shortest schedule that breaks one protocol while another holds.
 
 The documents explain a KIP by such a schedule: it loses a record before the change and loses none after it.
 """
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from epochfuzz.harness.search import shrink
-from epochfuzz.harness.search.explore import DEFAULT_MEMORY, Progress, explore
+from epochfuzz.harness.search.explore import DEFAULT_MEMORY, SearchProgress, explore
 from epochfuzz.harness.search.walk import Walker
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
@@ -19,7 +19,7 @@ _WALKED = 200_000  # schedules to walk where memory ended the search
 
 @dataclass(frozen=True)
 class Distinction:
-    """A schedule that breaks the one and spares the other; None where none was found.
+    """A schedule that breaks the one while the other holds; None where none was found.
 
     `searched`: no schedule shorter than this does. `complete`: no schedule at all does, within the bounds.
     """
@@ -40,8 +40,7 @@ def distinguish(
     settings: Configuration,
     wanted: int,
     seed: int,
-    memory: int = DEFAULT_MEMORY,
-    report: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Distinction:
     """The shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
 
@@ -49,7 +48,7 @@ def distinguish(
     """
     searched = 0
     for depth in _DEPTHS:
-        result = explore(breaks, settings.bounded_by(depth), wanted, depth, memory, report, spared=[holds])
+        result = explore(breaks, settings.bounded_by(depth), wanted, depth, DEFAULT_MEMORY, report, holding=[holds])
         if result.shortest is not None:
             return Distinction(result.shortest, len(result.shortest), False)
         searched = result.depth + 1

@@ -16,6 +16,7 @@ import numpy as np
 from epochfuzz.harness.search.walk import Tally
 
 CONFIDENCE = 0.95
+_POINTS = 40  # of the discovery curve
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Discovery:
-    """How many situations, under all protocols together, were met in the first so many schedules."""
+    """How many situations, under all protocols together, were met in that number of first schedules."""
 
     schedules: int
     situations: int
@@ -62,8 +63,8 @@ def _alone(tally: Tally) -> set[int]:
     return schedules
 
 
-def discovery_curve(tally: Tally, points: int = 40) -> list[Discovery]:
+def discovery_curve(tally: Tally) -> list[Discovery]:
     """Situations met over schedules walked, at points that are evenly spread on a logarithmic scale."""
     first = np.sort(np.concatenate([met.first for met in tally.met]))
-    walked = np.unique(np.geomspace(1, max(tally.schedules, 1), points).round().astype(np.int64))
+    walked = np.unique(np.geomspace(1, max(tally.schedules, 1), _POINTS).round().astype(np.int64))
     return [Discovery(int(n), int(np.searchsorted(first, n))) for n in walked]

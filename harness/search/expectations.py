@@ -1,4 +1,4 @@
-"""What is expected of each generation: the properties known to break, and why that is not news.
+"""What is expected of each generation: the properties known to break, and why.
 
 This is the one table of it. A generation that is not named for a property must hold it; so must any protocol that is
 put together from single mechanisms.
@@ -12,7 +12,11 @@ _DISAGREEMENT = ("no-divergence", "isr-complete")
 
 _KNOWN_FLAWS: dict[str, dict[tuple[str, ...], str]] = {
     "hw": {
-        (*_LOSS, *_DISAGREEMENT, "convergence"): "the high watermark trails by one fetch: KIP-101 tells both failures",
+        (
+            *_LOSS,
+            *_DISAGREEMENT,
+            "convergence",
+        ): "the high watermark trails by one fetch: KIP-101 describes both failures",
     },
     "kip-101": {
         (*_LOSS, *_DISAGREEMENT, "convergence"): (
@@ -29,7 +33,7 @@ _KNOWN_FLAWS: dict[str, dict[tuple[str, ...], str]] = {
 
 
 def known_flaw(protocol: Protocol, settings: Configuration, property_: str) -> str | None:
-    """Why a property may break under a protocol and configuration without being news; None where it must hold."""
+    """Why a property is known to break under a protocol and configuration; None where it must hold."""
     if settings.unclean_leader_election and property_ in (*_LOSS, *_DISAGREEMENT):
         return "unclean.leader.election.enable trades committed records for availability"
     if settings.power_loss and property_ != "hw-within-log":

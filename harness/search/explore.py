@@ -62,7 +62,7 @@ class Exploration:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SearchProgress:
     """How far a search is: the depth it works on, and how many states and transitions it has seen."""
 
     depth: int
@@ -77,21 +77,21 @@ def explore(
     wanted: int,
     depth: int | None = None,
     memory: int = DEFAULT_MEMORY,
-    report: Callable[[Progress], None] = lambda progress: None,
-    spared: Sequence[Protocol] = (),
+    report: Callable[[SearchProgress], None] = lambda progress: None,
+    holding: Sequence[Protocol] = (),
     met: np.ndarray = _NOTHING,
 ) -> Exploration:
     """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
 
     `depth` bounds the length of schedules, `memory` (bytes) the states kept. `report` is called now and then. With
-    protocols to be `spared`, a schedule counts only if at no event any of them breaks any property, and all of them
-    converge at its end: they run side by side, and a state of the search is one of each. In `met`, if it is of
+    protocols that are to be `holding`, a schedule counts only if at no event any of them breaks any property, and all
+    of them converge at its end: they run side by side, and a state of the search is one of each. In `met`, if it is of
     length SITUATIONS, the situations that events meet under `protocol` are set to 1.
 
     Raises DoesNotFit for a state that its key has no room for, and NotConfirmed where a schedule that was found does
     not break the property when it is replayed.
     """
-    protocols = (protocol, *spared)
+    protocols = (protocol, *holding)
     starts = [state.initial(each, settings) for each in protocols]
     layout = packing.layout_for(starts)
     visited = Visited(layout.words * len(starts), memory)
@@ -121,7 +121,7 @@ def explore(
             return Exploration(visited.size, transitions, level, False, None, True)
         if row == level_end:
             level, level_end = level + 1, visited.size
-        report(Progress(level, visited.size, transitions, visited.size - row))
+        report(SearchProgress(level, visited.size, transitions, visited.size - row))
     return Exploration(visited.size, transitions, level, row == visited.size, None, False)
 
 
@@ -131,9 +131,9 @@ def most_states(protocol: Protocol, settings: Configuration, memory: int) -> int
 
 
 def _confirm(protocols: Sequence[Protocol], settings: Configuration, wanted: int, schedule: bytes) -> None:
-    """Raises NotConfirmed unless a schedule breaks a wanted property under the first protocol and spares the others."""
-    execution, *spared = (Execution(protocol, settings, schedule) for protocol in protocols)
-    broken = [protocol.name for protocol, each in zip(protocols[1:], spared, strict=True) if each.breaks(_ANY)]
+    """Raises NotConfirmed unless a schedule breaks a wanted property under the first protocol while the others hold."""
+    execution, *holding = (Execution(protocol, settings, schedule) for protocol in protocols)
+    broken = [protocol.name for protocol, each in zip(protocols[1:], holding, strict=True) if each.breaks(_ANY)]
     if broken or not execution.breaks(wanted):
         what = f"breaks {' and '.join(broken)} as well" if broken else f"does not break {properties.names(wanted)}"
         events = ", ".join(schedule_texts(schedule))
@@ -166,7 +166,7 @@ def timed(
     wanted: int,
     depth: int | None,
     memory: int,
-    report: Callable[[Progress], None],
+    report: Callable[[SearchProgress], None],
 ) -> Timed:
     """Explore, with the clock started once everything is compiled."""
     explore(protocol, settings, wanted, depth=1)
@@ -223,8 +223,8 @@ def apply(records, slot, event):  # type: ignore[no-untyped-def]
     return applied
 
 
-def breaks_spared(records, slot):  # type: ignore[no-untyped-def]
-    """Whether a slot breaks any property under a protocol that is to be spared, `convergence` aside."""
+def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
+    """Whether a slot breaks any property under a protocol that is to hold, `convergence` aside."""
     for i in range(1, records.shape[1]):
         if properties.broken_now(records[slot, i]):
             return True
@@ -232,7 +232,7 @@ def breaks_spared(records, slot):  # type: ignore[no-untyped-def]
 
 
 def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
-    """Whether a slot breaks a wanted property, and those that are to be spared converge from there."""
+    """Whether a slot breaks a wanted property, and those that are to hold converge from there."""
     if properties.broken_now(records[slot, 0]) & wanted == 0 and not (
         wanted & properties.CONVERGENCE and stays_apart(records, slot, 0)
     ):
@@ -294,7 +294,7 @@ def expand(records, views, tables, keys, parent, via, table, row, stop, size, al
             if home[i] == VISITED:
                 continue
             slot = find_slot(next_keys, i, keys, table)
-            if table[slot] == 0 and not breaks_spared(records, _FIRST + i):
+            if table[slot] == 0 and not breaks_holding(records, _FIRST + i):
                 keys[size] = next_keys[i]
                 parent[size] = row
                 via[size] = next_via[i]

@@ -38,8 +38,8 @@ class Finding:
 
     `witness` is that schedule as it went under all protocols that were walked, `variants` are reproducers as short as
     that one which do not come to the same. `seen` counts the schedules that broke the property, `schedule` is the
-    number of the one that was shrunk, from `shrunk_from` events. `known_flaw` says why it is not news, None where it
-    is.
+    number of the one that was shrunk, from `shrunk_from` events. `known_flaw` says why that was to be expected, None
+    where it was not.
     """
 
     protocol: Protocol
@@ -69,14 +69,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Walked:
-    """The outcome of a walk: its tally, and how long it ran, compilation not counted."""
+    """What came of a walk: its tally, and how long it ran, compilation not counted."""
 
     tally: Tally
     seconds: float
 
 
 class Engine(Interface):
-    """What draws schedules, runs them, and can tell again which one failed: the walk, or a state machine."""
+    """What draws schedules, runs them, and gives again the one that failed: the walk, or a state machine."""
 
     protocols: tuple[Protocol, ...]
     settings: Configuration
@@ -145,21 +145,20 @@ def findings(
     tally: Tally,
     report: Callable[[str], None] = lambda doing: None,
     memory: int = CERTIFICATE_MEMORY,
-    candidates: int = 1,
 ) -> list[Finding]:
     """A minimal reproducer for each breach; see `finding`. `memory` (bytes) bounds the search that certifies one."""
     found = []
     for breach in breaches(walker.protocols, walker.settings, tally):
         report(f"shrinking {breach.property} under {breach.protocol.name}")
-        found.append(finding(walker, breach, memory, candidates))
+        found.append(finding(walker, breach, memory))
     return found
 
 
 def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, candidates: int = 1) -> Finding:
     """The minimal reproducer of a breach, or the shortest that can be had, and certified as far as `memory` allows.
 
-    So many failures, the shortest of each kind, are shrunk for others as short. Where no certificate is to be had, a
-    few more are: they may shrink further.
+    The shortest failure of each kind, up to `candidates` of them, is shrunk for others as short. Where no certificate
+    is to be had, a few more are: they may shrink further.
     """
     protocol, settings, failures = breach.protocol, walker.settings, breach.failures
     wanted = properties.named(breach.property).bit

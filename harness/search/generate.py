@@ -1,7 +1,7 @@
 """Random schedules: schedule number i of seed s is a function of (s, i) and the deck, and of nothing else.
 
-A configuration has a deck of cards (`deck_for`): single events, and phrases such as an election, the news of it and the
-first record, common ones many times. Each schedule deals itself a hand from the deck, with some verbs left out, and
+A configuration has a deck of cards (`deck_for`): single events, and phrases such as an election, its notification and
+the first record, common ones many times. Each schedule deals itself a hand from the deck, with some verbs left out, and
 then draws from the hand: swarm testing (Groce et al., 2012), in which a schedule that never crashes a replica can go
 deep elsewhere. Nothing looks at the state of a replica; a protocol skips the events that it does not enable, so every
 protocol runs the same schedules.
@@ -102,7 +102,7 @@ def is_left_out(card, left_out):  # type: ignore[no-untyped-def]
 
 
 def deal(word, cards, left_out, hand):  # type: ignore[no-untyped-def]
-    """Fill the hand with cards of the deck; `word` is the state of the generator, returned as it was left."""
+    """Fill the hand with cards of the deck; `word` is the state of the generator, returned as it is after that."""
     dealt = 0
     while dealt < HAND:
         word += GAMMA

@@ -2,7 +2,7 @@
 
 Complete search looks at every schedule that is shorter than the failure, nearest first. What it finds is minimal, and
 the same whatever it was looked for from. Where it runs out of memory, Hypothesis shrinks the failure (simplest.py), and
-fewer levels are left to search.
+fewer levels remain to be searched.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,15 +38,15 @@ class Reproducer:
 
 
 def breaking_prefix(
-    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, spared: Sequence[Protocol] = ()
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes | None:
     """The enabled events of a schedule up to where a wanted property first broke; None where none did.
 
-    None also where one of the protocols to be `spared` broke any property by then. They must converge from there;
-    where they do not, a later event at which they do, and the wanted property is still broken, will do.
+    None also where one of the protocols `holding` broke any property by then. They must converge from there; where
+    they do not, a later event at which they do, and the wanted property is still broken, will do.
     """
     execution = Execution(protocol, settings)
-    others = [Execution(other, settings) for other in spared]
+    others = [Execution(other, settings) for other in holding]
     applied = bytearray()
     for event in schedule:
         enabled = execution.apply(event)
@@ -73,7 +73,7 @@ def reproduce(
     settings: Configuration,
     wanted: int,
     memory: int = explore.DEFAULT_MEMORY,
-    report: Callable[[explore.Progress], None] = lambda progress: None,
+    report: Callable[[explore.SearchProgress], None] = lambda progress: None,
 ) -> Reproducer:
     """A reproducer from a schedule that breaks a wanted property. Raises DoesNotBreak."""
     found = within_reach(schedule, protocol, settings, wanted, memory, report)
@@ -88,7 +88,7 @@ def within_reach(
     settings: Configuration,
     wanted: int,
     memory: int = explore.DEFAULT_MEMORY,
-    report: Callable[[explore.Progress], None] = lambda progress: None,
+    report: Callable[[explore.SearchProgress], None] = lambda progress: None,
 ) -> Reproducer | None:
     """The minimal reproducer, where complete search has it within an eighth of the memory. Raises DoesNotBreak."""
     failing = trim(schedule, protocol, settings, wanted)
@@ -97,20 +97,20 @@ def within_reach(
 
 
 def shrink(
-    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, spared: Sequence[Protocol] = ()
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
     """A schedule as short as Hypothesis can make it that still breaks a wanted property. Raises DoesNotBreak."""
-    failing = trim(schedule, protocol, settings, wanted, spared)
+    failing = trim(schedule, protocol, settings, wanted, holding)
 
     def fails(events: bytes) -> bool:
-        return breaking_prefix(events, protocol, settings, wanted, spared) is not None
+        return breaking_prefix(events, protocol, settings, wanted, holding) is not None
 
     shrunk = simplest(failing, list(Execution(protocol, settings).alphabet()), fails, _MOST_ATTEMPTS)
-    return breaking_prefix(shrunk, protocol, settings, wanted, spared) or failing
+    return breaking_prefix(shrunk, protocol, settings, wanted, holding) or failing
 
 
 def trim(
-    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, spared: Sequence[Protocol] = ()
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
     """A schedule without runs of events that it breaks a wanted property without. Raises DoesNotBreak.
 
@@ -119,7 +119,7 @@ def trim(
     """
 
     def breaking(events: bytes) -> bytes | None:
-        return breaking_prefix(events, protocol, settings, wanted, spared)
+        return breaking_prefix(events, protocol, settings, wanted, holding)
 
     failing = breaking(schedule)
     if failing is None:
@@ -140,7 +140,7 @@ def certify(
     settings: Configuration,
     wanted: int,
     memory: int = explore.DEFAULT_MEMORY,
-    report: Callable[[explore.Progress], None] = lambda progress: None,
+    report: Callable[[explore.SearchProgress], None] = lambda progress: None,
 ) -> Reproducer:
     """Search every shorter schedule; one that breaks a wanted property takes the place of the one given.
 
@@ -170,7 +170,7 @@ def _search(
     settings: Configuration,
     wanted: int,
     memory: int,
-    report: Callable[[explore.Progress], None],
+    report: Callable[[explore.SearchProgress], None],
 ) -> explore.Exploration:
     """Search for a schedule that is shorter than `length`."""
     depth = length - 1

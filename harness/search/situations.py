@@ -55,7 +55,7 @@ def describe(situation: int) -> dict[str, str]:
 
 
 def kind_of(situation: int) -> int:
-    """The kind of a situation: event and role alone, coarse enough to tell failures apart by."""
+    """The kind of a situation: event and role alone, coarse enough to group failures by."""
     return situation >> 12
 
 

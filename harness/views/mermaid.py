@@ -25,7 +25,7 @@ def sequence_diagram(story: Story) -> str:
     lines = ["sequenceDiagram", *_indented([f"participant {_CONTROLLER}", *participants])]
     lines += _indented(_over(names, f"{run.protocol.name} {captions.verdict(run)}") for run in story.runs)
     lines += _indented([_over(names, story.opening.sentence)])
-    common = next((i for i, moment in enumerate(story.moments) if moment.told_apart), len(story.moments))
+    common = next((i for i, moment in enumerate(story.moments) if moment.shows_both), len(story.moments))
     lines += _indented(_steps(story.moments[:common], 0, story.opening))
     if common < len(story.moments):
         before = story.moments[common - 1].scenes[0] if common else story.opening
@@ -38,7 +38,7 @@ def sequence_diagram(story: Story) -> str:
 
 def _steps(moments: Sequence[Moment], branch: int, before: Scene) -> Iterator[str]:
     for moment in moments:
-        scene = moment.scenes[branch] if moment.told_apart else moment.scenes[0]
+        scene = moment.scenes[branch] if moment.shows_both else moment.scenes[0]
         yield from _step(scene, before)
         before = scene
 
@@ -49,16 +49,16 @@ def _step(scene: Scene, before: Scene) -> Iterator[str]:
     title = f"{scene.number} {scene.event}"
     replica = next(each for each in before.replicas if each.name == name)
     sentences = as_sentence([". ".join(scene.clauses)])
-    told = f"{title}: {sentences}"
+    text = f"{title}: {sentences}"
     if not scene.applied:
-        yield _over([name], told)
+        yield _over([name], text)
         return
     if verb == "fetch":
         yield f"{name}->>{replica.leader}: {title}"
         yield _over(sorted([name, str(replica.leader)]), sentences)
     elif verb in _FROM_LEADER:
         yield f"{replica.leader or _CONTROLLER}{'--x' if verb == 'drop' else '-->>'}{name}: {_plain(replica.in_flight)}"
-        yield _over([name], told)
+        yield _over([name], text)
     elif verb in _FROM_CONTROLLER:
         yield f"{_CONTROLLER}->>{name}: {title}"
         yield _over([name], sentences)
@@ -66,7 +66,7 @@ def _step(scene: Scene, before: Scene) -> Iterator[str]:
         yield f"{scene.controller.leader}->>{_CONTROLLER}: {title}"
         yield _over([name], sentences)
     else:
-        yield _over([name], told)
+        yield _over([name], text)
     if scene.newly_broken:
         yield _over([each.name for each in scene.replicas], f"BROKEN: {', '.join(scene.newly_broken)}")
 

@@ -22,7 +22,7 @@ _BOX_TOP = 24
 
 
 def width(columns: int) -> int:
-    """The width of a panel with room for so many records."""
+    """The width of a panel with room for that number of records."""
     return max(_LEFT + columns * CELL + _RIGHT, 330)
 
 
@@ -71,7 +71,7 @@ def _part(line: ET.Element, content: str, classes: str = "") -> None:
 
 
 def _name(row: ET.Element, replica: ReplicaScene) -> None:
-    """The replica's letter in a badge whose outline tells the role, what it does, and what is on its way to it."""
+    """The replica's letter in a badge whose outline shows the role, what it does, and what is on its way to it."""
     if replica.role in (Role.LEADER, Role.ZOMBIE):
         _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
     else:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from epochfuzz.harness.search.explore import Progress as Searched
+from epochfuzz.harness.search.explore import SearchProgress
 from epochfuzz.harness.search.walk import Tally
 
 
@@ -34,7 +34,7 @@ class Shown:
             description=f"{tally.schedules:,} schedules · {rate:.1f} million events/s · {broken} broken",
         )
 
-    def searched(self, progress: Searched) -> None:
+    def searched(self, progress: SearchProgress) -> None:
         """States were visited."""
         self.doing(f"depth {progress.depth} · {progress.states:,} states · {progress.waiting:,} waiting")
 
@@ -48,7 +48,7 @@ def show_walk(out: Console, schedules: int | None, seconds: float | None) -> Ite
 
 @contextmanager
 def show_search(out: Console) -> Iterator[Shown]:
-    """Show progress of a search, which cannot know how much is left."""
+    """Show progress of a search, which cannot know how much remains."""
     with _live(out) as progress:
         yield Shown(progress, progress.add_task("compiling", total=None), None, None)
 

@@ -188,7 +188,7 @@ def proof(finding: Finding) -> str:
 def print_reproducers(out: Console, findings: Sequence[Finding]) -> None:
     """Print every distinct reproducer once, whatever the number of properties it breaks.
 
-    The first finding comes last: that is where a terminal is left.
+    The first finding comes last: that is where a terminal stops scrolling.
     """
     for same in reversed(by_reproducer(findings)):
         out.print(reproducer(same[0], [finding.property for finding in same[1:]]))

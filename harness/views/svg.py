@@ -15,7 +15,7 @@ _MARGIN = 20
 _EVENTS = 132  # the column with the number and the event of each step
 _GAP = 28
 _LEADING = 16
-_CHARACTER = 6.0  # the width of most, with something to spare
+_CHARACTER = 6.0  # the width of most, and a little more
 
 
 def drawing(story: Story, title: str) -> str:
@@ -89,15 +89,15 @@ class _Sheet:
         panel.text(self.body, _MARGIN, top, f"{moment.number}  {moment.event}", "event")
         if moment.parts:
             panel.text(self.body, _MARGIN, top + 20, f"\u25c6 {captions.PARTING}", "banner")
-        ends_at = [self._scene(scene, i, moment.told_apart, self.y) for i, scene in enumerate(moment.scenes)]
+        ends_at = [self._scene(scene, i, moment.shows_both, self.y) for i, scene in enumerate(moment.scenes)]
         self.y = max(ends_at)
         if band is not None:
             size = {"x": "0", "y": f"{start + 6:g}", "width": f"{self.width:g}", "height": f"{self.y - start:g}"}
             band.attrib.update(size)
 
-    def _scene(self, scene: Scene, index: int, told_apart: bool, y: float) -> float:
+    def _scene(self, scene: Scene, index: int, shows_both: bool, y: float) -> float:
         x = _MARGIN + _EVENTS + index * (self.pane + _GAP)
-        if told_apart:
+        if shows_both:
             y += _LEADING
             panel.text(self.body, x, y, self.story.runs[index].protocol.name, "event")
             y += 4
@@ -106,7 +106,7 @@ class _Sheet:
             drawn.set("transform", f"translate({x:g} {y:g})")
             self.body.append(drawn)
             y += panel.height(len(scene.replicas))
-        room = self.pane if told_apart else self.width - _MARGIN - x
+        room = self.pane if shows_both else self.width - _MARGIN - x
         y = self._wrapped(x, y, room, scene.sentence, "" if scene.applied else "faint")
         if scene.newly_broken:
             y = self._wrapped(x, y, room, f"\u2716 BROKEN: {', '.join(scene.newly_broken)}", "lost")

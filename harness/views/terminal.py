@@ -18,7 +18,7 @@ from rich.text import Text
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import Cell, ReplicaScene, Scene
-from epochfuzz.harness.witness.story import Moment, Story, tell
+from epochfuzz.harness.witness.story import Moment, Story, story_of
 
 # Styles that read on light and dark grounds alike: no white, no yellow, nothing bright, no ground of our own.
 BELOW_HIGH_WATERMARK = "reverse"
@@ -51,12 +51,12 @@ class _Line:
 
 def timeline(run: Run) -> RenderableType:
     """One run, a step at a time."""
-    return draw(tell(run))
+    return draw(story_of(run))
 
 
 def side_by_side(run_a: Run, run_b: Run) -> RenderableType:
     """Two runs of one schedule. A step that looks the same under both is drawn once, any other under each."""
-    return draw(tell(run_a, run_b))
+    return draw(story_of(run_a, run_b))
 
 
 def draw(story: Story) -> RenderableType:
@@ -93,7 +93,7 @@ def _add_step(table: Table, moment: Moment, runs: tuple[Run, ...]) -> None:
 
 def _step(moment: Moment, runs: tuple[Run, ...]) -> tuple[RenderableType, RenderableType]:
     """The rule above a step, and its drawing under each protocol."""
-    if not moment.told_apart:
+    if not moment.shows_both:
         return _Line(), _drawing(moment.scenes[0])
     names = [_Line(run.protocol.name) for run in runs]
     if runs[0].settings.replicas <= MOST_SIDE_BY_SIDE:
@@ -130,7 +130,7 @@ def _opening(scene: Scene) -> Text:
 
 
 def _drawing(scene: Scene, *, halved: bool = False) -> RenderableType:
-    """What one step left behind, and its sentence."""
+    """The state after one step, and its sentence."""
     if not scene.applied:
         return Text(scene.sentence, ASIDE)
     row = Table.grid(padding=(0, 1, 0, 0), expand=True)

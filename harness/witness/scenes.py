@@ -1,7 +1,7 @@
 """What there is to see and to say of a run, as plain data: one scene for each step.
 
 Every drawing of a schedule is made from scenes, so that they all show the same things. What is written on it comes
-from figures/captions.py; how a thing looks is the drawing's own business.
+from views/captions.py; how a thing looks is the drawing's own business.
 """
 
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ class Cell:
 
     @property
     def promised(self) -> bool:
-        """Whether any client saw the record or was told that it is safe."""
+        """Whether any client saw the record or was answered that it is safe."""
         return self.exposed or self.acked
 
 

@@ -1,7 +1,7 @@
 """What a step did, in the words of a Kafka engineer: clauses derived from the states before and after it.
 
-A step is told in two parts: what the event itself was about, by verb, and then its consequences, which read the same
-whatever caused them: a high watermark moved, a record was committed, a record is lost.
+A step is described in two parts: what the event itself was about, by verb, and then its consequences, which read
+the same whatever caused them: a high watermark moved, a record was committed, a record is lost.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -108,7 +108,7 @@ def _fetch(c: Change) -> Iterator[str]:
     elif c.after.flight[r] != Flight.EPOCH_END:
         yield from _fetch_records(c, leader)
     elif c.after.flight_offset[r] == NONE:
-        yield f"{c.name} asks where {_own_last_epoch(p, r)} ends; {leader} cannot tell: undefined"
+        yield f"{c.name} asks where {_own_last_epoch(p, r)} ends; {leader} does not know: undefined"
     else:
         yield f"{c.name} asks where {_own_last_epoch(p, r)} ends; {leader} answers: {in_flight(c.after, r)}"
 
@@ -117,7 +117,7 @@ def _fetch_records(c: Change, leader: str) -> Iterator[str]:
     p, r = c.before, c.r
     answer = f"with {_fetched(c.after, r)} and HW {c.after.flight_offset[r]}"
     if replication_position(p, p.known_leader[r], r) < p.leo[r]:
-        yield f"{c.name}'s fetch from offset {p.leo[r]} tells {leader} that {c.name} has everything below it"
+        yield f"{c.name}'s fetch from offset {p.leo[r]} shows {leader} that {c.name} has everything below it"
         yield f"{leader} answers {answer}"
     else:
         yield f"{leader} answers {c.name}'s fetch from offset {p.leo[r]} {answer}"
@@ -153,7 +153,7 @@ def _reason_by_epoch(c: Change) -> str:
     leader = REPLICA_NAMES[p.known_leader[r]]
     epoch, end = p.flight_epoch[r], p.flight_offset[r]
     if end == NONE:
-        return f"{leader} could not tell, and {c.name}'s high watermark was {p.high_watermark[r]}"
+        return f"{leader} did not know, and {c.name}'s high watermark was {p.high_watermark[r]}"
     by_leader = f"epoch {_epoch_answered(p, r)} ends at offset {end} on {leader}"
     if p.truncation == Truncation.LEADER_EPOCH:
         return by_leader
@@ -335,7 +335,7 @@ def _promise_of(c: Change, record: int) -> str:
 
 
 def _breaches(c: Change) -> Iterator[str]:
-    """What the properties that this step broke say of the replicas; the losses are told already."""
+    """What the properties that this step broke say of the replicas; the losses are named already."""
     for each in PROPERTIES:
         if each.name in c.newly_broken and each.name not in _TOLD_AS_LOSSES:
             yield next(each.breaches(c.after))

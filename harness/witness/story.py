@@ -1,7 +1,7 @@
-"""A story: one or two runs of a schedule told together, step by step, and the step at which two of them part.
+"""A story: one or two runs of a schedule side by side, step by step, and the step at which two of them part.
 
 Every drawing that shows a whole schedule is made from a story: the terminal's, the SVG, the report's and the sequence
-diagram. What each step looked like is a scene (narrative.py).
+diagram. What each step looked like is a scene (scenes.py).
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Moment:
     parts: bool  # the first step at which the protocols look different
 
     @property
-    def told_apart(self) -> bool:
+    def shows_both(self) -> bool:
         """Whether the protocols are to be drawn one by one."""
         return len(self.scenes) > 1
 
@@ -59,7 +59,7 @@ class Story:
         return max((max(r.leo, r.previous_leo) for scene in scenes for r in scene.replicas), default=0)
 
 
-def tell(run: Run, beside: Run | None = None) -> Story:
+def story_of(run: Run, beside: Run | None = None) -> Story:
     """The story of a run, beside another run of the same schedule if there is one."""
     opening, *scenes = run.scenes
     if beside is None:
@@ -73,11 +73,11 @@ def tell(run: Run, beside: Run | None = None) -> Story:
     return Story((run, beside), opening, moments, parts_at)
 
 
-def most_telling(runs: Sequence[Run]) -> tuple[Run, ...]:
+def most_contrasting(runs: Sequence[Run]) -> tuple[Run, ...]:
     """The two runs to show of many: the first that breaks nothing after one that does, and that one."""
-    for broken, spared in pairwise(runs):
-        if broken.broken and not spared.broken:
-            return broken, spared
+    for broken, held in pairwise(runs):
+        if broken.broken and not held.broken:
+            return broken, held
     return tuple(runs[:2])
 
 

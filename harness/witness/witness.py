@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.harness.witness.story import Story, tell
+from epochfuzz.harness.witness.story import Story, story_of
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import Protocol
 
@@ -25,4 +25,4 @@ class Witness:
     def story(self, protocol: Protocol, property_: str) -> Story:
         """How a protocol breaks a property, beside the first of the others that keeps it, if any does."""
         others = (run for run in self.runs.values() if property_ not in run.first_broken)
-        return tell(self.runs[protocol.name], next(others, None))
+        return story_of(self.runs[protocol.name], next(others, None))

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.views.report import from_cases, html
 
 CORPUS = Path(__file__).parents[2] / "corpus"

@@ -83,7 +83,8 @@ def run(directory, *, master="", remote="", block=5_000):
     settings = environment(directory) | {"PYTHONPATH": str(ROOT)}
     ended = subprocess.run(command, cwd=directory, env=settings, check=True, stdout=subprocess.PIPE, text=True)
     walker = asked.walker()
-    found = fuzz.findings(walker, walker.walk(0, asked.schedules), candidates=fuzz.MOST_CANDIDATES)
+    breaches = fuzz.breaches(asked.protocols, asked.settings, walker.walk(0, asked.schedules))
+    found = [fuzz.finding(walker, breach, candidates=fuzz.MOST_CANDIDATES) for breach in breaches]
     return json.loads(ended.stdout), [findings.row(finding) for finding in found]
 
 

@@ -14,7 +14,7 @@ from epochfuzz.harness.conform import rows
 from epochfuzz.harness.conform.block import run_block
 from epochfuzz.harness.conform.campaign import Campaign
 from epochfuzz.harness.conform.plan import Plan
-from epochfuzz.harness.conform.run import Outcome, run
+from epochfuzz.harness.conform.run import Conformance, run
 from epochfuzz.harness.conform.workers import Processes
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import parse_protocol
@@ -51,14 +51,14 @@ def finished(spark, tmp_path_factory):
     return directory, run(DEFECTIVE, Campaign(spark, directory, DEFECTIVE))
 
 
-def found(outcome: Outcome) -> list[dict]:
-    return [rows.finding_row(each) for each in outcome.findings]
+def found(conformance: Conformance) -> list[dict]:
+    return [rows.nonconformity_row(each) for each in conformance.nonconformities]
 
 
 def test_it_finds_what_a_run_on_this_machine_finds(spark, finished):
     directory, there = finished
     here = run(DEFECTIVE, Processes())
-    assert here.findings
+    assert here.nonconformities
     assert found(there) == found(here)
     assert asdict(there.shown) == asdict(here.shown)
     assert (there.schedules, there.cases, there.conforms) == (60, 1, False)

@@ -34,6 +34,17 @@ class Counter(RuleBasedStateMachine):
             raise OverflowError(f"{self.count} is too many")
 """
 
+BUILT_ON_OURS = """
+from hypothesis.stateful import invariant
+from epochfuzz.strategies.machine import replication_machine
+
+class Sending(replication_machine("kip-320", scouted=20)):
+    @invariant()
+    def is_small(self):
+        sent = self.executions[0].state.leo[0]
+        assert sent < 2, f"{sent} were sent"
+"""
+
 
 @pytest.fixture
 def counter(tmp_path, monkeypatch):
@@ -81,6 +92,14 @@ def test_a_machine_of_ones_own_fails_with_its_own_exception_and_steps(counter):
     assert (failure.error, failure.message, failure.schedule) == ("OverflowError", "10 is too many", 0)
     assert [step for step in failure.steps if step != "is_small()"] == ["add(by=5)", "add(by=5)"]
     assert [other.schedule for other in others] == [1]
+
+
+def test_a_machine_built_on_the_replication_machine_fails_in_verbs(tmp_path, monkeypatch):
+    (tmp_path / "sending.py").write_text(BUILT_ON_OURS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    _, (failure,) = run_user_machine("sending:Sending", 1, 0, 1)
+    assert failure.message.startswith("2 were sent")
+    assert [step for step in failure.steps if step != "is_small()"] == 2 * ["produce(replica='A')"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from epochfuzz.harness.campaign import blocks, cases, findings
 from epochfuzz.harness.campaign.campaign import Campaign
 from epochfuzz.harness.campaign.workers import Workers
 from epochfuzz.harness.cases.case import load_case
-from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.search import findings as fuzz
 from epochfuzz.harness.search.walk import Tally
 
@@ -22,7 +22,8 @@ def fuzzed(undisturbed):
     asked = undisturbed.parameters
     walker = asked.walker()
     tally = fuzz.walk(walker, asked.schedules, None, jobs=2).tally
-    return tally, fuzz.findings(walker, tally, candidates=fuzz.MOST_CANDIDATES)
+    breaches = fuzz.breaches(asked.protocols, asked.settings, tally)
+    return tally, [fuzz.finding(walker, breach, candidates=fuzz.MOST_CANDIDATES) for breach in breaches]
 
 
 def assert_same(one: Tally, other: Tally):

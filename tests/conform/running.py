@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import settings as hypothesis_settings
 
 from epochfuzz.harness.conform.plan import Plan
-from epochfuzz.harness.conform.run import Outcome, run
+from epochfuzz.harness.conform.run import Conformance, run
 from epochfuzz.harness.conform.workers import Processes
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts
@@ -28,16 +28,16 @@ def conform(
     seed: int = 1,
     jobs: int = 1,
     **arguments: Any,
-) -> Outcome:
+) -> Conformance:
     """Run drawn schedules on a command; `arguments` are fields of Plan, or settings of the partition."""
     of_plan = {key: arguments.pop(key) for key in list(arguments) if key in Plan.__dataclass_fields__}
     plan = Plan(command, [parse_protocol(protocol)], Configuration(**arguments), schedules, seed, **of_plan)
     return run(plan, Processes(jobs))
 
 
-def reproducer(outcome: Outcome) -> list[str]:
-    """The events of the first finding."""
-    return schedule_texts(outcome.findings[0].failure.sent)
+def reproducer(conformance: Conformance) -> list[str]:
+    """The events of the first nonconformity."""
+    return schedule_texts(conformance.nonconformities[0].sighting.sent)
 
 
 def failures(test: Any, examples: int = 30) -> list[str]:
@@ -50,7 +50,7 @@ def failures(test: Any, examples: int = 30) -> list[str]:
 
 
 def zombies() -> list[str]:
-    """The children of this process that are dead and were not waited for, as /proc tells of them."""
+    """The children of this process that are dead and were not waited for, as /proc lists them."""
     found = []
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:

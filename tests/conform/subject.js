@@ -17,7 +17,7 @@ const apply = { // the events it has: each says whether it was enabled
   },
   drop: (name) => name in answers && delete answers[name],
 };
-function advance() { // A's high watermark: what everyone has, as far as their fetches told
+function advance() { // A's high watermark: what everyone has, as far as their fetches showed
   const ends = Object.keys(replicas).map((name) => (name === "A" ? replicas.A.leo : fetched[name] ?? 0));
   return (replicas.A.hw = Math.max(replicas.A.hw, Math.min(...ends))) >= 0;
 }

@@ -13,8 +13,8 @@ import pytest
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.cases.judgement import judge
-from epochfuzz.harness.conform import run, shrink
+from epochfuzz.harness.cases.verdict import judge
+from epochfuzz.harness.conform import attempts, run
 from tests.conform.running import OWN, REFERENCE, ROOT, SUBJECT
 
 HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
@@ -116,8 +116,8 @@ def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
 def test_judged_by_promises_a_known_flaw_of_the_protocol_is_listed_and_does_not_count(
     epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "MOST_FINDINGS", 1)
-    monkeypatch.setattr(shrink, "MOST_ATTEMPTS", 20)
+    monkeypatch.setattr(run, "MOST_NONCONFORMITIES", 1)
+    monkeypatch.setattr(attempts, "MOST_ATTEMPTS", 20)
     words = ("--schedules", "0", "--corpus", str(ROOT / "corpus" / "documents" / "m1-loss.yaml"), "--json")
     ended = epochfuzz("conform", "--protocol", "hw", "--judge", "promises", *words, "--", *REFERENCE)
     assert ended.code == 0
@@ -129,7 +129,7 @@ def test_judged_by_promises_a_known_flaw_of_the_protocol_is_listed_and_does_not_
 def test_judged_by_promises_a_broken_promise_ends_with_1_and_shows_what_was_observed(
     epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "MOST_FINDINGS", 1)
+    monkeypatch.setattr(run, "MOST_NONCONFORMITIES", 1)
     words = ("--judge", "promises", "--power-loss", "--schedules", "50", "--seed", "1", "--max-failures", "1")
     ended = epochfuzz("conform", *words, "--", *SUBJECT, "--defect", "recovery-trusts-the-checkpoint")
     assert ended.code == 1
@@ -157,7 +157,7 @@ def test_fields_of_the_subjects_own_are_shown_and_not_compared(epochfuzz: Any) -
     assert ended.json["unknown_fields"] == []
     differing = epochfuzz("conform", *FEW, "--", *OWN, "starts", "wrong")
     assert differing.code == 1
-    assert "│ replicas.A.own.flushed │" in differing.out
+    assert "│ replicas.A.own.flushed" in differing.out
 
 
 def test_a_run_that_says_nothing_ends_with_4(epochfuzz: Any) -> None:
@@ -212,9 +212,9 @@ def test_a_run_that_is_ended_leaves_no_process(
 ) -> None:
     words = [*FEW, "--jobs", jobs, "--timeout", "60", "--", *HOSTILE, "hang_with_children", "event"]
     running = subprocess.Popen(
-        [sys.executable, "-c", "from harness.cli import main; main()", "conform", *words],
+        [sys.executable, "-m", "epochfuzz", "conform", *words],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,4 +1,4 @@
-"""Subjects that hang, die, print rubbish or change their minds: a clear finding each, and nothing left behind."""
+"""Subjects that hang, die, print rubbish or change their minds: a clear finding each, and nothing stays behind."""
 
 import subprocess
 import sys
@@ -10,9 +10,9 @@ import pytest
 
 from epochfuzz.harness.conform.block import MOST_UNJUDGED
 from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.process import KEPT_OUTPUT, CommandError
-from epochfuzz.harness.conform.run import Outcome
+from epochfuzz.harness.conform.run import Conformance
 from epochfuzz.harness.conform.subject import CommandSubject
 from epochfuzz.harness.conform.wire import config_of
 from epochfuzz.model.configuration import Configuration
@@ -25,14 +25,14 @@ Living = Callable[[str], list[str]]
 PATIENCE = 0.3  # where it is going to be tried
 
 
-def run(trick: str, when: str = "event", **arguments: Any) -> Outcome:
+def run(trick: str, when: str = "event", **arguments: Any) -> Conformance:
     return conform((*HOSTILE, trick, when), schedules=20, **arguments)
 
 
-def only_fault(outcome: Outcome) -> Fault:
-    assert not outcome.conforms
-    (finding,) = outcome.findings
-    return finding.fault
+def only_fault(conformance: Conformance) -> Fault:
+    assert not conformance.conforms
+    (nonconformity,) = conformance.nonconformities
+    return nonconformity.fault
 
 
 @pytest.mark.parametrize(
@@ -47,20 +47,20 @@ def only_fault(outcome: Outcome) -> Fault:
     ],
 )
 def test_a_subject_that_gives_no_answer_to_judge_is_a_finding(trick: str, kind: Kind, message: str) -> None:
-    outcome = run(trick)
-    fault = only_fault(outcome)
+    conformance = run(trick)
+    fault = only_fault(conformance)
     assert (fault.kind, fault.field) == (kind, None)
     assert str(fault.observed).startswith(message)
-    assert reproducer(outcome) in (["restart A"], ["restart B"])
+    assert reproducer(conformance) in (["restart A"], ["restart B"])
     assert len(fault.output) < 3 * KEPT_OUTPUT
 
 
 @pytest.mark.parametrize("trick", ["hang", "trickle"])
 def test_a_subject_that_is_late_is_a_finding_and_ends_the_run(trick: str) -> None:
-    outcome = run(trick, patience=PATIENCE)
-    fault = only_fault(outcome)
+    conformance = run(trick, patience=PATIENCE)
+    fault = only_fault(conformance)
     assert (fault.kind, fault.observed) == (Kind.TIMEOUT, f"no answer within {PATIENCE} s")
-    assert (outcome.given_up, outcome.schedules) == (True, 1)
+    assert (conformance.given_up, conformance.schedules) == (True, 1)
 
 
 def test_a_subject_that_closes_its_standard_output_is_taken_for_dead() -> None:
@@ -82,13 +82,13 @@ def test_a_subject_may_log_to_standard_error_as_much_as_it_likes() -> None:
 
 
 def test_a_subject_that_cannot_be_reset_is_a_finding_without_events_and_ends_the_run() -> None:
-    outcome = run("exit_with_words", "reset")
-    assert (outcome.given_up, outcome.schedules, reproducer(outcome)) == (True, 1, [])
+    conformance = run("exit_with_words", "reset")
+    assert (conformance.given_up, conformance.schedules, reproducer(conformance)) == (True, 1, [])
 
 
 def test_a_subject_is_started_again_after_it_died_until_that_has_been_enough() -> None:
-    outcome = run("be_killed")
-    assert (outcome.given_up, outcome.findings[0].seen) == (True, MOST_UNJUDGED)
+    conformance = run("be_killed")
+    assert (conformance.given_up, conformance.nonconformities[0].seen) == (True, MOST_UNJUDGED)
 
 
 def test_an_answer_that_is_other_the_second_time_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ def test_judged_by_promises_a_sample_is_run_twice_to_see_whether_the_subject_is_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MARK", str(tmp_path / "seen"))
-    fault = only_fault(run("differ_the_first_time_ever", judgement=Judgement.PROMISES))
+    fault = only_fault(run("differ_the_first_time_ever", judged_by=JudgedBy.PROMISES))
     assert fault.kind is Kind.UNSTABLE
     assert (fault.expected, fault.observed) == ("controller.epoch 5", "controller.epoch 0")
 
@@ -166,7 +166,7 @@ reference.main()
 
 @pytest.mark.slow
 def test_a_schedule_that_hangs_is_shrunk() -> None:
-    outcome = conform((sys.executable, "-c", HANGS), schedules=5, patience=2.0)
-    assert only_fault(outcome).observed == "no answer within 2 s"
-    assert outcome.findings[0].shrunk_from > 1
-    assert reproducer(outcome) == ["expire B"]
+    conformance = conform((sys.executable, "-c", HANGS), schedules=5, patience=2.0)
+    assert only_fault(conformance).observed == "no answer within 2 s"
+    assert conformance.nonconformities[0].shrunk_from > 1
+    assert reproducer(conformance) == ["expire B"]

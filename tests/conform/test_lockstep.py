@@ -7,7 +7,7 @@ import pytest
 
 from epochfuzz.harness.conform.drive import Driven, Setting, drive
 from epochfuzz.harness.conform.fault import Kind
-from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.subject import CheckedSubject
 from epochfuzz.harness.search import generate
 from epochfuzz.model.configuration import Configuration
@@ -47,7 +47,7 @@ def unchanged(observation: dict[str, Any]) -> None:
 
 
 def run(subject: Reference, events: list[str], protocol: str = "kip-320", **settings: Any) -> Driven:
-    setting = Setting(parse_protocol(protocol), Configuration(**settings), Judgement.LOCKSTEP)
+    setting = Setting(parse_protocol(protocol), Configuration(**settings), JudgedBy.LOCKSTEP)
     return drive(CheckedSubject(subject), parse_schedule(events), setting)
 
 
@@ -66,8 +66,8 @@ def test_the_model_conforms_to_itself_with_every_fault_switched_on(protocol: str
     settings = Configuration(replicas=3, power_loss=True, asynchronous_checkpoint=True, unclean_leader_election=True)
     deck = generate.deck_for(settings)
     for number in range(20):
-        setting = Setting(parse_protocol(protocol), settings, Judgement.LOCKSTEP)
-        assert drive(CheckedSubject(Reference()), generate.schedule(3, number, deck), setting).failures == []
+        setting = Setting(parse_protocol(protocol), settings, JudgedBy.LOCKSTEP)
+        assert drive(CheckedSubject(Reference()), generate.schedule(3, number, deck), setting).sightings == []
 
 
 @pytest.mark.parametrize(
@@ -87,16 +87,16 @@ def test_the_model_conforms_to_itself_with_every_fault_switched_on(protocol: str
 )
 def test_a_field_that_differs_is_named_with_what_was_expected(path: tuple[str, ...], value: Any) -> None:
     expected = run(Changed(unchanged), REPLICATED).answers[-1][1]
-    (failure,) = run(Changed(set_field(*path, value=value)), REPLICATED).failures
-    assert failure.fault.kind is Kind.DIFFERENCE
-    assert failure.fault.field == ".".join(path)
-    assert failure.fault.observed != failure.fault.expected
+    (sighting,) = run(Changed(set_field(*path, value=value)), REPLICATED).sightings
+    assert sighting.fault.kind is Kind.DIFFERENCE
+    assert sighting.fault.field == ".".join(path)
+    assert sighting.fault.observed != sighting.fault.expected
     assert expected["replicas"]["B"]["hw"] == 1  # or the schedule would show nothing
 
 
 def test_a_difference_ends_the_schedule() -> None:
     driven = run(Changed(set_field("replicas", "B", "leo", value=9)), REPLICATED)
-    assert schedule_texts(driven.failures[0].sent) == ["produce A"]
+    assert schedule_texts(driven.sightings[0].sent) == ["produce A"]
     assert driven.shown.steps == 1
 
 
@@ -105,13 +105,13 @@ def test_an_event_applied_by_one_and_refused_by_the_other_is_a_difference() -> N
         def apply(self, event: str) -> bool:
             return super().apply(event) or event == "receive B"
 
-    (failure,) = run(Eager(), ["receive B"]).failures
-    assert (failure.fault.field, failure.fault.expected, failure.fault.observed) == ("applied", False, True)
+    (sighting,) = run(Eager(), ["receive B"]).sightings
+    assert (sighting.fault.field, sighting.fault.expected, sighting.fault.observed) == ("applied", False, True)
 
 
 def test_a_replica_that_should_not_be_there_is_a_difference() -> None:
-    (failure,) = run(Changed(set_field("replicas", "C", value={"leo": 0})), ["produce A"]).failures
-    assert failure.fault.field == "replicas.C"
+    (sighting,) = run(Changed(set_field("replicas", "C", value={"leo": 0})), ["produce A"]).sightings
+    assert sighting.fault.field == "replicas.C"
 
 
 def test_a_field_that_is_left_out_is_not_compared_and_not_counted_as_shown() -> None:
@@ -121,7 +121,7 @@ def test_a_field_that_is_left_out_is_not_compared_and_not_counted_as_shown() -> 
         del observation["controller"]
 
     driven = run(Changed(hide), REPLICATED)
-    assert driven.failures == []
+    assert driven.sightings == []
     assert set(driven.shown.fields) == {
         f"replicas.{name}" for name in ("up", "leo", "hw", "log", "leader", "leader_epoch")
     }
@@ -129,12 +129,12 @@ def test_a_field_that_is_left_out_is_not_compared_and_not_counted_as_shown() -> 
 
 def test_an_unknown_field_is_counted_and_otherwise_ignored() -> None:
     driven = run(Changed(set_field("replicas", "A", "high_watermark", value=7)), REPLICATED)
-    assert driven.failures == []
+    assert driven.sightings == []
     assert driven.shown.fields["replicas.high_watermark"] == len(REPLICATED)
 
 
 def test_the_order_of_the_isr_means_nothing() -> None:
-    assert run(Changed(lambda seen: seen["controller"]["isr"].reverse()), REPLICATED).failures == []
+    assert run(Changed(lambda seen: seen["controller"]["isr"].reverse()), REPLICATED).sightings == []
 
 
 def test_the_epoch_of_a_restarted_replica_is_compared_only_once_it_has_learned_one() -> None:
@@ -143,9 +143,9 @@ def test_the_epoch_of_a_restarted_replica_is_compared_only_once_it_has_learned_o
             observation["replicas"]["B"]["leader_epoch"] = None
 
     restarted = ["expire B", "crash B", "restart B"]
-    assert run(Changed(forget), [*restarted, "notify B"]).failures == []
-    leaderless = run(Changed(forget), [*restarted, "notify B", "expire A", "notify B"]).failures
-    assert [failure.fault.field for failure in leaderless] == ["replicas.B.leader_epoch"]
+    assert run(Changed(forget), [*restarted, "notify B"]).sightings == []
+    leaderless = run(Changed(forget), [*restarted, "notify B", "expire A", "notify B"]).sightings
+    assert [sighting.fault.field for sighting in leaderless] == ["replicas.B.leader_epoch"]
 
 
 def test_verbs_that_the_subject_does_not_list_are_not_sent() -> None:

@@ -16,8 +16,8 @@ NODE = shutil.which("node")
 def test_a_subject_in_another_language_conforms_as_far_as_it_goes(protocol: str) -> None:
     assert NODE is not None, "continuous integration needs node: sudo apt-get install nodejs"
     command = (NODE, str(Path(__file__).with_name("subject.js")))
-    outcome = conform(command, protocol, schedules=30, replicas=3, records_per_fetch=2)
-    assert outcome.findings == []
-    assert set(outcome.shown.applied) >= {"produce", "fetch", "receive", "drop"}
-    assert outcome.shown.applied["crash"] == 0
-    assert outcome.shown.fields["replicas.log"] == outcome.shown.steps
+    conformance = conform(command, protocol, schedules=30, replicas=3, records_per_fetch=2)
+    assert conformance.nonconformities == []
+    assert set(conformance.shown.applied) >= {"produce", "fetch", "receive", "drop"}
+    assert conformance.shown.applied["crash"] == 0
+    assert conformance.shown.fields["replicas.log"] == conformance.shown.steps

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epochfuzz.harness.conform.drive import Driven, Setting, drive
-from epochfuzz.harness.conform.judge import Judgement
+from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.subject import CheckedSubject
 from epochfuzz.harness.search import generate
 from epochfuzz.harness.witness.replay import replay
@@ -22,7 +22,7 @@ LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", 
 
 
 def run(schedule: bytes, protocol: str, settings: Configuration, subject: Reference | None = None) -> Driven:
-    setting = Setting(parse_protocol(protocol), settings, Judgement.PROMISES)
+    setting = Setting(parse_protocol(protocol), settings, JudgedBy.PROMISES)
     return drive(CheckedSubject(subject or Reference()), schedule, setting)
 
 
@@ -45,24 +45,24 @@ def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
 ) -> None:
     driven = run(generate.schedule(seed, 0, generate.deck_for(settings)), protocol, settings)
     by_model = replay(driven.sent, parse_protocol(protocol), settings).first_broken
-    by_observation = {str(failure.fault.field): len(failure.sent) for failure in driven.failures}
+    by_observation = {str(sighting.fault.field): len(sighting.sent) for sighting in driven.sightings}
     assert by_observation == {name: at for name, at in by_model.items() if name not in permitted(settings)}
 
 
-def test_the_shortest_loss_is_told_in_a_sentence() -> None:
+def test_the_shortest_loss_is_shown_in_a_sentence() -> None:
     driven = run(parse_schedule(LOSS), "hw", Configuration())
-    loss = next(failure.fault for failure in driven.failures if failure.fault.field == "no-committed-loss")
+    loss = next(sighting.fault for sighting in driven.sightings if sighting.fault.field == "no-committed-loss")
     assert loss.sentence == "no-committed-loss is broken: m0 is not at offset 0 of leader B"
 
 
 def test_a_schedule_goes_on_after_a_broken_promise() -> None:
     driven = run(parse_schedule(LOSS), "hw", Configuration())
-    assert {failure.fault.field for failure in driven.failures} >= {
+    assert {sighting.fault.field for sighting in driven.sightings} >= {
         "isr-complete",
         "no-committed-loss",
         "no-acked-loss",
     }
-    assert len(driven.failures[0].sent) < len(LOSS)
+    assert len(driven.sightings[0].sent) < len(LOSS)
 
 
 @pytest.mark.parametrize("hidden", ["log", "hw", "leo", "leader", "leader_epoch", "up"])
@@ -74,8 +74,8 @@ def test_nothing_is_made_up_where_a_field_is_left_out(hidden: str) -> None:
     settings = Configuration(replicas=3)
     for number in range(10):
         schedule = generate.schedule(5, number, generate.deck_for(settings))
-        broken = {failure.fault.field for failure in run(schedule, "hw", settings).failures}
-        shown = {failure.fault.field for failure in run(schedule, "hw", settings, Changed(hide)).failures}
+        broken = {sighting.fault.field for sighting in run(schedule, "hw", settings).sightings}
+        shown = {sighting.fault.field for sighting in run(schedule, "hw", settings, Changed(hide)).sightings}
         assert shown <= broken
 
 
@@ -84,14 +84,14 @@ def test_a_high_watermark_beyond_the_log_is_seen() -> None:
         observation["replicas"]["B"]["hw"] = 1
 
     driven = run(parse_schedule(["fetch B"]), "kip-320", Configuration(), Changed(raise_it))
-    assert "hw-within-log" in [failure.fault.field for failure in driven.failures]
+    assert "hw-within-log" in [sighting.fault.field for sighting in driven.sightings]
 
 
 def test_what_the_contract_permits_is_not_reported() -> None:
     events = parse_schedule(["produce A", "elect B", "notify B"])
-    assert run(events, "kip-320", Configuration(acks="1")).failures == []
-    told = replay(events, parse_protocol("kip-320"), Configuration(acks="1"))
-    assert told.permitted == ["no-acked-loss"]
+    assert run(events, "kip-320", Configuration(acks="1")).sightings == []
+    said = replay(events, parse_protocol("kip-320"), Configuration(acks="1"))
+    assert said.permitted == ["no-acked-loss"]
 
 
 def test_every_property_that_a_model_can_break_is_judged() -> None:
@@ -102,5 +102,5 @@ def test_every_property_that_a_model_can_break_is_judged() -> None:
         if found >= breakable:
             return
         driven = run(generate.schedule(1, number, generate.deck_for(settings)), "hw", settings)
-        found |= {str(failure.fault.field) for failure in driven.failures}
+        found |= {str(sighting.fault.field) for sighting in driven.sightings}
     assert found >= breakable

@@ -114,21 +114,21 @@ SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_conforms(protocol: str) -> None:
-    outcome = conform(SUBJECT, protocol, schedules=40, replicas=3)
-    assert outcome.findings == []
-    assert outcome.schedules == 40
+    conformance = conform(SUBJECT, protocol, schedules=40, replicas=3)
+    assert conformance.nonconformities == []
+    assert conformance.schedules == 40
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_conforms_with_every_fault_switched_on(protocol: str) -> None:
-    assert conform(SUBJECT, protocol, schedules=20, replicas=3, **EVERY_FAULT).findings == []
+    assert conform(SUBJECT, protocol, schedules=20, replicas=3, **EVERY_FAULT).nonconformities == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_conforms_over_two_thousand_schedules(protocol: str) -> None:
-    assert conform(SUBJECT, protocol, schedules=2_000, jobs=2).findings == []
-    assert conform(SUBJECT, protocol, schedules=2_000, jobs=2, replicas=3, **EVERY_FAULT).findings == []
+    assert conform(SUBJECT, protocol, schedules=2_000, jobs=2).nonconformities == []
+    assert conform(SUBJECT, protocol, schedules=2_000, jobs=2, replicas=3, **EVERY_FAULT).nonconformities == []
 
 
 def test_nothing_of_it_is_left_when_it_ends(living: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,11 +201,13 @@ def test_there_is_a_shortest_schedule_for_every_defect() -> None:
 
 @pytest.mark.parametrize("defect", sorted(SHORTEST))
 def test_a_planted_defect_is_found_and_shrunk(defect: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "MOST_FINDINGS", 1)
+    monkeypatch.setattr(run, "MOST_NONCONFORMITIES", 1)
     arguments, events, field = SHORTEST[defect]
-    outcome = conform((*SUBJECT, "--defect", defect), **{"schedules": 400, "seed": 3, "max_failures": 1, **arguments})
-    assert not outcome.conforms
-    assert (reproducer(outcome), outcome.findings[0].fault.field) == (events, field)
+    conformance = conform(
+        (*SUBJECT, "--defect", defect), **{"schedules": 400, "seed": 3, "max_failures": 1, **arguments}
+    )
+    assert not conformance.conforms
+    assert (reproducer(conformance), conformance.nonconformities[0].fault.field) == (events, field)
 
 
 def test_a_protocol_that_it_does_not_have_is_refused_with_a_reason() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.cases.judgement import judge, rewritten
+from epochfuzz.harness.cases.verdict import judge, rewritten
 
 CASES = load_corpus([Path(__file__).parents[2] / "corpus"])
 each_case = pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in CASES])
@@ -17,11 +17,9 @@ each_case = pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for 
     [pytest.param(case, protocol, id=f"{case.id}[{protocol}]") for case in CASES for protocol in case.protocols],
 )
 def test_a_case_goes_as_it_expects(case: Case, protocol: str) -> None:
-    judgement = judge(case, [protocol])
-    verdict = judgement.verdicts[protocol]
-    assert judgement.as_expected, "\n".join(
-        [f"{case.path} under {protocol}:", *verdict.mismatches, verdict.drift or ""]
-    )
+    judged = judge(case, [protocol])
+    verdict = judged.verdicts[protocol]
+    assert judged.as_expected, "\n".join([f"{case.path} under {protocol}:", *verdict.mismatches, verdict.drift or ""])
 
 
 @each_case

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from epochfuzz.harness.cases.case import CaseError, load_case
-from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.model.configuration import Configuration
 from tests.documents.pages import blocks, named
 
@@ -47,13 +47,13 @@ def test_a_section_has_every_key_that_is_read_and_no_other(section: str, tmp_pat
     assert EXAMPLE.count(place) == 1
     message = refusal(tmp_path / "case.yaml", EXAMPLE.replace(place, edited.format("qqqq")))
     keys = message.rpartition("there is ")[2].split(", ")
-    told = [key for row in rows(SECTIONS[section]) for key in re.findall(r"`(\w+)`", row[0])]
-    assert sorted(told) == sorted(keys)
+    documented = [key for row in rows(SECTIONS[section]) for key in re.findall(r"`(\w+)`", row[0])]
+    assert sorted(documented) == sorted(keys)
 
 
 def test_the_defaults_of_the_configuration_are_those() -> None:
-    told = {row[0].strip("`"): row[1].strip("`") for row in rows(SECTIONS["config"])}
-    assert Configuration().text() == " ".join(f"{key}={value}" for key, value in told.items())
+    documented = {row[0].strip("`"): row[1].strip("`") for row in rows(SECTIONS["config"])}
+    assert Configuration().text() == " ".join(f"{key}={value}" for key, value in documented.items())
 
 
 def test_the_example_is_as_it_expects(tmp_path: Path) -> None:

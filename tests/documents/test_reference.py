@@ -11,7 +11,9 @@ PAGES = reference.pages()
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_that_is_written_from_the_glossary_is_up_to_date(name: str) -> None:
     written = (reference.DIRECTORY / name).read_text(encoding="utf-8")
-    assert written == PAGES[name], f"docs/reference/{name} is stale; renew it: python -m harness.reference"
+    assert written == PAGES[name], (
+        f"docs/reference/{name} is stale; renew it: python -m epochfuzz.harness.reference.pages"
+    )
 
 
 def test_every_name_of_the_glossary_has_a_section_on_one_page() -> None:

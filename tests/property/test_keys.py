@@ -1,4 +1,4 @@
-"""The key of a search is proven: it has all that can be told of a state, and nothing in it can be mistaken.
+"""The key of a search is proven: it has all that any rule reads of a state, and nothing in it can be mistaken.
 
 A field that is missing from the key, or that has a bit too few, makes two states one, and then a search says of what it
 never saw that it does not exist. So whatever is declared of a field is held here against what the rules do.
@@ -25,6 +25,7 @@ from epochfuzz.model.protocols import GENERATIONS, Protocol, parse_protocol
 from epochfuzz.model.state import VARIABLES, Field, Partition
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
+from tests.property.states import element, may_differ, with_another_value
 
 UNREAD_SOMEWHERE = [field for field in VARIABLES if field.read is not state.always_read]
 
@@ -37,31 +38,6 @@ def executions(draw: st.DrawFn) -> Execution:
     execution = Execution(protocol, settings, draw(lively_schedules(protocol, settings, max_size=60)))
     forget_superseded(execution.state)
     return execution
-
-
-def element(p: Partition, field: Field, index: tuple[int, ...]) -> int:
-    value: Any = getattr(p, field.name)
-    return int(value if not index else value[index] if len(index) == 2 else value[index[0]])
-
-
-def may_differ(p: Partition, field: Field) -> bool:
-    """Whether there is more than one value that a field may have."""
-    least, greatest = field.bounds(p)
-    return least < greatest and any(True for _ in field.indices(p))
-
-
-def with_another_value(p: Partition, field: Field, draw: Random) -> Partition:
-    """The same state but for one element of a field, which has some other value that it may have."""
-    index = draw.choice(list(field.indices(p)))
-    least, greatest = field.bounds(p)
-    value = draw.randint(least, greatest - 1)
-    value += value >= element(p, field, index)
-    other = p.copy()
-    if not index:
-        setattr(other, field.name, value)
-    else:
-        getattr(other, field.name)[index if len(index) == 2 else index[0]] = value
-    return other
 
 
 def key(p: Partition, layout: packing.Layout) -> npt.NDArray[np.int64]:
@@ -88,7 +64,7 @@ def read(p: Partition, but: Field) -> dict[str, Any]:
     return {field.name: getattr(p, field.name) for field in VARIABLES if field.read(p) and field is not but}
 
 
-def can_be_told(one: Execution, field: Field, draw: Random) -> bool:
+def is_distinguishable(one: Execution, field: Field, draw: Random) -> bool:
     """Whether another value of a field makes an event or a property of a state come out otherwise."""
     other = one.copy()
     other.state = with_another_value(one.state, field, draw)
@@ -124,15 +100,15 @@ def test_another_value_is_another_key_unless_nothing_reads_it(execution: Executi
 
 
 @given(executions(), st.randoms(use_true_random=False))
-def test_what_is_left_out_of_keys_cannot_be_told(execution: Execution, draw: Random) -> None:
+def test_what_is_left_out_of_keys_makes_no_difference(execution: Execution, draw: Random) -> None:
     for field in filter(partial(may_differ, execution.state), UNREAD_SOMEWHERE):
         if not field.read(execution.state):
-            assert not can_be_told(execution, field, draw), field.name
+            assert not is_distinguishable(execution, field, draw), field.name
 
 
 @pytest.mark.parametrize("field", [pytest.param(field, id=field.name) for field in VARIABLES if field.name != "goals"])
 def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Field) -> None:
-    """Were the field declared unread, the test above would find a state in which another value can be told."""
+    """Were the field declared unread, the test above would find a state in which another value makes a difference."""
     draw = Random(field.name)
     for seed in range(2_000):
         protocol = draw.choice(list(GENERATIONS.values()))
@@ -144,9 +120,9 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
         )
         schedule = generate.schedule(seed, 0, generate.deck_for(settings))
         execution = Execution(protocol, settings, schedule[: draw.randrange(120)])
-        if field.read(execution.state) and can_be_told(execution, field, draw):
+        if field.read(execution.state) and is_distinguishable(execution, field, draw):
             return
-    pytest.fail(f"no state was found in which {field.name} can be told")
+    pytest.fail(f"no state was found in which {field.name} makes a difference")
 
 
 @given(executions())

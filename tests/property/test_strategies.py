@@ -73,8 +73,8 @@ def test_every_property_has_a_class_of_its_own_for_every_protocol() -> None:
 @pytest.mark.parametrize("wanted", ["no-committed-loss", "no-divergence", "convergence"])
 def test_a_scout_brings_home_a_schedule_that_breaks_the_wanted_property_at_its_end(wanted: str) -> None:
     judged = ("no-committed-loss", "no-divergence") if wanted in LASTING else (wanted,)
-    scout = scouting.Scout(HW, Configuration(), judged, schedules=20_000, disturbances=2)
-    way = scouting.find(scout, 1, wanted)
+    scout = scouting.Scout(HW, Configuration(), judged, (wanted,), schedules=5_000, disturbances=6)
+    way = scouting.find(scout, 1)
     execution = Execution(HW, scout.settings)
     for event in way[:-1]:
         assert execution.apply(event)
@@ -83,12 +83,30 @@ def test_a_scout_brings_home_a_schedule_that_breaks_the_wanted_property_at_its_e
     assert first_broken(execution, set_of([wanted])) == wanted
 
 
-def test_a_scout_comes_home_with_nothing_where_nothing_breaks() -> None:
+def test_what_a_scout_brings_home_breaks_nothing_without_any_event_of_it() -> None:
+    scout = scouting.Scout(HW, Configuration(), ("isr-complete",), ("isr-complete",), schedules=5_000, disturbances=6)
+    way = scouting.find(scout, 1)
+    for i in range(len(way)):
+        assert first_broken(Execution(HW, scout.settings, way[:i] + way[i + 1 :]), set_of(scout.judged)) is None
+
+
+def test_where_nothing_breaks_a_scout_comes_home_with_a_schedule_all_of_which_happens() -> None:
     kip_320 = parse_protocol("kip-320")
-    assert scouting.find(scouting.Scout(kip_320, Configuration(), LASTING, 200, 2), 1, "no-divergence") == b""
+    scout = scouting.Scout(kip_320, Configuration(), LASTING, LASTING, schedules=20, disturbances=6)
+    execution = Execution(kip_320, scout.settings)
+    way = scouting.find(scout, 1)
+    assert len(way) >= 10
+    assert all(map(execution.apply, way))
 
 
-def test_a_failure_tells_protocol_property_and_events() -> None:
+@given(st.data())
+def test_something_can_always_happen_so_a_machine_never_runs_out_of_rules(data: st.DataObject) -> None:
+    settings, protocol = data.draw(configurations()), data.draw(protocols())
+    execution = Execution(protocol, settings, data.draw(lively_schedules(protocol, settings)))
+    assert any(execution.copy().apply(event) for event in execution.alphabet())
+
+
+def test_a_failure_names_protocol_property_and_events() -> None:
     broken = failure_class(HW, "no-divergence")(HW, "no-divergence", ["produce A", "fetch B"])
     assert str(broken) == "hw broke no-divergence after 2 events: produce A, fetch B"
     assert (broken.protocol, broken.property, broken.events) == (HW, "no-divergence", ["produce A", "fetch B"])

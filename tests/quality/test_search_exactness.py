@@ -17,7 +17,7 @@ from epochfuzz.model.state import VARIABLES, Field, Partition
 
 LOSS = properties.named("no-committed-loss").bit
 
-# Protocol, protocols to be spared, configuration; states, transitions and levels.
+# Protocol, protocols that are to hold, configuration; states, transitions and levels.
 COUNTS: Sequence[tuple[str, Sequence[str], dict[str, Any], tuple[int, int, int]]] = (
     ("hw", (), {"records": 2, "epochs": 2}, (48537, 223501, 30)),
     ("kip-101", (), {"records": 2, "epochs": 1}, (7159, 30077, 22)),
@@ -40,17 +40,17 @@ COUNTS: Sequence[tuple[str, Sequence[str], dict[str, Any], tuple[int, int, int]]
 )
 
 
-def named(protocol: str, spared: Sequence[str], settings: dict[str, Any]) -> str:
-    return " ".join([protocol, *(f"sparing {name}" for name in spared), Configuration(**settings).text()])
+def named(protocol: str, holding: Sequence[str], settings: dict[str, Any]) -> str:
+    return " ".join([protocol, *(f"holding {name}" for name in holding), Configuration(**settings).text()])
 
 
 @pytest.mark.parametrize(
-    ("protocol", "spared", "settings", "counts"), [pytest.param(*row, id=named(*row[:3])) for row in COUNTS]
+    ("protocol", "holding", "settings", "counts"), [pytest.param(*row, id=named(*row[:3])) for row in COUNTS]
 )
 def test_a_complete_search_has_exactly_the_states_and_transitions_that_there_are(
-    protocol: str, spared: Sequence[str], settings: dict[str, Any], counts: tuple[int, int, int]
+    protocol: str, holding: Sequence[str], settings: dict[str, Any], counts: tuple[int, int, int]
 ) -> None:
-    found = explore(parse_protocol(protocol), Configuration(**settings), 0, spared=list(map(parse_protocol, spared)))
+    found = explore(parse_protocol(protocol), Configuration(**settings), 0, holding=list(map(parse_protocol, holding)))
     assert found.complete
     assert (found.states, found.transitions, found.depth) == counts
 
@@ -154,7 +154,7 @@ def test_what_replay_does_not_confirm_no_command_certifies(
     assert "minimal" not in ended.out
 
 
-def test_a_schedule_that_a_search_found_is_replayed_under_the_protocols_to_be_spared_too(
+def test_a_schedule_that_a_search_found_is_replayed_under_the_protocols_that_are_to_hold_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Suspicious(Execution):
@@ -163,4 +163,4 @@ def test_a_schedule_that_a_search_found_is_replayed_under_the_protocols_to_be_sp
 
     monkeypatch.setattr(searching, "Execution", Suspicious)
     with pytest.raises(NotConfirmed, match="breaks kip-101 as well"):
-        explore(GENERATIONS["hw"], Configuration(records=1, epochs=1), LOSS, spared=[GENERATIONS["kip-101"]])
+        explore(GENERATIONS["hw"], Configuration(records=1, epochs=1), LOSS, holding=[GENERATIONS["kip-101"]])

@@ -1,4 +1,4 @@
-"""What the state machines find in the profile `ci`, and how short they tell it."""
+"""What the state machines find in the profile `ci`, and how short it is."""
 
 import pytest
 from hypothesis import HealthCheck, Phase

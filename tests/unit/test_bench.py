@@ -11,7 +11,7 @@ from epochfuzz.harness.bench.processes import ColdStart, SparkEfficiency
 from epochfuzz.harness.bench.spread import Spread, percentile_95
 from epochfuzz.harness.bench.throughput import SUBJECTS, Speed
 from epochfuzz.harness.commands.bench import bench
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.harness.defects import DEFECTS
 
 EASY, HARD = DEFECTS[:2]

@@ -11,7 +11,7 @@ DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 
 
 def epochfuzz(*arguments, **options):
-    command = [sys.executable, "-c", "from harness.cli import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-c", "from epochfuzz.harness.cli import main; main()", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
 
 

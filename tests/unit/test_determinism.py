@@ -26,7 +26,17 @@ FINGERPRINTS = {
     "kip-320": "652edc35fb29b298",
 }
 
-FUZZ = ["-c", "from harness.cli import main; main()", "fuzz", "-p", "hw", "--schedules", "3000", "--seed", "5"]
+FUZZ = [
+    "-c",
+    "from epochfuzz.harness.cli import main; main()",
+    "fuzz",
+    "-p",
+    "hw",
+    "--schedules",
+    "3000",
+    "--seed",
+    "5",
+]
 
 
 @pytest.mark.parametrize("name", GENERATIONS)

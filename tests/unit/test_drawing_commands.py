@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 from epochfuzz.harness.cases.case import dump_case, load_case
 from epochfuzz.harness.cli import app
 from epochfuzz.harness.commands.drawing import MOST_EVENTS
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.commands.output import BadInput
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 M1_LOSS = DOCUMENTS / "m1-loss.yaml"

@@ -64,5 +64,6 @@ def test_the_estimate_foretells_how_often_something_new_comes():
 
 
 def test_the_discovery_curve_counts_what_was_met_so_far():
-    curve = estimate.discovery_curve(met(a=[0, 1], b=[3], c=[9]), points=4)
-    assert [(point.schedules, point.situations) for point in curve] == [(1, 1), (2, 1), (5, 2), (10, 3)]
+    curve = estimate.discovery_curve(met(a=[0, 1], b=[3], c=[9]))
+    so_far = [1, 1, 1, 2, 2, 2, 2, 2, 2, 3]
+    assert [(point.schedules, point.situations) for point in curve] == list(enumerate(so_far, start=1))

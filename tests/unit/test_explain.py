@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from epochfuzz.harness.commands import explain as command
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.harness.reference.explain import KINDS, Entry, Example, UnknownName, by_generation, find, glossary
 from epochfuzz.harness.search import goals as asked
 from epochfuzz.harness.search.explore import explore
@@ -153,7 +153,7 @@ def test_complete_search_finds_an_example_of_that_length_and_none_shorter(exampl
         Configuration(**(example.settings.changed() | bounds)),
         properties.named(example.breaks or "").bit,
         depth=len(example.events),
-        spared=[parse_protocol(example.beside)] if example.beside and not alone else [],
+        holding=[parse_protocol(example.beside)] if example.beside and not alone else [],
     )
     assert found.shortest is not None
     assert len(found.shortest) == len(example.events)
@@ -182,11 +182,11 @@ def test_complete_search_finds_no_high_watermark_beyond_the_log(generation: str)
         ("crash", "hw", "has it"),
     ],
 )
-def test_an_entry_tells_what_the_name_stands_for_in_a_generation(name: str, generation: str, expected: str) -> None:
+def test_an_entry_says_what_the_name_stands_for_in_a_generation(name: str, generation: str, expected: str) -> None:
     assert by_generation(find(name))[generation].startswith(expected)
 
 
-def test_an_entry_of_a_generation_tells_of_no_other() -> None:
+def test_an_entry_of_a_generation_names_no_other() -> None:
     assert list(by_generation(find("kip-101"))) == ["kip-101"]
 
 
@@ -278,9 +278,9 @@ def test_explaining_loads_neither_numba_nor_hypothesis_nor_spark() -> None:
     ("name", "exit_code", "complaint"),
     [("fetch", 0, ""), ("fetsh", 2, "epochfuzz: unknown name 'fetsh'; did you mean 'fetch' or 'flush'?\n")],
 )
-def test_the_exit_code_tells_whether_there_was_something_to_explain(name: str, exit_code: int, complaint: str) -> None:
+def test_the_exit_code_says_whether_there_was_something_to_explain(name: str, exit_code: int, complaint: str) -> None:
     result = subprocess.run(
-        [sys.executable, "-c", "from harness.cli import main; main()", "explain", name],
+        [sys.executable, "-c", "from epochfuzz.harness.cli import main; main()", "explain", name],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""Drawings that are files: each tells what the terminal tells, and is valid in its own format whatever happens."""
+"""Drawings that are files: each shows what the terminal shows, and is valid in its own format whatever happens."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from epochfuzz.harness.views import mermaid, panel, svg, tla
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import narrate
-from epochfuzz.harness.witness.story import most_telling, tell
+from epochfuzz.harness.witness.story import most_contrasting, story_of
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import alphabet, parse_schedule
 from epochfuzz.model.protocols import GENERATIONS, parse_protocol
@@ -70,7 +70,7 @@ def test_the_badge_of_a_zombie_is_not_that_of_a_leader():
 
 
 def test_the_svg_says_what_the_terminal_says():
-    said = texts(ET.fromstring(svg.drawing(tell(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")), "the loss")))
+    said = texts(ET.fromstring(svg.drawing(story_of(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")), "the loss")))
     for text in (
         "the loss",
         "hw breaks no-committed-loss at step 9",
@@ -84,29 +84,29 @@ def test_the_svg_says_what_the_terminal_says():
 
 
 def test_a_step_that_two_protocols_have_in_common_is_drawn_once():
-    alone = svg.drawing(tell(run(SHORTEST_LOSS)), "alone").count("panel")
-    beside = svg.drawing(tell(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")), "beside").count("panel")
+    alone = svg.drawing(story_of(run(SHORTEST_LOSS)), "alone").count("panel")
+    beside = svg.drawing(story_of(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")), "beside").count("panel")
     assert (alone, beside - alone) == (9 + 1, 2)  # and once in the style sheet's first comment
 
 
 @pytest.mark.parametrize("text", ["</style><script>", "&amp;", "\"'"])
 def test_a_title_in_an_svg_is_text(text):
-    root = ET.fromstring(svg.drawing(tell(run("produce A")), text))
+    root = ET.fromstring(svg.drawing(story_of(run("produce A")), text))
     assert text in texts(root)
     assert [element.tag for element in root.iter() if element.tag.endswith("script")] == []
 
 
-def test_of_many_protocols_the_last_that_breaks_and_the_first_that_does_not_tell_most():
+def test_of_many_protocols_the_last_that_breaks_and_the_first_that_does_not_differ_most():
     runs = [run(SHORTEST_LOSS, name) for name in GENERATIONS]
-    assert [each.protocol.name for each in most_telling(runs)] == ["hw", "kip-101"]
-    assert [each.protocol.name for each in most_telling(runs[1:])] == ["kip-101", "kip-279"]
+    assert [each.protocol.name for each in most_contrasting(runs)] == ["hw", "kip-101"]
+    assert [each.protocol.name for each in most_contrasting(runs[1:])] == ["kip-101", "kip-279"]
     also_broken = run(SHORTEST_LOSS, "hw:isr_expansion=epoch_start")
-    assert most_telling([runs[0], also_broken, runs[1]]) == (also_broken, runs[1])
-    assert [each.protocol.name for each in most_telling(runs[:1])] == ["hw"]
+    assert most_contrasting([runs[0], also_broken, runs[1]]) == (also_broken, runs[1])
+    assert [each.protocol.name for each in most_contrasting(runs[:1])] == ["hw"]
 
 
 def test_a_sequence_diagram_goes_on_in_two_branches_where_the_protocols_part():
-    lines = mermaid.sequence_diagram(tell(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101"))).splitlines()
+    lines = mermaid.sequence_diagram(story_of(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101"))).splitlines()
     alternatives = [line.strip() for line in lines if line.strip().startswith(("alt", "else", "end"))]
     assert alternatives == ["alt under hw", "else under kip-101", "end"]
     assert "    B->>A: 2 fetch B" in lines
@@ -119,7 +119,7 @@ def test_a_sequence_diagram_goes_on_in_two_branches_where_the_protocols_part():
 
 
 def test_an_answer_that_is_lost_is_an_arrow_that_does_not_arrive():
-    assert "    A--xB: no records, HW 0" in mermaid.sequence_diagram(tell(run("fetch B, drop B"))).splitlines()
+    assert "    A--xB: no records, HW 0" in mermaid.sequence_diagram(story_of(run("fetch B, drop B"))).splitlines()
 
 
 def test_a_trace_in_tla_has_a_state_for_the_start_and_one_for_each_event():
@@ -142,8 +142,8 @@ def test_a_trace_in_tla_has_a_state_for_the_start_and_one_for_each_event():
 @given(ANY_SCHEDULE, st.sampled_from(sorted(GENERATIONS)))
 def test_whatever_happens_every_drawing_is_valid(schedule, protocol):
     hw, other = (replay(schedule, GENERATIONS[name], Configuration(replicas=3)) for name in ("hw", protocol))
-    said = texts(ET.fromstring(svg.drawing(tell(hw, other), "any")))
-    diagram = mermaid.sequence_diagram(tell(hw, other)).splitlines()
+    said = texts(ET.fromstring(svg.drawing(story_of(hw, other), "any")))
+    diagram = mermaid.sequence_diagram(story_of(hw, other)).splitlines()
     module = tla.trace_module("any", "", [hw, other])
     code = "\n".join(line.partition("\\*")[0] for line in module.splitlines())
     assert all(f"{i}  " in said for i in range(1, len(schedule) + 1))

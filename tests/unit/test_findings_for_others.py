@@ -11,14 +11,14 @@ import pytest
 
 def epochfuzz(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """A run with an environment that has nothing of Actions but what is given."""
-    command = [sys.executable, "-c", "from harness.cli import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-c", "from epochfuzz.harness.cli import main; main()", *map(str, arguments)]
     bare = {"GITHUB_ACTIONS": "", "GITHUB_STEP_SUMMARY": ""} | environment
     return subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **bare})
 
 
 @pytest.fixture(scope="module")
 def walked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """A walk that finds something known of hw and something new, told in every way there is."""
+    """A walk that finds something known of hw and something new, shown in every way there is."""
     place = tmp_path_factory.mktemp("walk")
     files = {name: place / name for name in ("findings.sarif", "report.html", "summary.md")}
     protocols = ("--protocol", "hw", "--protocol", "kip-320:fencing=none")
@@ -74,7 +74,7 @@ def test_the_case_in_a_sarif_log_replays_as_it_expects(sarif, tmp_path):
     assert len(json.loads(ended.stdout)["cases"]) == len(sarif["runs"][0]["results"])
 
 
-def test_the_report_of_a_walk_shows_what_is_news_first(walked):
+def test_the_report_of_a_walk_shows_what_is_new_first(walked):
     page = walked["report.html"]
     assert page.index("kip-320:fencing=none breaks") < page.index("hw breaks")
     assert "Goals: schedules that showed" in page
@@ -82,20 +82,20 @@ def test_the_report_of_a_walk_shows_what_is_news_first(walked):
     assert walked["json"]["reproduce"] in page
 
 
-def test_in_actions_each_finding_that_is_news_is_an_error_annotation(walked):
+def test_in_actions_each_finding_that_is_new_is_an_error_annotation(walked):
     annotations = [line for line in walked["said"].splitlines() if line.startswith("::")]
-    news = [finding for finding in walked["json"]["findings"] if finding["known_flaw"] is None]
-    assert len(annotations) == len(news) > 0
-    for annotation, finding in zip(annotations, news, strict=True):
+    new = [finding for finding in walked["json"]["findings"] if finding["known_flaw"] is None]
+    assert len(annotations) == len(new) > 0
+    for annotation, finding in zip(annotations, new, strict=True):
         title = f"::error title=kip-320%3Afencing=none breaks {finding['property']}::"
         assert annotation.startswith(f"{title}{', '.join(finding['events'])}%0Areproduce: epochfuzz fuzz ")
 
 
-def test_the_summary_of_a_step_has_a_table_and_a_diagram_of_what_is_news(walked):
+def test_the_summary_of_a_step_has_a_table_and_a_diagram_of_what_is_new(walked):
     lines = walked["summary.md"].splitlines()
-    news = [finding for finding in walked["json"]["findings"] if finding["known_flaw"] is None]
-    assert lines[0].startswith(f"### epochfuzz: {len(news)} new, ")
-    assert sum(line.startswith("| kip-320:fencing=none | ") for line in lines) == len(news)
+    new = [finding for finding in walked["json"]["findings"] if finding["known_flaw"] is None]
+    assert lines[0].startswith(f"### epochfuzz: {len(new)} new, ")
+    assert sum(line.startswith("| kip-320:fencing=none | ") for line in lines) == len(new)
     assert "```mermaid" in lines
     assert not any("hw breaks" in line for line in lines if line.startswith("####"))
 

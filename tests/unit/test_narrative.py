@@ -135,13 +135,13 @@ def test_runs_part_exactly_where_they_first_look_different_and_something_is_said
         assert why_a != why_b
 
 
-def test_the_shortest_loss_under_hw_is_told_from_the_first_record_to_its_loss():
+def test_the_shortest_loss_under_hw_is_shown_from_the_first_record_to_its_loss():
     assert [scene.sentence for scene in scenes(SHORTEST_LOSS)] == [
         "All replicas are up, have empty logs and know that A leads epoch 0, ISR A,B.",
         "A appends m0 at offset 0 in epoch 0.",
         "A answers B's fetch from offset 0 with m0 and HW 0.",
         "B appends m0 at offset 0.",
-        "B's fetch from offset 1 tells A that B has everything below it; A answers with no records and HW 1; "
+        "B's fetch from offset 1 shows A that B has everything below it; A answers with no records and HW 1; "
         "A's HW rises to 1; m0 is committed and acknowledged.",
         "B's process dies; its disk has m0 with HW 0; the answer in flight to B is discarded: no records, HW 1.",
         "B is up again, and knows no leader yet; its disk has m0 with HW 0.",
@@ -221,12 +221,12 @@ def test_a_fence_parts_two_runs_and_names_kafkas_error():
         (
             "kip-101",
             "produce A, elect B, notify B, notify A, fetch A",
-            "A asks where epoch 0 ends; B cannot tell: undefined.",
+            "A asks where epoch 0 ends; B does not know: undefined.",
         ),
         (
             "kip-101",
             "produce A, elect B, notify B, notify A, fetch A, receive A",
-            "A cuts m0: B could not tell, and A's high watermark was 0.",
+            "A cuts m0: B did not know, and A's high watermark was 0.",
         ),
         (
             "kip-320",
@@ -270,35 +270,35 @@ def test_a_fence_parts_two_runs_and_names_kafkas_error():
         ),
     ],
 )
-def test_a_step_is_told_in_the_words_of_its_protocol(protocol, schedule, sentence):
+def test_a_step_is_shown_in_the_words_of_its_protocol(protocol, schedule, sentence):
     assert last_sentence(schedule, protocol) == sentence
 
 
-def test_power_loss_is_told_with_what_was_not_flushed():
+def test_power_loss_is_shown_with_what_was_not_flushed():
     schedule = "produce A, fetch B, receive B, flush B, produce A, fetch B, receive B, power_loss B"
-    told = last_sentence(schedule, power_loss=True)
-    assert told == "Power fails at B; its disk has m0 with HW 1; B loses m1: not flushed."
+    said = last_sentence(schedule, power_loss=True)
+    assert said == "Power fails at B; its disk has m0 with HW 1; B loses m1: not flushed."
 
 
-def test_a_checkpoint_that_trails_is_told_where_the_process_dies():
-    told = last_sentence(f"{COMMITTED}, crash B", asynchronous_checkpoint=True)
-    assert told == "B's process dies; its disk has m0 with HW 0; B's HW falls from 1 to 0."
+def test_a_checkpoint_that_trails_is_shown_where_the_process_dies():
+    said = last_sentence(f"{COMMITTED}, crash B", asynchronous_checkpoint=True)
+    assert said == "B's process dies; its disk has m0 with HW 0; B's HW falls from 1 to 0."
 
 
 def test_an_unclean_election_is_called_one():
     schedule = "expire B, notify A, produce A, crash A, elect B"
-    told = last_sentence(schedule, unclean_leader_election=True)
-    assert told == "The controller makes B leader of epoch 2 by an unclean election, ISR B."
+    said = last_sentence(schedule, unclean_leader_election=True)
+    assert said == "The controller makes B leader of epoch 2 by an unclean election, ISR B."
 
 
 def test_a_loss_that_acks_1_permits_is_said_to_be_one():
-    told = last_sentence("produce A, elect B, notify B", acks="1")
-    assert told.endswith(
+    said = last_sentence("produce A, elect B, notify B", acks="1")
+    assert said.endswith(
         "m0 is lost: it was acknowledged at offset 0, which acks=1 does not protect, and leader B does not have it."
     )
 
 
-def test_stepwise_truncation_tells_why_it_asks_again():
+def test_stepwise_truncation_says_why_it_asks_again():
     # A has records of epochs 0 and 1, B of 0 and 2: the nearest epoch that A can name is one that B never had.
     schedule = (
         f"{COMMITTED}, expire B, notify A, produce A, crash A, elect B, catch_up B, produce B, "
@@ -371,12 +371,12 @@ def test_what_no_fault_can_change_is_not_shown():
     assert (last.flushed, last.checkpointed) == (0, 0)
 
 
-def test_properties_that_no_correct_model_breaks_are_told_too():
+def test_properties_that_no_correct_model_breaks_are_named_too():
     before = run(COPIED).steps[-1].state
     after = before.copy()
     after.log_record[1] = 1
     after.high_watermark[0] = 5
     broken = ("log-matching", "hw-within-log")
     change = sentences.Change(before, parse_event("flush A"), after, {}, broken)
-    told = sentences.clauses(change)
-    assert told[-2:] == ("at offset 0 A has m0 and B has m1, both of epoch 0", "A's HW 5 is beyond its LEO 1")
+    said = sentences.clauses(change)
+    assert said[-2:] == ("at offset 0 A has m0 and B has m1, both of epoch 0", "A's HW 5 is beyond its LEO 1")

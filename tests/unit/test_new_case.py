@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from epochfuzz.harness.cases.case import load_case
-from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.cli import app
-from epochfuzz.harness.commands.outcome import BadInput
+from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.protocols import GENERATIONS
 
@@ -61,7 +61,7 @@ def test_undo_takes_the_last_event_back(file):
     assert schedule_texts(load_case(file).events) == ["produce A", "fetch B"]
 
 
-def test_without_a_reason_a_case_tells_its_story(file):
+def test_without_a_reason_a_case_has_its_story(file):
     recorded(file, "produce A\nfetch B\nsave\n")
     assert load_case(file).why.startswith("(1) A appends m0 at offset 0 in epoch 0. (2) A answers B's fetch")
 
@@ -94,7 +94,7 @@ def test_an_answer_that_is_none_is_explained_and_changes_nothing(file, answer, s
     assert schedule_texts(load_case(file).events) == ["produce A"]
 
 
-def test_what_was_not_saved_is_told_so_that_it_can_be_typed_again(file):
+def test_what_was_not_saved_is_shown_so_that_it_can_be_typed_again(file):
     assert "not saved: produce A, fetch B" in recorded(file, "produce A\nfetch B\nquit\ncrash A\n").output
     assert not file.exists()
 

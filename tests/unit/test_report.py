@@ -6,14 +6,14 @@ from html import unescape
 from pathlib import Path
 
 from epochfuzz.harness.cases.case import Expectation, load_case
-from epochfuzz.harness.cases.judgement import judge
+from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.search.estimate import Discovery, Estimate
 from epochfuzz.harness.views.report import from_cases, html
-from epochfuzz.harness.views.report.page import BROKEN, HELD, KNOWN, Cell, Coverage
+from epochfuzz.harness.views.report.page import BROKEN, HELD, KNOWN, Cell, CoverageSection
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 M1_LOSS = load_case(DOCUMENTS / "m1-loss.yaml")
-COVERAGE = Coverage(
+COVERAGE = CoverageSection(
     met={"hw": 12},
     unreached={"hw": ["elect with an empty ISR"]},
     curve=[Discovery(1, 3), Discovery(100, 10), Discovery(10_000, 12)],
@@ -86,7 +86,7 @@ def test_the_same_page_is_the_same_file():
 
 def test_coverage_is_shown_where_it_was_measured():
     page = page_of(M1_LOSS)
-    assert "Coverage" not in words(html.render(page))
+    assert "CoverageSection" not in words(html.render(page))
     text = html.render(replace(page, coverage=COVERAGE))
     said = words(text)
     assert "with a probability of 1 in 1,000 (95% interval: 1 in 2,000 to 1 in 500)" in said

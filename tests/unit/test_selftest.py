@@ -92,7 +92,7 @@ def test_a_judging_that_sees_everything_is_not_caught():
     assert hunting.first_not_seen(judging, Configuration(records=1, epochs=0), SEED, 20) is None
 
 
-def test_selftest_tells_of_every_catch(capsys):
+def test_selftest_names_every_catch(capsys):
     assert command.selftest(seed=SEED, json=True) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["caught"]

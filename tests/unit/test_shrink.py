@@ -2,7 +2,7 @@
 
 import pytest
 
-from epochfuzz.harness.search import shrink
+from epochfuzz.harness.search import explore, shrink
 from epochfuzz.harness.search.walk import Walker
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, schedule_texts
@@ -16,6 +16,11 @@ NO_DIVERGENCE = named("no-divergence").bit
 LOST = [
     "produce A", "fetch B", "receive B", "fetch B",
     "crash B", "restart B", "notify B", "elect B", "notify B",
+]  # fmt: skip
+# B leads first, so that A has to catch up before the loss: no run of events can go, but many can that are apart.
+STUCK = [
+    "elect B", "notify B", "notify A", "produce B", "elect A", "fetch A", "receive A", "notify A", "notify B",
+    "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B",
 ]  # fmt: skip
 TOO_LITTLE = 1 << 20  # bytes: half a level of the search
 
@@ -60,3 +65,29 @@ def test_a_failure_that_search_cannot_reach_is_shrunk_by_hypothesis_and_not_cert
 def test_a_schedule_that_breaks_nothing_cannot_be_shrunk():
     with pytest.raises(shrink.DoesNotBreak):
         shrink.reproduce(parse_schedule(["produce A", "fetch B"]), HW, TWO, NO_COMMITTED_LOSS)
+
+
+def test_hypothesis_takes_over_where_trimming_is_stuck():
+    trimmed = shrink.trim(parse_schedule(STUCK), HW, TWO, NO_COMMITTED_LOSS)
+    assert schedule_texts(trimmed) == STUCK
+    shrunk = shrink.shrink(trimmed, HW, TWO, NO_COMMITTED_LOSS)
+    assert len(shrunk) < len(STUCK)
+    assert shrink.breaking_prefix(shrunk, HW, TWO, NO_COMMITTED_LOSS) == shrunk
+
+
+def test_the_small_bounds_that_are_searched_first_never_exceed_those_of_the_case(monkeypatch):
+    searched = []
+
+    def runs_out_of_memory(protocol, settings, *arguments, **options):
+        searched.append((settings.records, settings.epochs))
+        return explore.Exploration(0, 0, 0, complete=False, shortest=None, memory_exhausted=True)
+
+    monkeypatch.setattr(explore, "explore", runs_out_of_memory)
+    for records, epochs in ((1, 1), (1, 3), (2, 1), (3, 3)):
+        searched.clear()
+        settings = Configuration(records=records, epochs=epochs)
+        shrink.certify(parse_schedule(STUCK), HW, settings, NO_COMMITTED_LOSS)
+        assert searched[0] == searched[-1] == (records, epochs)
+        assert (1, 1) in searched[1:-1]
+        assert max(bounds[0] for bounds in searched) == records
+        assert max(bounds[1] for bounds in searched) == epochs

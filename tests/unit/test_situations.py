@@ -22,7 +22,7 @@ def situation_after(*events):
     return situations.describe(situations.situation(execution.state, last, before))
 
 
-def test_a_cut_to_a_high_watermark_that_trails_is_told_as_such():
+def test_a_cut_to_a_high_watermark_that_trails_is_shown_as_such():
     lost = situation_after("produce A", "fetch B", "receive B", "crash B", "restart B", "notify B")
     assert lost["event"] == "notify"
     assert lost["role"] == "leaderless replica"
@@ -32,7 +32,7 @@ def test_a_cut_to_a_high_watermark_that_trails_is_told_as_such():
     assert lost["log"] == "shorter than the leader's"
 
 
-def test_a_write_to_a_zombie_is_told_as_such():
+def test_a_write_to_a_zombie_is_shown_as_such():
     zombie = situation_after("elect B", "elect C", "produce A")
     assert (zombie["role"], zombie["decision"]) == ("zombie", "an older one, or none")
     assert zombie["log end offset"] == "LEO advances"
@@ -55,7 +55,7 @@ def test_a_situation_fits_its_bits():
     assert situations.kind_of(situations.SITUATIONS - 1) == situations.KINDS - 1
 
 
-def test_what_small_bounds_reach_and_a_short_walk_did_not_is_told():
+def test_what_small_bounds_reach_and_a_short_walk_did_not_is_shown():
     within = reachable(HW, Configuration(replicas=3))
     assert within.complete
     few = set(Walker([HW], Configuration(replicas=3), 1).walk(0, 50).met[0].situations.tolist())
@@ -63,7 +63,7 @@ def test_what_small_bounds_reach_and_a_short_walk_did_not_is_told():
     assert len(within.situations - few) > len(within.situations - many)
 
 
-def test_a_situation_is_told_in_a_line():
+def test_a_situation_is_shown_in_a_line():
     execution = Execution(HW, Configuration())
     (event,) = parse_schedule(["crash A"])
     before = situations.before(execution.state, 0)

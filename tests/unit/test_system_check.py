@@ -73,7 +73,7 @@ def test_a_complete_system_passes_and_its_python_is_printed(with_java: System) -
     assert (result.returncode, result.stdout, result.stderr) == (0, f"{python}\n", "")
 
 
-def test_a_bare_system_is_told_of_python_and_of_java_at_once(bare: System) -> None:
+def test_a_bare_system_is_asked_for_python_and_of_java_at_once(bare: System) -> None:
     result = bare.check()
     assert result.returncode == 1
     assert "needs Python 3.11 to 3.14; python3 was not found" in result.stderr
@@ -96,7 +96,7 @@ def test_a_supported_python_beside_an_old_python3_is_used(with_java: System, ver
     assert (result.returncode, result.stdout) == (0, f"{python}\n")
 
 
-def test_a_python_without_the_venv_module_is_told_its_package(with_java: System) -> None:
+def test_a_python_without_the_venv_module_is_given_its_package(with_java: System) -> None:
     with_java.add_python("python3", "3.12", venv=False)
     assert_refused(
         with_java.check(), "the venv module of Python 3.12 is missing", "sudo apt-get install python3.12-venv"

@@ -47,7 +47,7 @@ def test_a_step_shows_each_log_the_controller_and_a_sentence():
         "             e0[m0]                             e0{m0}                            A leads, ISR A,B",
         "             LEO 1 HW 0->1                      LEO 1 HW 0                        committed m0",
         "                                                <- no records, HW 1",
-        "             B's fetch from offset 1 tells A that B has everything below it; A answers with no",
+        "             B's fetch from offset 1 shows A that B has everything below it; A answers with no",
         "             records and HW 1; A's HW rises to 1; m0 is committed and acknowledged.",
     ]
 
@@ -129,7 +129,7 @@ def test_what_faults_can_undo_is_shown_where_they_are_enabled():
     assert "flushed 1 checkpoint 0" in step(lines, 2)[3]
 
 
-def test_shapes_tell_everything_where_there_is_no_colour():
+def test_shapes_show_everything_where_there_is_no_colour():
     pictures = [
         printed(timeline(run(DIVERGENCE, unclean_leader_election=True))),
         printed(timeline(run(SHORTEST_LOSS))),

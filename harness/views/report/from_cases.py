@@ -4,71 +4,71 @@ import shlex
 from collections.abc import Sequence
 
 from epochfuzz.harness.cases.case import dump_case
-from epochfuzz.harness.cases.judgement import Judgement, Verdict
+from epochfuzz.harness.cases.verdict import JudgedCase, Verdict
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Exhibit, Page, Row
-from epochfuzz.harness.witness.story import most_telling, tell
+from epochfuzz.harness.witness.story import most_contrasting, story_of
 from epochfuzz.model.properties import NAMES
 
 
-def page(judgements: Sequence[Judgement]) -> Page:
+def page(judged_cases: Sequence[JudgedCase]) -> Page:
     """The report of cases that were judged."""
-    protocols = tuple(dict.fromkeys(name for judgement in judgements for name in judgement.verdicts))
-    failed = sum(not judgement.as_expected for judgement in judgements)
+    protocols = tuple(dict.fromkeys(name for judged in judged_cases for name in judged.verdicts))
+    failed = sum(not judged.as_expected for judged in judged_cases)
     verdict = "all as expected" if failed == 0 else f"{failed} NOT as expected"
-    one = judgements[0].case if len(judgements) == 1 else None
+    one = judged_cases[0].case if len(judged_cases) == 1 else None
     return Page(
-        title=one.id if one else f"{len(judgements)} cases",
-        summary=f"{'1 case' if one else f'{len(judgements)} cases'}, {verdict}",
+        title=one.id if one else f"{len(judged_cases)} cases",
+        summary=f"{'1 case' if one else f'{len(judged_cases)} cases'}, {verdict}",
         facts=tuple((key, one.settings.words()[key]) for key in one.settings.changed()) if one else (),
         protocols=protocols,
-        properties=tuple(_property(name, judgements, protocols) for name in NAMES),
-        exhibits=tuple(_exhibit(judgement) for judgement in judgements),
-        commands=(shlex.join(["epochfuzz", "replay", *(str(judgement.case.path) for judgement in judgements)]),),
-        cases=tuple(_case(judgement, protocols) for judgement in judgements),
+        properties=tuple(_property(name, judged_cases, protocols) for name in NAMES),
+        exhibits=tuple(_exhibit(judged) for judged in judged_cases),
+        commands=(shlex.join(["epochfuzz", "replay", *(str(judged.case.path) for judged in judged_cases)]),),
+        cases=tuple(_case(judged, protocols) for judged in judged_cases),
     )
 
 
-def _property(name: str, judgements: Sequence[Judgement], protocols: Sequence[str]) -> Row:
+def _property(name: str, judged_cases: Sequence[JudgedCase], protocols: Sequence[str]) -> Row:
     means = explain.glossary()[name].summary
-    return Row(name, means, tuple(_property_cell(name, judgements, protocol) for protocol in protocols))
+    return Row(name, means, tuple(_property_cell(name, judged_cases, protocol) for protocol in protocols))
 
 
-def _property_cell(name: str, judgements: Sequence[Judgement], protocol: str) -> Cell:
-    asked = [judgement for judgement in judgements if protocol in judgement.verdicts]
+def _property_cell(name: str, judged_cases: Sequence[JudgedCase], protocol: str) -> Cell:
+    asked = [judged for judged in judged_cases if protocol in judged.verdicts]
     broken = [each for each in asked if name in each.verdicts[protocol].run.broken]
     if not broken:
         return Cell(HELD, "held")
     shortest = min(broken, key=lambda each: each.verdicts[protocol].run.first_broken[name])
     at = shortest.verdicts[protocol].run.first_broken[name]
-    text = f"at step {at}" if len(judgements) == 1 else f"in {len(broken)} of {len(asked)}"
+    text = f"at step {at}" if len(judged_cases) == 1 else f"in {len(broken)} of {len(asked)}"
     expected = all(each.as_expected for each in broken)
     return Cell(KNOWN if expected else BROKEN, text, shortest.case.id)
 
 
-def _case(judgement: Judgement, protocols: Sequence[str]) -> Row:
-    cells = tuple(_case_cell(judgement, judgement.verdicts.get(protocol)) for protocol in protocols)
-    return Row(judgement.case.id, "", cells)
+def _case(judged: JudgedCase, protocols: Sequence[str]) -> Row:
+    cells = tuple(_case_cell(judged, judged.verdicts.get(protocol)) for protocol in protocols)
+    return Row(judged.case.id, "", cells)
 
 
-def _case_cell(judgement: Judgement, verdict: Verdict | None) -> Cell:
+def _case_cell(judged: JudgedCase, verdict: Verdict | None) -> Cell:
     if verdict is None:
         return Cell(ASIDE, "-")
     run = verdict.run
     text = f"broken at step {run.at}" if run.broken else "loss is permitted" if run.permitted else "held"
     if verdict.complaints:
-        return Cell(BROKEN, f"{text}: NOT as expected", judgement.case.id)
-    return Cell(KNOWN if run.broken else HELD, text, judgement.case.id)
+        return Cell(BROKEN, f"{text}: NOT as expected", judged.case.id)
+    return Cell(KNOWN if run.broken else HELD, text, judged.case.id)
 
 
-def _exhibit(judgement: Judgement) -> Exhibit:
-    case = judgement.case
+def _exhibit(judged: JudgedCase) -> Exhibit:
+    case = judged.case
     complaints = [
         f"Not as expected under {name}: {complaint}."
-        for name, verdict in judgement.verdicts.items()
+        for name, verdict in judged.verdicts.items()
         for complaint in verdict.complaints
     ]
-    story = tell(*most_telling([verdict.run for verdict in judgement.verdicts.values()]))
+    story = story_of(*most_contrasting([verdict.run for verdict in judged.verdicts.values()]))
     names = [word for run in story.runs for word in ("--protocol", run.protocol.name)]
     return Exhibit(
         id=case.id,

@@ -8,7 +8,7 @@ from epochfuzz.harness.reference import explain
 from epochfuzz.harness.search import estimate, goals
 from epochfuzz.harness.search.findings import Engine, Finding, Walked
 from epochfuzz.harness.views import summary
-from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Coverage, Exhibit, Page, Row
+from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, CoverageSection, Exhibit, Page, Row
 from epochfuzz.harness.witness.scenes import as_sentence
 from epochfuzz.model import goals as model_goals
 from epochfuzz.model import properties
@@ -30,7 +30,7 @@ def page(
     together = summary.by_reproducer(findings)
     shown = {(each.protocol, each.property): _id(same[0]) for same in together for each in same}
     new = sum(finding.known_flaw is None for finding in findings)
-    found = f"{len(findings)} {'property' if len(findings) == 1 else 'properties'} broken, {new or 'none'} of them news"
+    found = f"{len(findings)} {'property' if len(findings) == 1 else 'properties'} broken, {new or 'none'} of them new"
     return Page(
         title=" · ".join(protocol.name for protocol in walker.protocols),
         summary=f"{summary.pace(walked)}; {found}",
@@ -48,12 +48,12 @@ def page(
     )
 
 
-def _coverage(walker: Engine, walked: Walked, unreached: Mapping[str, Sequence[str]]) -> Coverage | None:
+def _coverage(walker: Engine, walked: Walked, unreached: Mapping[str, Sequence[str]]) -> CoverageSection | None:
     """None where the engine does not note situations, as state machines do not."""
     tally = walked.tally
     if not any(len(met.situations) for met in tally.met):
         return None
-    return Coverage(
+    return CoverageSection(
         met={each.name: len(met.situations) for each, met in zip(walker.protocols, tally.met, strict=True)},
         unreached=unreached,
         curve=estimate.discovery_curve(tally),

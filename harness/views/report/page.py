@@ -10,7 +10,7 @@ from epochfuzz.harness.search.estimate import Discovery, Estimate
 from epochfuzz.harness.witness.story import Story
 
 BROKEN = "broken"  # and should not be
-KNOWN = "known"  # broken, which is no news
+KNOWN = "known"  # broken, as is known
 HELD = "held"
 ASIDE = "aside"  # nothing was promised, or nothing was looked at
 
@@ -48,11 +48,11 @@ class Exhibit:
 
 
 @dataclass(frozen=True)
-class Coverage:
-    """What a walk has met of the protocol's situations, and what is left.
+class CoverageSection:
+    """What a walk has met of the protocol's situations, and what remains to be met.
 
     `met` counts situations by protocol, `unreached` lists those within reach that were not met, where that is known.
-    `curve` is how many were met, under all protocols together, in the first so many schedules. The `estimate` is of
+    `curve` is how many were met, under all protocols together, in that number of first schedules. The `estimate` is of
     one more such schedule showing something new.
     """
 
@@ -75,4 +75,4 @@ class Page:
     commands: tuple[str, ...]  # that make this report's contents again
     cases: tuple[Row, ...] = ()
     goals: tuple[Row, ...] = ()
-    coverage: Coverage | None = None
+    coverage: CoverageSection | None = None

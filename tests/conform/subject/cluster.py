@@ -53,7 +53,7 @@ class Cluster:
         self.decisions = [Decision("A", list(self.names))]
         self.next_epoch = dict.fromkeys(self.names, 0)  # of the decisions, the first that a replica has not learned
         self.seen: dict[str, Message] = {}
-        self.told: dict[str, Message] = {}
+        self.reported: dict[str, Message] = {}
         for name in set(self._processes) - set(self.names):
             self._kill(name)
         for name in self.names:
@@ -116,7 +116,7 @@ class Cluster:
         return True
 
     def restart(self, name: str) -> bool:
-        """Start the process on what is on disk. The controller tells it the current decision, when it does."""
+        """Start the process on what is on disk. The controller notifies it of the current decision later."""
         if self.is_up(name):
             return False
         self._open(name, empty=False)
@@ -190,14 +190,14 @@ class Cluster:
 
     def _fetches_from(self, name: str, leader: str) -> bool:
         """Whether the leader hears from a follower. One at another epoch it would refuse, where epochs are compared."""
-        if not self.is_up(name) or self.seen[name]["leader"] != leader or self.told[name]["truncating"]:
+        if not self.is_up(name) or self.seen[name]["leader"] != leader or self.reported[name]["truncating"]:
             return False
         return not GENERATIONS[self.protocol].fences or self.seen[name]["leader_epoch"] == self.epoch
 
     def _change_isr(self, leader: str, verb: str, follower: str) -> bool:
         done = self._do(leader, verb, follower=follower)
         if done:
-            self.decisions[-1].isr = self.told[leader]["isr"]
+            self.decisions[-1].isr = self.reported[leader]["isr"]
         return done
 
     # Processes
@@ -228,7 +228,7 @@ class Cluster:
         reply = self._processes[name][1].ask({"do": verb, "with": arguments})
         if reply is None:
             raise ReplicaDied(f"the process of {name} died on {verb}")
-        self.seen[name], self.told[name] = reply["seen"], reply["told"]
+        self.seen[name], self.reported[name] = reply["seen"], reply["reported"]
         return bool(reply["done"])
 
     def _disk(self, name: str) -> Disk:

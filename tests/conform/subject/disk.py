@@ -70,7 +70,7 @@ class Disk:
             os.truncate(self.shadow, size)
 
     def lose_power(self) -> None:
-        """What was not fsynced is gone; of the epochs, those of which no record is left (or yet) in the log go too."""
+        """What was not fsynced is gone; so are epochs of which the log has no record any more, or not yet."""
         shutil.copyfile(self.shadow, self.log)
         end = len(self.read_log())
         self.write_epochs([(epoch, start) for epoch, start in self.read_epochs() if start < end])

@@ -134,7 +134,7 @@ class Server:
             self._open(**arguments)
         assert self.replica is not None
         done = verb in ("open", "observe") or getattr(self.replica, verb)(**arguments)
-        return {"done": done, "seen": self.replica.observe(), "told": self.replica.tell_controller()}
+        return {"done": done, "seen": self.replica.observe(), "reported": self.replica.report_to_controller()}
 
     def _open(self, config: Message, protocol: str, empty: bool) -> None:
         if empty:

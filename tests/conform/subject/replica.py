@@ -35,7 +35,7 @@ class Replica:
         self.in_flight: Message | None = None
         self.isr: list[str] = []
         self.epoch_start = 0
-        self.remote: dict[str, int] = {}  # log end offsets of followers, as their fetches told them
+        self.remote: dict[str, int] = {}  # log end offsets of followers, as their fetches showed them
 
     def recover_high_watermark(self) -> int:
         """The checkpoint, as far as the log still reaches."""
@@ -49,7 +49,7 @@ class Replica:
 
     def learn(self, leader: str | None, epoch: int, isr: list[str]) -> bool:
         """A LeaderAndIsr request."""
-        is_news = leader != self.leader
+        is_new = leader != self.leader
         self.leader, self.leader_epoch = leader, epoch
         self.in_flight = None
         self.isr, self.remote = [], {}
@@ -57,7 +57,7 @@ class Replica:
             self.lead(isr)
         elif leader is None:
             self.truncating = False
-        elif is_news or self.generation.cuts_each_epoch:
+        elif is_new or self.generation.cuts_each_epoch:
             self.follow()
         return True
 
@@ -139,7 +139,7 @@ class Replica:
         return True
 
     def is_in_sync(self, follower: str) -> bool:
-        """By what its fetches told."""
+        """By what its fetches showed."""
         seen = self.remote.get(follower)
         needed = max(self.hw, self.epoch_start if self.generation.expands_at_epoch_start else 0)
         return seen is not None and seen >= needed
@@ -166,7 +166,7 @@ class Replica:
             case None:
                 return False
             case {"epoch": epoch, "end": end}:
-                self.cut_as_told(epoch, end)
+                self.cut_to_answer(epoch, end)
             case {"out_of_range": end}:
                 self.cut(end)
             case {"batches": data, "hw": hw}:
@@ -185,7 +185,7 @@ class Replica:
             self.epochs.assign(one.epoch, self.log.end)
             self.log.append_batch(one)
 
-    def cut_as_told(self, epoch: int, end: int) -> None:
+    def cut_to_answer(self, epoch: int, end: int) -> None:
         """The leader has said where an epoch ends in its log."""
         self.truncating = False
         if end == UNDEFINED:
@@ -257,6 +257,6 @@ class Replica:
         }
         return seen | ({"epochs": self.epochs.entries} if self.generation.asks_for_epoch_end else {})
 
-    def tell_controller(self) -> Message:
+    def report_to_controller(self) -> Message:
         """What the cluster has to know of it, and nobody else."""
         return {"truncating": self.truncating, "isr": self.isr}

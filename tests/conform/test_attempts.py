@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import pytest
 
-from epochfuzz.harness.conform import shrink as shrinking
-from epochfuzz.harness.conform.drive import Failure
+from epochfuzz.harness.conform import attempts
+from epochfuzz.harness.conform.attempts import shrink
+from epochfuzz.harness.conform.drive import Sighting
 from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.harness.conform.shrink import shrink
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, schedule_texts
 
@@ -16,13 +16,13 @@ FAULT = Fault(Kind.DIFFERENCE, "applied", True, False)
 
 
 def minimal(events: list[str], fails: object, enabled: object = lambda schedule: schedule) -> list[str]:
-    """What is left of events of which `fails`, a predicate on event texts, holds."""
+    """What remains of events of which `fails`, a predicate on event texts, holds."""
 
-    def attempt(schedule: bytes) -> Failure | None:
-        return Failure(FAULT, schedule) if fails(schedule_texts(schedule)) else None  # type: ignore[operator]
+    def attempt(schedule: bytes) -> Sighting | None:
+        return Sighting(FAULT, schedule) if fails(schedule_texts(schedule)) else None  # type: ignore[operator]
 
-    failure = Failure(FAULT, parse_schedule(events))
-    return schedule_texts(shrink(failure, attempt, ALPHABET, enabled).sent)  # type: ignore[arg-type]
+    sighting = Sighting(FAULT, parse_schedule(events))
+    return schedule_texts(shrink(sighting, attempt, ALPHABET, enabled).sent)  # type: ignore[arg-type]
 
 
 def in_order(*wanted: str) -> object:
@@ -66,7 +66,7 @@ def test_one_event_takes_the_place_of_a_detour() -> None:
 
 def test_what_is_no_longer_enabled_goes_along_with_what_is_replaced() -> None:
     def enabled(schedule: bytes) -> bytes:
-        """Once B has expired, A is leader and knows it: no more news."""
+        """Once B has expired, A is leader and knows it: nothing more to learn."""
         events = schedule_texts(schedule)
         idle = set(DETOUR) if events[0] == "expire B" else set()
         return parse_schedule([event for event in events if event not in idle])
@@ -89,13 +89,13 @@ def test_no_schedule_is_run_twice() -> None:
 
 
 def test_it_ends_after_a_number_of_attempts_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shrinking, "MOST_ATTEMPTS", 5)
+    monkeypatch.setattr(attempts, "MOST_ATTEMPTS", 5)
     shrunk = minimal(LONG, in_order("crash B"))
     assert 1 < len(shrunk) < len(LONG)
 
 
 def test_it_ends_after_a_time_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shrinking, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(attempts, "MOST_SECONDS", 0.0)
     assert minimal(LONG, in_order("crash B")) == LONG
 
 

@@ -1,4 +1,4 @@
-"""Judgement: a case replayed, and held against what it expects."""
+"""Verdict: a case replayed, and held against what it expects."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class JudgedCase:
     """A case and the verdict on each protocol, by protocol text."""
 
     case: Case
@@ -49,11 +49,11 @@ class Judgement:
         return any(verdict.drift for verdict in self.verdicts.values())
 
 
-def judge(case: Case, protocols: Iterable[str] | None = None) -> Judgement:
+def judge(case: Case, protocols: Iterable[str] | None = None) -> JudgedCase:
     """Replay a case under some protocols; under those it speaks of, if none are named. Raises ProtocolError."""
     names = case.protocols if protocols is None else protocols
     runs = [replay(case.events, parse_protocol(name), case.settings) for name in names]
-    return Judgement(case, {run.protocol.name: _verdict(case, run) for run in runs})
+    return JudgedCase(case, {run.protocol.name: _verdict(case, run) for run in runs})
 
 
 def rewritten(case: Case) -> Case:

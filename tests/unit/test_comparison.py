@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from epochfuzz.harness.cases import news
+from epochfuzz.harness.cases import comparison
 from epochfuzz.harness.cases.case import Case, Expectation, dump_case, load_case
+from epochfuzz.harness.cases.comparison import Unseen
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.cases.news import Unseen
 from epochfuzz.harness.search import findings as fuzz
 from epochfuzz.harness.search.walk import Walker
 from epochfuzz.model.configuration import Configuration
@@ -21,14 +21,14 @@ BROKEN = ("no-committed-loss", "no-acked-loss", "isr-complete")
 
 
 def case(**changes):
-    told = Case(
+    made = Case(
         id="m1",
         why="A record is lost.",
         settings=Configuration(),
         events=parse_schedule(LOSS),
         expect={"hw": Expectation(BROKEN, 9)},
     )
-    return replace(told, **changes)
+    return replace(made, **changes)
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +38,17 @@ def found():
 
 
 def compare(found, *corpus):
-    return news.compare(found, [HW], Configuration(), corpus)
+    return comparison.compare(found, [HW], Configuration(), corpus)
 
 
-def test_a_finding_that_no_case_tells_is_new(found):
+def test_a_finding_that_no_case_shows_is_new(found):
     assert set(compare(found).known) == {None}
 
 
 def test_a_finding_is_known_from_a_case_with_the_same_events(found):
-    told = dict(zip((finding.property for finding in found), compare(found, case()).known, strict=True))
-    assert told["no-committed-loss"] == told["no-acked-loss"] == "m1"
-    assert told["no-divergence"] is None
+    known = dict(zip((finding.property for finding in found), compare(found, case()).known, strict=True))
+    assert known["no-committed-loss"] == known["no-acked-loss"] == "m1"
+    assert known["no-divergence"] is None
 
 
 def test_the_order_of_independent_events_does_not_make_a_finding_new(found):
@@ -56,13 +56,13 @@ def test_the_order_of_independent_events_does_not_make_a_finding_new(found):
     assert compare(found, case(events=other)).known[0] == "m1"
 
 
-def test_a_case_of_another_configuration_tells_nothing_of_this_one(found):
+def test_a_case_of_another_configuration_shows_nothing_of_this_one(found):
     elsewhere = case(settings=Configuration(replicas=3))
     assert compare(found, elsewhere) == compare(found)
     assert compare(found, case(settings=Configuration(records=4))).known[0] == "m1"
 
 
-def test_what_a_case_expects_and_nobody_saw_is_told(found):
+def test_what_a_case_expects_and_nobody_saw_is_named(found):
     rare = case(expect={"hw": Expectation(("log-matching",), 9), "kip-101": Expectation(("no-divergence",), 9)})
     assert compare(found, rare).no_longer_seen == (Unseen("m1", "hw", "log-matching"),)
     assert compare(found, case()).no_longer_seen == ()
@@ -90,7 +90,7 @@ def test_a_case_is_shown_and_kept_under_found(epochfuzz, offered, tmp_path):
 
 
 def test_a_case_that_is_not_confirmed_is_not_kept(epochfuzz, offered, monkeypatch, tmp_path):
-    monkeypatch.setattr("typer.confirm", lambda *told, **options: False)
+    monkeypatch.setattr("typer.confirm", lambda *texts, **options: False)
     assert epochfuzz("corpus", "add", offered)[0] == 0
     assert not (tmp_path / "corpus").exists()
 
@@ -99,10 +99,10 @@ def test_a_case_that_the_corpus_has_is_not_kept_twice(epochfuzz, offered):
     epochfuzz("corpus", "add", offered, "--yes")
     code, out, _ = epochfuzz("corpus", "add", offered, "--yes")
     assert code == 0
-    assert "m1: already told by corpus/found/m1.yaml" in out
+    assert "m1: already kept as corpus/found/m1.yaml" in out
 
 
-def test_as_json_it_is_told_what_was_added_and_what_was_known(epochfuzz, offered):
+def test_as_json_it_says_what_was_added_and_what_was_known(epochfuzz, offered):
     for document in (
         {"added": ["corpus/found/m1.yaml"], "known": {}},
         {"added": [], "known": {"m1": "corpus/found/m1.yaml"}},
@@ -117,8 +117,8 @@ def test_another_case_of_that_name_gets_a_name_of_its_own(epochfuzz, offered):
     assert [each.id for each in load_corpus(["corpus"])] == ["m1-2", "m1"]
 
 
-def test_a_file_that_is_no_case_is_told_with_its_line(epochfuzz, offered):
+def test_a_file_that_is_no_case_is_named_with_its_line(epochfuzz, offered):
     offered.write_text("schema: 1\nid: NO\nwhy: x\nevents: []\n")
-    code, _, told = epochfuzz("corpus", "add", offered)
+    code, _, err = epochfuzz("corpus", "add", offered)
     assert code == 2
-    assert "m1.yaml:4: events has 0 events" in told
+    assert "m1.yaml:4: events has 0 events" in err

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from epochfuzz.harness.conform.drive import Failure
+from epochfuzz.harness.conform.drive import Sighting
 from epochfuzz.harness.search.simplest import simplest
 from epochfuzz.model.events import encode, replica_of, verb_of
 
@@ -16,16 +16,16 @@ MOST_ATTEMPTS = 3_000
 MOST_SECONDS = 30.0  # for subjects that are slow, or that have to time out to fail
 _WINDOW = 3
 
-Attempt = Callable[[bytes], Failure | None]
+Attempt = Callable[[bytes], Sighting | None]
 
 
-def shrink(failure: Failure, attempt: Attempt, alphabet: bytes, enabled: Callable[[bytes], bytes]) -> Failure:
-    """The shortest failure found by running shorter schedules.
+def shrink(sighting: Sighting, attempt: Attempt, alphabet: bytes, enabled: Callable[[bytes], bytes]) -> Sighting:
+    """The shortest sighting found by running shorter schedules.
 
     `attempt` runs a schedule and says whether it fails in the same way. `enabled` guesses which events of a schedule
     are enabled, and gives those and the last one: where one is put in the place of others, more may have become idle.
     """
-    attempts = _Attempts(failure, attempt)
+    attempts = _Attempts(sighting, attempt)
 
     def renamings(schedule: bytes) -> Iterator[bytes]:
         for renamed in map(enabled, _renamings(schedule)):
@@ -51,10 +51,10 @@ def shrink(failure: Failure, attempt: Attempt, alphabet: bytes, enabled: Callabl
 class _Attempts:
     """Runs each schedule once, remembers the best that failed, and runs no more when it has been enough."""
 
-    def __init__(self, failure: Failure, attempt: Attempt) -> None:
-        self.best = failure
+    def __init__(self, sighting: Sighting, attempt: Attempt) -> None:
+        self.best = sighting
         self._attempt = attempt
-        self._known: dict[bytes, bool] = {failure.sent: True}
+        self._known: dict[bytes, bool] = {sighting.sent: True}
         self._end = time.monotonic() + MOST_SECONDS
 
     @property

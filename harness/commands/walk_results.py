@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.campaign.campaign import Outcome
 
 from epochfuzz.harness.commands import github, options
-from epochfuzz.harness.commands.outcome import Exit, print_json, write_file
+from epochfuzz.harness.commands.output import Exit, print_json, write_file
 from epochfuzz.harness.search.findings import Engine, Finding, Walked
 from epochfuzz.harness.views import sarif as sarif_format
 from epochfuzz.harness.views import summary
@@ -50,7 +50,7 @@ def end_walk(
         write_report(out, report, from_walk.page(walker, walked, found, again, never_met))
     if sarif is not None:
         write_sarif(out, sarif, walker, found, again)
-    github.tell_walk(out, walker, found, again)
+    github.annotate_walk(out, found, again)
     if json:
         print_json(summary.walk_json(walker, walked, found) | {"reproduce": again} | more)
     if any(finding.known_flaw is None for finding in found):
@@ -90,7 +90,7 @@ def end_machine(out: Console, outcome: "Outcome", directory: str, json: bool) ->
         markup=False,
     )
     if json:
-        told = ("protocol", "property", "events", "length", "certified_minimal", "seen", "schedule", "message")
+        keys = ("protocol", "property", "events", "length", "certified_minimal", "seen", "schedule", "message")
         document = {
             "seed": parameters.seed,
             "protocols": [parameters.machine],
@@ -99,7 +99,7 @@ def end_machine(out: Console, outcome: "Outcome", directory: str, json: bool) ->
             "seconds": round(outcome.seconds, 3),
             "events_per_second": round(outcome.steps / outcome.seconds),
             "goals": {},
-            "findings": [{key: error[key] for key in told} for error in outcome.errors],
+            "findings": [{key: error[key] for key in keys} for error in outcome.errors],
             "reproduce": again,
             "directory": directory,
         }

@@ -1,4 +1,4 @@
-"""Judgement: when a replay is as a case expects, and how a difference is said."""
+"""Verdicts: when a replay is as a case expects, and how a difference is said."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.cases.case import Case, CheckedState, Expectation
-from epochfuzz.harness.cases.judgement import judge, rewritten
+from epochfuzz.harness.cases.verdict import judge, rewritten
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule
 from epochfuzz.model.protocols import ProtocolError
@@ -103,10 +103,10 @@ def test_a_state_after_event_0_is_the_start() -> None:
 
 
 def test_a_protocol_without_expectation_has_a_verdict_and_no_mismatch() -> None:
-    judgement = judge(SHORTEST_LOSS, ["hw", "kip-320:fencing=none"])
-    assert judgement.as_expected
-    assert tuple(judgement.verdicts["hw"].run.broken) == ALL_BROKEN
-    assert judgement.verdicts["kip-320:fencing=none"].run.broken == []
+    judged = judge(SHORTEST_LOSS, ["hw", "kip-320:fencing=none"])
+    assert judged.as_expected
+    assert tuple(judged.verdicts["hw"].run.broken) == ALL_BROKEN
+    assert judged.verdicts["kip-320:fencing=none"].run.broken == []
 
 
 def test_protocols_are_those_that_the_case_speaks_of_unless_others_are_named() -> None:
@@ -138,9 +138,9 @@ def test_another_fingerprint_is_a_drift_and_not_a_mismatch() -> None:
 
 
 def test_a_mismatch_alone_is_no_drift() -> None:
-    judgement = judge(replace(SHORTEST_LOSS, expect={"hw": Expectation(())}))
-    assert not judgement.as_expected
-    assert not judgement.drifted
+    judged = judge(replace(SHORTEST_LOSS, expect={"hw": Expectation(())}))
+    assert not judged.as_expected
+    assert not judged.drifted
 
 
 def test_a_rewritten_case_says_what_replay_gives() -> None:

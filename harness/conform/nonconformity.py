@@ -1,0 +1,106 @@
+"""A nonconformity: a fault that a fresh process of the subject shows again, on as short a schedule as can be found."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from epochfuzz.harness.conform.attempts import shrink
+from epochfuzz.harness.conform.block import Failed, Trial
+from epochfuzz.harness.conform.drive import Answers, Setting, Sighting, drive
+from epochfuzz.harness.conform.fault import Fault, Kind, SubjectUnable
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.harness.conform.subject import CommandSubject
+from epochfuzz.model.protocols import Protocol
+
+_SHRINKING_PATIENCE = 0.5  # where a failure is a time-out, so that there is time for some attempts
+
+
+@dataclass(frozen=True)
+class Nonconformity:
+    """What is wrong with a subject under a protocol, with the shortest schedule known to show it.
+
+    `answers` are those to the events of that schedule. `seen` counts the schedules that showed the like, `trial` is the
+    one that was shrunk, from `shrunk_from` events, in the configuration that it still needs. `known_flaw` says why it
+    was to be expected, None where it was not.
+    """
+
+    protocol: Protocol
+    sighting: Sighting
+    answers: Answers
+    trial: Trial
+    shrunk_from: int
+    seen: int
+    known_flaw: str | None
+
+    @property
+    def fault(self) -> Fault:
+        """What is wrong."""
+        return self.sighting.fault
+
+    def is_same_as(self, other: "Nonconformity") -> bool:
+        """Whether the same schedule shows the same kind of fault."""
+        mine, theirs = self.sighting, other.sighting
+        return (self.protocol, mine.sent, mine.fault.kind) == (other.protocol, theirs.sent, theirs.fault.kind)
+
+
+def nonconformity(plan: Plan, protocol: Protocol, failed: Failed, seen: int) -> Nonconformity:
+    """Confirm and shrink a sighting. One that does not come again is one as well: the subject is unstable."""
+    setting = Setting(protocol, failed.trial.settings, plan.judged_by)
+    sighting, answers = _confirmed(plan, setting, failed.sighting)
+    if sighting.fault.kind is not Kind.UNSTABLE and sighting.sent:
+        plainer, unshrunk = _in_plain_configuration(plan, setting, sighting)
+        shrunk, answers_to_shrunk = _confirmed(plan, plainer, _shrunk(plan, plainer, unshrunk))
+        if shrunk.fault.kind is not Kind.UNSTABLE:
+            setting, sighting, answers = plainer, shrunk, answers_to_shrunk
+    trial = failed.trial.under(setting.settings)
+    flaw = Failed(trial, sighting).known_flaw(protocol)
+    return Nonconformity(protocol, sighting, answers, trial, len(failed.sighting.sent), seen, flaw)
+
+
+def _in_plain_configuration(plan: Plan, setting: Setting, sighting: Sighting) -> tuple[Setting, Sighting]:
+    """The same in the configuration of the run, if the sighting came from a case that has another and needs it not."""
+    replicas = max(setting.settings.replicas, plan.settings.replicas)
+    plain = replace(setting, settings=replace(plan.settings, replicas=replicas))
+    if plain == setting:
+        return setting, sighting
+    with CommandSubject(plan.command, _shrinking_patience(plan, sighting)) as subject:
+        try:
+            found = _alike(drive(subject, sighting.sent, plain).sightings, sighting)
+        except SubjectUnable:
+            found = None
+    return (setting, sighting) if found is None else (plain, found)
+
+
+def _confirmed(plan: Plan, setting: Setting, sighting: Sighting) -> tuple[Sighting, Answers]:
+    """The sighting if a fresh process shows it again after the same events, else that it does not; and the answers."""
+    if sighting.fault.kind is Kind.TIMEOUT and not sighting.sent:
+        return sighting, []  # it was a fresh process that did not start, and has been waited for long enough
+    with CommandSubject(plan.command, plan.patience) as subject:
+        again = drive(subject, sighting.sent, setting)
+    fault = sighting.fault
+    if fault.kind is Kind.UNSTABLE:
+        return sighting, again.answers
+    for each in again.sightings:
+        if each.repeats(sighting):
+            return each, again.answers
+    second = again.sightings[0].fault.sentence if again.sightings else "nothing is wrong"
+    unstable = replace(fault, kind=Kind.UNSTABLE, expected=fault.sentence, observed=second)
+    return replace(sighting, fault=unstable), again.answers
+
+
+def _shrunk(plan: Plan, setting: Setting, sighting: Sighting) -> Sighting:
+    healing = sighting.fault.field == "convergence"
+    with CommandSubject(plan.command, _shrinking_patience(plan, sighting)) as subject:
+
+        def attempt(schedule: bytes) -> Sighting | None:
+            return _alike(drive(subject, schedule, setting, healing=healing).sightings, sighting)
+
+        return shrink(sighting, attempt, setting.settings.alphabet(), setting.enabled)
+
+
+def _shrinking_patience(plan: Plan, sighting: Sighting) -> float:
+    return min(plan.patience, _SHRINKING_PATIENCE) if sighting.fault.kind is Kind.TIMEOUT else plan.patience
+
+
+def _alike(sightings: Iterable[Sighting], wanted: Sighting) -> Sighting | None:
+    """The first sighting that has the signature of the one wanted."""
+    return next((each for each in sightings if each.fault.signature == wanted.fault.signature), None)

@@ -1,0 +1,31 @@
+"""States and their elements, one by one, as the declarations of the fields describe them."""
+
+from random import Random
+from typing import Any
+
+from epochfuzz.model.state import Field, Partition
+
+
+def element(p: Partition, field: Field, index: tuple[int, ...]) -> int:
+    value: Any = getattr(p, field.name)
+    return int(value if not index else value[index] if len(index) == 2 else value[index[0]])
+
+
+def may_differ(p: Partition, field: Field) -> bool:
+    """Whether there is more than one value that a field may have."""
+    least, greatest = field.bounds(p)
+    return least < greatest and any(True for _ in field.indices(p))
+
+
+def with_another_value(p: Partition, field: Field, draw: Random) -> Partition:
+    """The same state but for one element of a field, which has some other value that it may have."""
+    index = draw.choice(list(field.indices(p)))
+    least, greatest = field.bounds(p)
+    value = draw.randint(least, greatest - 1)
+    value += value >= element(p, field, index)
+    other = p.copy()
+    if not index:
+        setattr(other, field.name, value)
+    else:
+        getattr(other, field.name)[index if len(index) == 2 else index[0]] = value
+    return other

@@ -1,0 +1,59 @@
+"""What is declared takes part: every property is judged, and every verb is dealt."""
+
+from functools import partial
+from random import Random
+
+import pytest
+
+from epochfuzz.harness.search import generate
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import Verb, verb_of
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.properties import CONVERGENCE, PROPERTIES, Property
+from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.model.state import VARIABLES
+from tests.property.states import may_differ, with_another_value
+
+EVERY_FAULT = Configuration(
+    replicas=3, power_loss=True, asynchronous_checkpoint=True, unclean_leader_election=True, records_per_fetch=2
+)
+
+
+def anything(draw: Random) -> Execution:
+    """A partition that schedules lead to, with one value that may be of some other state: so it may break anything."""
+    deck = generate.deck_for(EVERY_FAULT)
+    events = generate.schedule(draw.randrange(1 << 32), 0, deck)[: draw.randrange(120)]
+    execution = Execution(draw.choice(list(GENERATIONS.values())), EVERY_FAULT, events)
+    field = draw.choice(list(filter(partial(may_differ, execution.state), VARIABLES)))
+    execution.state = with_another_value(execution.state, field, draw)
+    return execution
+
+
+def judged(execution: Execution) -> list[str]:
+    """The properties that are found broken, were this the end of a schedule."""
+    return properties.names(execution.broken() | (0 if execution.converges() else CONVERGENCE))
+
+
+@pytest.mark.parametrize("broken", [pytest.param(each, id=each.name) for each in PROPERTIES])
+def test_a_property_is_judged_where_a_state_breaks_it(broken: Property) -> None:
+    draw = Random(broken.name)
+    for _ in range(3_000):
+        execution = anything(draw)
+        if broken.is_broken(execution.state.copy()):
+            assert broken.name in judged(execution), f"{broken.name} is declared, but not judged"
+            return
+    pytest.fail(f"no state was found that breaks {broken.name}")
+
+
+def test_the_default_configuration_permits_no_property_to_break() -> None:
+    assert properties.permitted(Configuration()) == set()
+
+
+@pytest.mark.parametrize("verb", [pytest.param(verb, id=verb.text) for verb in Verb])
+def test_a_verb_is_dealt_and_drawn(verb: Verb) -> None:
+    deck = generate.deck_for(EVERY_FAULT)
+    on_cards = {verb_of(int(event)) for event in deck.cards.ravel() if event != generate.NO_EVENT}
+    assert verb in on_cards, f"{verb.text} is never dealt"
+    drawn = (generate.schedule(1, number, deck) for number in range(100))
+    assert any(verb_of(event) is verb for schedule in drawn for event in schedule), f"{verb.text} is never drawn"
