@@ -5,19 +5,26 @@ committer renames into place. So a table is there or it is not, and a wave's blo
 """
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, is_remote
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from epochfuzz.harness.campaign.errors import CampaignError, sentence
 
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
+# What Hadoop takes for a URL. It splits off the scheme and the authority, and decodes nothing: the rest is a path, in
+# which '#' and '%' are characters like any others.
+_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?=/)(?://[^/]*)?(?P<path>/.*)?", re.DOTALL)
+# A campaign with none of a table has no such path; an empty table has no file that could say what its columns are.
+_NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
 
 class Directory:
@@ -29,7 +36,17 @@ class Directory:
                 f"{uri}: Spark reads {' '.join(sorted(_PATTERN_CHARACTERS))} as patterns; choose another"
             )
         self.spark = spark
-        self.uri = uri if "://" in uri else os.path.abspath(uri)
+        self.uri = uri if _URL.fullmatch(uri) else os.path.abspath(uri)
+
+    @property
+    def local(self) -> Path | None:
+        """Where it is, if it is on this machine."""
+        if is_remote():
+            return None
+        url = _URL.fullmatch(self.uri)
+        if url is None:
+            return Path(self.uri)
+        return Path(url["path"] or "/") if url["scheme"].lower() == "file" else None
 
     def path(self, *names: str) -> str:
         """The URI of something in the directory."""
@@ -45,13 +62,26 @@ class Directory:
             return None
         return rows
 
+    def has(self, table: str) -> bool:
+        """Whether a table has any row."""
+        return bool(self.read_rows_as_they_are(table, most=1))
+
+    def read_rows_as_they_are(self, table: str, most: int | None = None) -> list[dict[str, Any]]:
+        """The rows of a small table, or the first of them, with whatever columns it has; none where it is not there."""
+        try:
+            with self._complaining("read"):
+                rows = self.spark.read.parquet(self.path(table))
+                return list((rows if most is None else rows.limit(most)).toArrow().to_pylist())
+        except AnalysisException:
+            return []
+
     def read_rows(self, table: str, schema: pa.Schema) -> list[dict[str, Any]]:
         """The rows of a small table; none where it was never written."""
         rows = self.read(table, schema)
         return [] if rows is None else rows.toArrow().to_pylist()
 
     def write(self, rows: DataFrame, *table: str) -> None:
-        """Write a table, or a part of one, as one file, made on all cores. What a killed driver left there goes."""
+        """Write a table, or a part of one, as one file, made on all cores. What a killed driver wrote of it goes."""
         rows.repartition(1).write.mode("overwrite").parquet(self.path(*table))
 
     def write_rows(self, rows: list[dict[str, Any]], schema: pa.Schema, *table: str) -> None:
@@ -62,10 +92,10 @@ class Directory:
 
     @contextmanager
     def _complaining(self, what: str) -> Iterator[None]:
-        """What Spark fails with becomes a CampaignError that names the directory; a missing path stays what it is."""
+        """What Spark fails with becomes a CampaignError that names the directory, but for "nothing there"."""
         try:
             yield
         except (PySparkException, Py4JError) as error:
-            if isinstance(error, AnalysisException) and error.getCondition() == "PATH_NOT_FOUND":
+            if isinstance(error, AnalysisException) and error.getCondition() in _NOTHING_THERE:
                 raise
             raise CampaignError(f"{self.uri} cannot be {what}: {sentence(str(error))}") from None

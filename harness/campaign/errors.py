@@ -1,4 +1,4 @@
-"""What can go wrong with a campaign through no fault of epochfuzz, each told in a sentence."""
+"""What can go wrong with a campaign through no fault of epochfuzz, each said in a sentence."""
 
 import re
 

@@ -4,7 +4,7 @@ import time
 
 _LONGEST = 30.0  # seconds that a wave is to take at the most: what a killed driver loses;
 _SHORTEST = 2.0  # and at the least;
-_SHARE = 0.25  # in between, of the time so far: news comes soon at first, and a long campaign has few files
+_SHARE = 0.25  # in between, of the time so far: results come soon at first, and a long campaign has few files
 _TASK = 2.0  # seconds that a task is to take, so that all cores are done at nearly the same time
 
 
@@ -22,19 +22,21 @@ class Pace:
         self._done += blocks
         self.rate = self._done / (time.monotonic() - self._started)
 
-    def wave(self, elapsed: float, blocks_left: int | None, seconds_left: float | None) -> int:
-        """How many blocks to walk next, `elapsed` seconds into the campaign; 0 where nothing is left to ask for."""
-        size = self._cores * self._rounds(elapsed, seconds_left)
-        return size if blocks_left is None else min(size, blocks_left)
+    def wave(self, elapsed: float, blocks_remaining: int | None, seconds_remaining: float | None) -> int:
+        """How many blocks to walk next, `elapsed` seconds into the campaign; 0 where nothing more is wanted."""
+        size = self._cores * self._rounds(elapsed, seconds_remaining)
+        return size if blocks_remaining is None else min(size, blocks_remaining)
 
-    def _rounds(self, elapsed: float, seconds_left: float | None) -> int:
+    def _rounds(self, elapsed: float, seconds_remaining: float | None) -> int:
         """How many blocks each core walks."""
         if self.rate is None:
             return 1
         blocks_a_second = self.rate / self._cores
         seconds = min(max(_SHORTEST, _SHARE * elapsed), _LONGEST)
         rounds = max(1, round(seconds * blocks_a_second))
-        return rounds if seconds_left is None else min(rounds, round(max(0.0, seconds_left) * blocks_a_second))
+        return (
+            rounds if seconds_remaining is None else min(rounds, round(max(0.0, seconds_remaining) * blocks_a_second))
+        )
 
     def seconds(self, size: int) -> float:
         """How long so many blocks take; 0 as long as that is not known."""

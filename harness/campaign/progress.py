@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-from epochfuzz.harness.campaign.parameters import Parameters
-from epochfuzz.harness.campaign.waves import Counts
-from epochfuzz.harness.views.summary import rate
-from epochfuzz.model import properties
+from epochfuzz.harness.campaign.work import Counts, Work
 
 _FIRST = 10.0  # seconds until the first line where there is no terminal
 _RARER = 1.5  # how many times as long until each of the next
@@ -18,9 +16,9 @@ _RARER = 1.5  # how many times as long until each of the next
 class Shown:
     """Shows how far a campaign is."""
 
-    def __init__(self, out: Console, parameters: Parameters) -> None:
+    def __init__(self, out: Console, work: Work[Any]) -> None:
         self._out = out
-        self._parameters = parameters
+        self._work = work
         self._next = _FIRST
         self._live = Progress(
             SpinnerColumn(), BarColumn(), TextColumn("{task.description}"),
@@ -30,9 +28,9 @@ class Shown:
 
     @staticmethod
     @contextmanager
-    def on(out: Console, parameters: Parameters) -> Iterator["Shown"]:
+    def on(out: Console, work: Work[Any]) -> Iterator["Shown"]:
         """Show the progress of one campaign."""
-        shown = Shown(out, parameters)
+        shown = Shown(out, work)
         with shown._live:
             yield shown
 
@@ -42,36 +40,19 @@ class Shown:
         if not self._out.is_terminal:
             self._out.print(what)
 
-    def walked(self, counts: Counts, elapsed: float) -> None:
-        """Schedules were walked."""
-        if not counts.schedules or not elapsed:  # a driver that was killed may not have noted how long it took
+    def counted(self, counts: Counts, seconds: float) -> None:
+        """Blocks are done: what they come to so far, and how long that took."""
+        if not counts["schedules"] or not seconds:  # a driver that was killed may not have noted how long it took
             return
-        left = self._seconds_left(counts, elapsed)
-        text = (
-            f"{counts.schedules:,} schedules · {rate((counts.events.sum() + counts.steps) / elapsed)}"
-            f" · {self._broken(counts)} findings so far"
-        )
-        if left is not None:
-            text += f" · {_duration(left)} left"
-            self._live.update(self._bar, completed=elapsed / (elapsed + left))
+        text = self._work.progress(counts, seconds)
+        remaining = self._work.seconds_remaining(counts, seconds)
+        if remaining is not None:
+            text += f" · {_duration(remaining)} left"
+            self._live.update(self._bar, completed=seconds / (seconds + remaining))
         self._live.update(self._bar, description=text)
-        if not self._out.is_terminal and elapsed >= self._next:
-            self._next = elapsed * _RARER
+        if not self._out.is_terminal and seconds >= self._next:
+            self._next = seconds * _RARER
             self._out.print(text)
-
-    def _seconds_left(self, counts: Counts, elapsed: float) -> float | None:
-        """None where only stability ends the campaign: nobody knows when that is."""
-        if self._parameters.seconds is not None:
-            return max(0.0, self._parameters.seconds - elapsed)
-        if self._parameters.schedules is not None:
-            return max(0.0, self._parameters.schedules / counts.schedules - 1) * elapsed
-        return None
-
-    def _broken(self, counts: Counts) -> int:
-        """How many properties were broken that may not break, each counted for each protocol."""
-        allowed = properties.permitted(self._parameters.settings)
-        counted = [bit for bit, name in enumerate(properties.NAMES) if name not in allowed]
-        return int((counts.seen[:, counted] > 0).sum())
 
 
 def _duration(seconds: float) -> str:

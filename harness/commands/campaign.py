@@ -17,7 +17,8 @@ from epochfuzz.model.configuration import Configuration
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from epochfuzz.harness.campaign.campaign import Campaign, Outcome
+    from epochfuzz.harness.campaign.campaign import Campaign
+    from epochfuzz.harness.campaign.walks.outcome import Outcome
     from epochfuzz.harness.cases.case import Case
 
 DEFAULT_SECONDS = 30.0
@@ -109,16 +110,17 @@ def run(
     if seed is None:
         seed = secrets.randbelow(1 << 32)
 
-    def begin(spark: "SparkSession") -> "Campaign":
+    def begin(spark: "SparkSession") -> "Campaign[Outcome]":
         from epochfuzz.harness.campaign.campaign import Campaign
-        from epochfuzz.harness.campaign.parameters import MACHINES, Parameters
+        from epochfuzz.harness.campaign.kinds import work_of
+        from epochfuzz.harness.campaign.walks.parameters import MACHINES, Parameters
 
         asked = Parameters(tuple(protocols), settings, seed, schedules, seconds, until_stable)
         if engine is Engine.HYPOTHESIS:
             asked = replace(asked, engine=engine.value, block=MACHINES)
         if machine is not None:
             asked = replace(asked, machine=machine, protocols=())
-        return Campaign.start(spark, out, asked)
+        return Campaign.start(spark, out, work_of(asked.row()))
 
     return _finish(begin, out, master, remote, _load_corpus(corpus), json)
 
@@ -166,10 +168,15 @@ def report(
 # they say of the run goes to stderr, and what it has found to stdout.
 
 
-def _load(spark: "SparkSession", directory: str) -> "Campaign":
+def _load(spark: "SparkSession", directory: str) -> "Campaign[Outcome]":
     from epochfuzz.harness.campaign.campaign import Campaign
+    from epochfuzz.harness.campaign.walks.work import Walks
 
-    return Campaign.load(spark, directory)
+    campaign = Campaign.load(spark, directory)
+    if not isinstance(campaign.work, Walks):
+        resume = campaign.work.how_to_resume(directory)
+        raise BadInput(f"{directory} holds a campaign of {campaign.work.NAME}: to go on with it, {resume}")
+    return campaign
 
 
 def _load_corpus(directory: Path | None) -> list["Case"]:
@@ -186,7 +193,7 @@ def _load_corpus(directory: Path | None) -> list["Case"]:
 
 
 def _finish(
-    begin: Callable[["SparkSession"], "Campaign"],
+    begin: Callable[["SparkSession"], "Campaign[Outcome]"],
     directory: str,
     master: str | None,
     remote: str | None,
@@ -199,10 +206,9 @@ def _finish(
 
     with spark_session(master, remote) as spark:
         campaign = begin(spark)
-        parameters = campaign.parameters
-        _note(f"seed {parameters.seed} · {parameters.settings.text()}")
+        _note(campaign.work.heading)
         try:
-            with Shown.on(console(json_wanted=True), parameters) as progress:
+            with Shown.on(console(json_wanted=True), campaign.work) as progress:
                 outcome = campaign.run(progress)
         except CampaignError:
             raise
@@ -239,7 +245,7 @@ def _end(
     report: Path | None = None,
     sarif: Path | None = None,
 ) -> int:
-    from epochfuzz.harness.campaign.left import left_json, left_lines
+    from epochfuzz.harness.campaign.walks.remaining import remaining_json, remaining_lines
     from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
     from epochfuzz.harness.commands.walk_results import end_machine, end_walk
     from epochfuzz.harness.memory import most_memory
@@ -254,11 +260,11 @@ def _end(
         return end_machine(out, outcome, directory, json)
     walked = Walked(outcome.tally, outcome.seconds)
     comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
-    remaining = left_json(outcome)
+    remaining = remaining_json(outcome)
     more = {"directory": directory} | comparison_json(outcome.findings, comparison) | remaining
-    walker, never_met = parameters.walker(), remaining["unreached"]
-    code = end_walk(out, walker, walked, outcome.findings, json, report, sarif, never_met, **more)
-    for line in (*comparison_lines(outcome.findings, comparison), *left_lines(outcome)):
+    never_met = remaining["unreached"]
+    code = end_walk(out, outcome.engine, walked, outcome.findings, json, report, sarif, never_met, **more)
+    for line in (*comparison_lines(outcome.findings, comparison), *remaining_lines(outcome)):
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
         code = Exit.GOAL_UNMET

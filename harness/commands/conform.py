@@ -4,7 +4,7 @@ import secrets
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
     from epochfuzz.harness.conform.nonconformity import Nonconformity
     from epochfuzz.harness.conform.plan import Plan
-    from epochfuzz.harness.conform.run import Crew
+    from epochfuzz.harness.conform.run import Conformance
 
 _CORPUS = Path("corpus")
 _PROCESSES_FOR = 50
@@ -87,6 +87,7 @@ def conform(
     from epochfuzz.harness.conform.plan import Plan
     from epochfuzz.harness.conform.process import CommandError
     from epochfuzz.harness.conform.run import run
+    from epochfuzz.harness.conform.workers import Processes
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
@@ -98,12 +99,12 @@ def conform(
     if campaign is not None:
         out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
     try:
-        with (
-            _exit_on_sigterm(),
-            show_search(out) as progress,
-            _crew(plan, campaign, master, remote, jobs or 1, progress.doing) as crew,
-        ):
-            conformance = run(plan, crew, progress.doing)
+        with _exit_on_sigterm():
+            if campaign is not None:
+                conformance = _campaign(plan, campaign, master, remote)
+            else:
+                with show_search(out) as progress:
+                    conformance = run(plan, Processes(jobs or 1, progress.doing), progress.doing)
     except SubjectUnable as unable:
         raise BadInput(f"the subject is unable to run this protocol and configuration: {unable}") from None
     except CommandError as error:
@@ -127,19 +128,15 @@ def conform(
     return Exit.AS_EXPECTED
 
 
-@contextmanager
-def _crew(
-    plan: "Plan", campaign: str | None, master: str | None, remote: str | None, jobs: int, doing: Callable[[str], None]
-) -> Iterator["Crew"]:
-    if campaign is None:
-        from epochfuzz.harness.conform.workers import Processes
-
-        yield Processes(jobs, doing)
-        return
+def _campaign(plan: "Plan", directory: str, master: str | None, remote: str | None) -> "Conformance":
     with spark_session(master, remote) as spark:
-        from epochfuzz.harness.conform.campaign import Campaign
+        from epochfuzz.harness.campaign.campaign import Campaign
+        from epochfuzz.harness.campaign.conformance.work import Trials
+        from epochfuzz.harness.campaign.progress import Shown
 
-        yield Campaign(spark, campaign, plan)
+        campaign = Campaign.start_or_load(spark, directory, Trials(plan))
+        with Shown.on(console(json_wanted=True), campaign.work) as progress:
+            return campaign.run(progress)
 
 
 @contextmanager

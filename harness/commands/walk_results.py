@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.campaign.campaign import Outcome
+    from epochfuzz.harness.campaign.walks.outcome import Outcome
 
 from epochfuzz.harness.commands import github, options
 from epochfuzz.harness.commands.output import Exit, print_json, write_file

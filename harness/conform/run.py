@@ -1,8 +1,8 @@
 """A run: the corpus first, then drawn schedules; what fails is shrunk.
 
 What comes of a run depends on the subject, the seed and the configuration, never on who runs the blocks, be it
-processes here (workers.py) or Spark's (campaign.py): blocks do not depend on each other, and their results are taken in
-order.
+processes here (workers.py) or Spark's (campaign/conformance): blocks do not depend on each other, and their results are
+taken in order.
 """
 
 import math

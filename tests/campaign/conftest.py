@@ -6,7 +6,8 @@ import pytest
 
 from epochfuzz.harness.campaign import session
 from epochfuzz.harness.campaign.campaign import Campaign
-from epochfuzz.harness.campaign.parameters import Parameters
+from epochfuzz.harness.campaign.kinds import work_of
+from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import parse_protocol
 
@@ -15,7 +16,7 @@ class Quiet:
     def doing(self, what):
         pass
 
-    def walked(self, tally, elapsed):
+    def counted(self, counts, seconds):
         pass
 
 
@@ -35,6 +36,16 @@ def block_rows(directory):
     return sorted(rows, key=lambda row: row["first"])
 
 
+def start(spark, directory, asked):
+    """A new campaign of walks, or of machines."""
+    return Campaign.start(spark, str(directory), work_of(asked.row()))
+
+
+def engine(asked):
+    """What runs the schedules of parameters."""
+    return work_of(asked.row()).engine
+
+
 @pytest.fixture(scope="session")
 def spark():
     with session.opened("local[2]") as spark:
@@ -44,6 +55,6 @@ def spark():
 @pytest.fixture(scope="session")
 def undisturbed(spark, tmp_path_factory):
     asked = parameters(protocols=("kip-320", "hw"), block=500)
-    campaign = Campaign.start(spark, str(tmp_path_factory.mktemp("campaign") / "undisturbed"), asked)
+    campaign = start(spark, tmp_path_factory.mktemp("campaign") / "undisturbed", asked)
     outcome = campaign.run(Quiet())
-    return SimpleNamespace(parameters=asked, directory=campaign.directory, outcome=outcome)
+    return SimpleNamespace(parameters=asked, work=campaign.work, directory=campaign.directory, outcome=outcome)

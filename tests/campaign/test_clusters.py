@@ -15,10 +15,10 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from epochfuzz.harness.campaign import findings
+from epochfuzz.harness.campaign.walks import findings
 from epochfuzz.harness.search import findings as fuzz
 
-from .conftest import parameters
+from .conftest import engine, parameters
 
 pytestmark = pytest.mark.slow
 
@@ -28,14 +28,15 @@ PATIENCE = 120  # seconds for a server to start
 
 DRIVER = """
 import json, sys
-from harness.campaign import findings, session
-from harness.campaign.campaign import Campaign
-from harness.campaign.parameters import Parameters
+from epochfuzz.harness.campaign import session
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.kinds import work_of_text
+from epochfuzz.harness.campaign.walks import findings
 from tests.campaign.conftest import Quiet
 
 directory, text, master, remote = sys.argv[1:]
 with session.opened(master or None, remote or None) as spark:
-    outcome = Campaign.start(spark, directory, Parameters.from_text(text)).run(Quiet())
+    outcome = Campaign.start(spark, directory, work_of_text(text)).run(Quiet())
 print(json.dumps([findings.row(finding) for finding in outcome.findings]))
 """
 
@@ -80,9 +81,9 @@ def run(directory, *, master="", remote="", block=5_000):
     """The findings of a campaign, and those of `fuzz`."""
     asked = parameters(block=block)
     command = [sys.executable, "-c", DRIVER, str(directory / "c"), asked.text(), master, remote]
-    settings = environment(directory) | {"PYTHONPATH": str(ROOT)}
+    settings = environment(directory) | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     ended = subprocess.run(command, cwd=directory, env=settings, check=True, stdout=subprocess.PIPE, text=True)
-    walker = asked.walker()
+    walker = engine(asked)
     breaches = fuzz.breaches(asked.protocols, asked.settings, walker.walk(0, asked.schedules))
     found = [fuzz.finding(walker, breach, candidates=fuzz.MOST_CANDIDATES) for breach in breaches]
     return json.loads(ended.stdout), [findings.row(finding) for finding in found]

@@ -12,6 +12,15 @@ from pathlib import Path
 import pytest
 
 from epochfuzz.harness.campaign import session
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.conformance.work import Trials
+from epochfuzz.harness.campaign.directory import Directory
+from epochfuzz.harness.campaign.walks.parameters import SCHEMA
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import parse_protocol
+
+from .conftest import parameters
 
 ROOT = Path(__file__).parents[2]
 
@@ -127,6 +136,23 @@ def test_control_c_ends_a_campaign_that_can_be_resumed(epochfuzz, tmp_path):
         time.sleep(0.05)  # Java has yet to notice that the driver is gone
     assert not is_alive(running.pid)
     assert "is not finished" in epochfuzz("campaign", "report", tmp_path / "c")[2]
+
+
+@pytest.mark.parametrize("command", ["resume", "report"])
+def test_a_campaign_of_conformance_is_gone_on_with_by_conform(epochfuzz, spark, tmp_path, command):
+    plan = Plan(("x",), [parse_protocol("kip-320")], Configuration(), 1, 1)
+    Campaign.start(spark, str(tmp_path), Trials(plan))
+    code, out, err = epochfuzz("campaign", command, tmp_path)
+    assert (code, out) == (2, "")
+    assert "holds a campaign of conformance: to go on with it, give the command again that began it" in err
+
+
+def test_parameters_of_an_unknown_engine_are_bad_input(epochfuzz, spark, tmp_path):
+    row = parameters().row() | {"engine": "telepathy"}
+    Directory(spark, str(tmp_path)).write_rows([row], SCHEMA, "parameters")
+    code, out, err = epochfuzz("campaign", "resume", tmp_path)
+    assert (code, out) == (2, "")
+    assert "parameters cannot be used: engine 'telepathy' is none of walk, hypothesis, conformance" in err
 
 
 MACHINE = """

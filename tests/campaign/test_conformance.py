@@ -1,24 +1,31 @@
 """A campaign of conformance: the command runs on Spark's workers, and what comes of it is kept."""
 
+import shutil
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.conformance import rows
+from epochfuzz.harness.campaign.conformance.results import unstable
+from epochfuzz.harness.campaign.conformance.work import Trials
 from epochfuzz.harness.campaign.errors import CampaignError, sentence
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.conform import rows
 from epochfuzz.harness.conform.block import run_block
-from epochfuzz.harness.conform.campaign import Campaign
+from epochfuzz.harness.conform.fault import Kind
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.run import Conformance, run
 from epochfuzz.harness.conform.workers import Processes
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
 from epochfuzz.model.protocols import parse_protocol
 from tests.conform.running import ROOT, SUBJECT
+
+from .conftest import Quiet
 
 KIP_320 = parse_protocol("kip-320")
 CASES = load_corpus([ROOT / "corpus" / "documents" / "isr-shrink-and-rejoin.yaml"])
@@ -29,6 +36,10 @@ def plan_of(*command: str, schedules: int = 60, seed: int = 3) -> Plan:
 
 
 DEFECTIVE = plan_of(*SUBJECT, "--defect", "everyone-is-waited-for")
+
+
+def campaign(spark, directory, plan: Plan) -> Campaign[Conformance]:
+    return Campaign.start_or_load(spark, str(directory), Trials(plan))
 
 
 def processes_of(word: str) -> list[str]:
@@ -42,13 +53,31 @@ def processes_of(word: str) -> list[str]:
 
 
 def kept(spark, directory) -> list[int]:
-    return sorted(row["number"] for row in spark.read.parquet(f"{directory}/blocks").select("number").collect())
+    return sorted(
+        row["number"] for row in spark.read.parquet(f"{directory}/blocks").where("not again").select("number").collect()
+    )
 
 
 @pytest.fixture(scope="module")
 def finished(spark, tmp_path_factory):
     directory = str(tmp_path_factory.mktemp("campaign") / "finished")
-    return directory, run(DEFECTIVE, Campaign(spark, directory, DEFECTIVE))
+    return directory, campaign(spark, directory, DEFECTIVE).run(Quiet())
+
+
+# Does what the model does, but for the second process of it: that one dies at the first event.
+FICKLE = f"""
+import os, sys
+sys.path.insert(0, {str(ROOT)!r})
+try:
+    os.close(os.open(sys.argv[1], os.O_CREAT | os.O_EXCL))
+    import runpy
+    sys.argv = sys.argv[:1]
+    runpy.run_module("tests.conform.reference", run_name="__main__")
+except FileExistsError:
+    for line in sys.stdin:
+        print('{{"ok": true}}', flush=True)
+        break
+"""
 
 
 def found(conformance: Conformance) -> list[dict]:
@@ -65,20 +94,67 @@ def test_it_finds_what_a_run_on_this_machine_finds(spark, finished):
     assert kept(spark, directory) == [0, 1, 2]
 
 
-def test_it_goes_on_where_it_was_ended_and_runs_no_block_twice(spark, tmp_path):
-    plan, directory = DEFECTIVE, str(tmp_path / "c")
-    results = Campaign(spark, directory, plan).results(plan, KIP_320)
-    before = next(results)
-    results.close()
-    begun = kept(spark, directory)
+def test_one_that_was_killed_goes_on_to_the_same_end_and_runs_no_finished_block_again(spark, finished, tmp_path):
+    directory, undisturbed = finished
+    copied = tmp_path / "c"
+    shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings"))
+    first, *others = sorted(copied.glob("blocks/wave=*"))
+    for wave in others:  # as after a kill: the wave that is written is all there, and no other
+        shutil.rmtree(wave)
+    begun = kept(spark, copied)
     assert begun
-    assert len(begun) < plan.blocks
-    files = set(Path(directory).glob("blocks/*/*.parquet"))
-    again = list(Campaign(spark, directory, plan).results(plan, KIP_320))
-    assert rows.block_row("kip-320", 0, again[0]) == rows.block_row("kip-320", 0, before)
-    assert len(again) == plan.blocks
-    assert files < set(Path(directory).glob("blocks/*/*.parquet"))  # Spark gives what it writes another name each time
-    assert kept(spark, directory) == [0, 1, 2]
+    assert len(begun) < DEFECTIVE.blocks
+    resumed = campaign(spark, copied, DEFECTIVE).run(Quiet())
+    assert first in copied.glob("blocks/wave=*")
+    assert kept(spark, copied) == [0, 1, 2]
+    assert found(resumed) == found(undisturbed)
+    assert asdict(resumed.shown) == asdict(undisturbed.shown)
+
+
+def test_a_wave_that_was_lost_is_run_again_before_what_comes_after_it(spark, finished, tmp_path):
+    directory, undisturbed = finished
+    copied = tmp_path / "c"
+    shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings"))
+    shutil.rmtree(min(copied.glob("blocks/wave=*")))
+    resumed = campaign(spark, copied, DEFECTIVE).run(Quiet())
+    assert kept(spark, copied) == [0, 1, 2]
+    assert found(resumed) == found(undisturbed)
+
+
+def test_blocks_are_run_twice_and_come_out_the_same(spark, finished):
+    directory, _ = finished
+    assert campaign(spark, directory, DEFECTIVE).checked().blocks == 1
+    again = spark.read.parquet(f"{directory}/blocks").where("again").collect()
+    assert [row["number"] for row in again] == [0]
+
+
+def test_under_several_protocols_each_stops_where_it_would_on_this_machine(spark, tmp_path):
+    protocols = [parse_protocol("hw"), KIP_320]
+    plan = replace(DEFECTIVE, protocols=protocols, cases=(), schedules=300, max_failures=2)
+    here, there = run(plan, Processes()), campaign(spark, tmp_path / "c", plan).run(Quiet())
+    assert found(there) == found(here)
+    assert (there.schedules, asdict(there.shown)) == (here.schedules, asdict(here.shown))
+
+
+def test_a_subject_that_does_not_do_the_same_again_is_found_out_by_its_second_run(spark, tmp_path):
+    (tmp_path / "subject.py").write_text(FICKLE)
+    command = (sys.executable, str(tmp_path / "subject.py"), str(tmp_path / "count"))
+    plan = Plan(command, [KIP_320], Configuration(), 2, 1)
+    outcome = campaign(spark, tmp_path / "c", plan).run(Quiet())
+    assert not outcome.conforms
+    assert Kind.UNSTABLE in {each.fault.kind for each in outcome.nonconformities}
+
+
+def test_a_block_that_differs_the_second_time_names_the_first_schedule_that_does():
+    first = rows.block_row("kip-320", 1, run_block(DEFECTIVE.block_of(KIP_320, 1)))
+    assert first["failed"]
+    one, *others = first["failed"]
+    failed = unstable(first, first | {"failed": others}, DEFECTIVE)
+    assert (failed.trial.number, failed.sighting.sent) == (one["schedule"], parse_schedule(one["events"]))
+    assert failed.fault.kind is Kind.UNSTABLE
+    assert failed.fault.sentence.endswith("then nothing is wrong")
+    printed = first | {"failed": [one | {"output": "at 0x7f3a"}, *others], "steps": 7}
+    assert "7 steps" in unstable(first, printed, DEFECTIVE).fault.sentence
 
 
 def test_a_finished_one_is_shown_again_without_running_anything(spark, finished, monkeypatch):
@@ -87,28 +163,28 @@ def test_a_finished_one_is_shown_again_without_running_anything(spark, finished,
 
     monkeypatch.setattr("epochfuzz.harness.campaign.workers.Workers.map", refuse)
     directory, done = finished
-    shown = run(DEFECTIVE, Campaign(spark, directory, DEFECTIVE))
+    shown = campaign(spark, directory, DEFECTIVE).run(Quiet())
     assert found(shown) == found(done)
     assert shown.seconds > 0
 
 
 def test_a_directory_of_another_campaign_is_refused_with_what_differs(spark, tmp_path):
-    Campaign(spark, str(tmp_path), plan_of("x", seed=1))
+    campaign(spark, tmp_path, plan_of("x", seed=1))
     with pytest.raises(CampaignError, match="another command, another seed: go on with what it was begun with"):
-        Campaign(spark, str(tmp_path), plan_of("y", seed=2))
+        campaign(spark, tmp_path, plan_of("y", seed=2))
 
 
 def test_a_command_that_a_worker_cannot_start_is_named(spark, tmp_path):
     plan = plan_of("no-such-command")
     with pytest.raises(PySparkException) as failed:
-        run(plan, Campaign(spark, str(tmp_path), plan))
+        campaign(spark, tmp_path, plan).run(Quiet())
     assert "'no-such-command' cannot be started" in sentence(str(failed.value))
 
 
 def test_no_process_of_the_subject_is_left(spark, tmp_path):
     command = (sys.executable, str(ROOT / "tests" / "conform" / "hostile.py"), "hang", "event", "left-by-campaign")
     plan = Plan(command, [KIP_320], Configuration(), 1, 1, patience=0.1)
-    assert not run(plan, Campaign(spark, str(tmp_path), plan)).conforms
+    assert not campaign(spark, tmp_path, plan).run(Quiet()).conforms
     assert processes_of("left-by-campaign") == []
 
 

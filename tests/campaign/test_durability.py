@@ -6,8 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PythonException
 
@@ -16,20 +19,21 @@ from epochfuzz.harness.campaign import waves
 from epochfuzz.harness.campaign.campaign import Campaign
 from epochfuzz.harness.campaign.directory import Directory
 from epochfuzz.harness.campaign.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.walks.cases import write
 
-from .conftest import Quiet, block_rows, parameters
+from .conftest import Quiet, block_rows, parameters, start
 
 ROOT = Path(__file__).parents[2]
 
 DRIVER = """
 import sys
-from harness.campaign import session
-from harness.campaign.campaign import Campaign
-from harness.campaign.parameters import Parameters
+from epochfuzz.harness.campaign import session
+from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.kinds import work_of_text
 from tests.campaign.conftest import Quiet
 
 with session.opened("local[2]") as spark:
-    Campaign.start(spark, sys.argv[1], Parameters.from_text(sys.argv[2])).run(Quiet())
+    Campaign.start(spark, sys.argv[1], work_of_text(sys.argv[2])).run(Quiet())
 """
 
 
@@ -41,7 +45,11 @@ def driver(directory, asked):
     """A driver of its own, all of whose temporary files are beside the directory: once killed, it leaves them there."""
     command = [sys.executable, "-c", DRIVER, directory, asked.text()]
     beside = str(Path(directory).parent)
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": beside, "SPARK_LOCAL_DIRS": beside}
+    environment = os.environ | {
+        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
+        "TMPDIR": beside,
+        "SPARK_LOCAL_DIRS": beside,
+    }
     return subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
 
 
@@ -75,7 +83,7 @@ def test_what_is_missing_of_a_campaign_is_walked_again(spark, undisturbed, tmp_p
     first.rename(first.parent / "_temporary")  # as a wave looks whose driver was killed before it was committed
     campaign = Campaign.load(spark, directory)
     assert len(block_rows(campaign.directory)) < 40
-    campaign.walk(Quiet())
+    campaign.do_blocks(Quiet())
     assert block_rows(campaign.directory) == block_rows(undisturbed.directory)
 
 
@@ -108,7 +116,7 @@ def test_resuming_a_finished_campaign_shows_it_again(spark, undisturbed, tmp_pat
 
 def test_a_directory_that_holds_a_campaign_is_not_used_for_another(spark, undisturbed):
     with pytest.raises(CampaignError, match="already holds a campaign; go on with"):
-        Campaign.start(spark, undisturbed.directory.uri, parameters())
+        start(spark, undisturbed.directory.uri, parameters())
 
 
 def test_a_directory_that_holds_none_cannot_be_resumed(spark, tmp_path):
@@ -125,23 +133,124 @@ def test_a_campaign_is_not_resumed_under_other_rules(spark, undisturbed, tmp_pat
 
 
 def test_a_worker_with_other_rules_ends_the_campaign(spark, tmp_path):
-    campaign = Campaign.start(spark, str(tmp_path / "c"), parameters(model="0" * 16))
+    campaign = start(spark, tmp_path / "c", parameters(model="0" * 16))
     with pytest.raises(PythonException) as failure:
-        campaign.walk(Quiet())
+        campaign.do_blocks(Quiet())
     assert "the campaign is of model 0000" in sentence(str(failure.value))
 
 
 def test_a_directory_that_cannot_be_written_is_named(spark, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CampaignError, match="file/c cannot be written: "):
-        Campaign.start(spark, str(tmp_path / "file" / "c"), parameters())
+        start(spark, tmp_path / "file" / "c", parameters())
 
 
 def test_a_file_system_that_spark_does_not_know_is_named(spark):
     with pytest.raises(CampaignError, match='nowhere://c cannot be read: No FileSystem for scheme "nowhere"'):
-        Campaign.start(spark, "nowhere://c", parameters())
+        start(spark, "nowhere://c", parameters())
 
 
 def test_a_name_that_spark_would_take_for_a_pattern_is_refused(spark):
     with pytest.raises(CampaignError, match="patterns; choose another"):
         Directory(spark, "c[1]")
+
+
+@pytest.mark.parametrize("name", ["tonight#2", "tonight%232", "a b", "a:b", "100%", "file:x", "a\nb"])
+def test_a_path_is_a_path_whatever_characters_it_has(spark, undisturbed, tmp_path, name, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    directory = Directory(spark, name)
+    assert directory.uri == str(directory.local) == str(tmp_path / name)
+    directory.write_rows([undisturbed.work.row()], undisturbed.work.PARAMETERS, "parameters")
+    write([], directory)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert sorted(path.name for path in (tmp_path / name).iterdir()) == ["cases", "parameters"]
+
+
+@pytest.mark.parametrize("form", ["file:{}/a%20b#c", "file://{}/a%20b#c"])
+def test_a_url_is_what_spark_takes_it_for(spark, undisturbed, tmp_path, form):
+    directory = Directory(spark, form.format(tmp_path))
+    directory.write_rows([undisturbed.work.row()], undisturbed.work.PARAMETERS, "parameters")
+    write([], directory)
+    assert directory.local == tmp_path / "a%20b#c"
+    assert sorted(path.name for path in directory.local.iterdir()) == ["cases", "parameters"]
+
+
+@pytest.mark.parametrize("uri", ["s3a://bucket/x", "hdfs:/x", "hdfs://host:1/x"])
+def test_a_directory_elsewhere_has_no_case_files(spark, uri):
+    assert Directory(spark, uri).uri == uri
+    assert Directory(spark, uri).local is None
+
+
+def test_a_campaign_keeps_its_cases_apart_from_those_of_its_neighbour(spark, tmp_path):
+    (tmp_path / "tonight" / "cases").mkdir(parents=True)
+    start(spark, tmp_path / "tonight#2", parameters(schedules=2_000)).run(Quiet())
+    assert list((tmp_path / "tonight" / "cases").iterdir()) == []
+    assert "hw-no-committed-loss.yaml" in {path.name for path in (tmp_path / "tonight#2" / "cases").iterdir()}
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_blocks_without_their_parameters_are_refused(spark, undisturbed, tmp_path, is_gone):
+    directory = copied(undisturbed, tmp_path / "c")
+    for file in (Path(directory) / "parameters").iterdir():
+        file.unlink()
+    if is_gone:
+        (Path(directory) / "parameters").rmdir()
+    for begin in (Campaign.load, partial(Campaign.start, work=undisturbed.work)):
+        with pytest.raises(CampaignError, match=r"c/parameters is lost or empty, and the blocks .* are in .*c/blocks"):
+            begin(spark, directory)
+
+
+def test_parameters_without_a_row_are_refused_where_there_are_blocks(spark, undisturbed, tmp_path):
+    directory = copied(undisturbed, tmp_path / "c")
+    Directory(spark, directory).write_rows([], undisturbed.work.PARAMETERS, "parameters")
+    with pytest.raises(CampaignError, match="c/parameters is lost or empty"):
+        Campaign.load(spark, directory)
+
+
+def test_blocks_of_another_campaign_are_refused(spark, undisturbed, tmp_path):
+    other = start(spark, tmp_path / "other", parameters(seed=8))
+    directory = copied(undisturbed, tmp_path / "c", "parameters")
+    shutil.copytree(tmp_path / "other" / "parameters", Path(directory) / "parameters")
+    refused = rf"c/blocks has blocks of campaign {undisturbed.work.campaign}, .* of campaign {other.work.campaign}"
+    with pytest.raises(CampaignError, match=refused):
+        Campaign.load(spark, directory)
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"engine": "walks"}, "engine 'walks' is none of walk, hypothesis, conformance"),
+        ({"engine": None}, "engine None is none of"),
+        ({"block": 0}, "block is 0"),
+        ({"block": None}, "block: no value"),
+        ({"schedules": -5}, "schedules is -5"),
+        ({"seconds": float("nan")}, "seconds is nan"),
+        ({"stable": 1.5}, "stable is 1.5"),
+        ({"seed": -1}, "seed is -1"),
+        ({"machine": "a:B"}, "machine is 'a:B'"),
+        ({"protocols": []}, "protocols are none"),
+        ({"protocols": ["kip-1"]}, "unknown protocol 'kip-1'"),
+        ({"schedules": None}, "neither schedules nor seconds nor stable"),
+        ({"colour": "red"}, "colour: no such parameter"),
+        ({"configuration": {"replicas": 9}}, "replicas is a whole number from 2 to 5; got 9"),
+        ({"configuration": {"replicas": 2, "racks": 3}}, "configuration.racks: no such parameter"),
+        ({"version": "9.9", "colour": "red"}, "written by epochfuzz 9.9, and this is epochfuzz "),
+    ],
+)
+def test_parameters_that_cannot_be_used_are_named_with_their_file(spark, undisturbed, tmp_path, changed, complaint):
+    row = undisturbed.work.row() | changed
+    place = tmp_path / "c" / "parameters"
+    place.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist([row]), place / "part.parquet")
+    with pytest.raises(CampaignError, match="c/parameters cannot be used: ") as refused:
+        Campaign.load(spark, str(tmp_path / "c"))
+    assert complaint in str(refused.value)
+
+
+def test_a_campaign_from_before_a_parameter_was_there_can_still_be_read(spark, undisturbed, tmp_path):
+    row = undisturbed.work.row()
+    del row["stable"], row["machine"], row["configuration"]["records_per_fetch"]
+    place = tmp_path / "c" / "parameters"
+    place.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist([row]), place / "part.parquet")
+    assert Campaign.load(spark, str(tmp_path / "c")).work.parameters == undisturbed.parameters

@@ -5,15 +5,15 @@ import sys
 import numpy as np
 import pytest
 
-from epochfuzz.harness.campaign.campaign import Campaign
 from epochfuzz.harness.campaign.errors import CampaignError
-from epochfuzz.harness.campaign.machines import ReplicationMachines, load_machine, run_user_machine
+from epochfuzz.harness.campaign.machines.own import load_machine, run_user_machine
+from epochfuzz.harness.campaign.machines.replication import ReplicationMachines
 from epochfuzz.harness.campaign.workers import files_of, zip_of_sources
 from epochfuzz.harness.search import findings as fuzz
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import parse_protocol
 
-from .conftest import Quiet, parameters
+from .conftest import Quiet, parameters, start
 
 MACHINE = """
 from hypothesis import strategies as st
@@ -130,7 +130,7 @@ def test_a_machine_travels_to_workers_elsewhere_with_its_module(counter):
 
 def test_a_campaign_keeps_what_a_machine_of_ones_own_found_in_the_same_table(spark, tmp_path, counter):
     asked = parameters(protocols=(), schedules=3, engine="hypothesis", machine=counter, block=1)
-    outcome = Campaign.start(spark, str(tmp_path / "c"), asked).run(Quiet())
+    outcome = start(spark, tmp_path / "c", asked).run(Quiet())
     (error,) = outcome.errors
     assert (error["protocol"], error["property"], error["seen"]) == (counter, "OverflowError", 3)
     assert error["message"] == "10 is too many"

@@ -21,7 +21,7 @@ def paced(monkeypatch, cores=2, blocks_a_second=10.0):
 
 
 def test_each_core_walks_one_block_before_the_pace_is_known():
-    assert Pace(4).wave(0.0, blocks_left=None, seconds_left=60.0) == 4
+    assert Pace(4).wave(0.0, blocks_remaining=None, seconds_remaining=60.0) == 4
 
 
 def test_waves_grow_with_the_time_so_far_up_to_the_longest(monkeypatch):
@@ -30,14 +30,14 @@ def test_waves_grow_with_the_time_so_far_up_to_the_longest(monkeypatch):
 
 
 def test_no_wave_has_more_blocks_than_are_left(monkeypatch):
-    assert paced(monkeypatch).wave(1_000.0, blocks_left=7, seconds_left=None) == 7
-    assert paced(monkeypatch).wave(1_000.0, blocks_left=0, seconds_left=None) == 0
+    assert paced(monkeypatch).wave(1_000.0, blocks_remaining=7, seconds_remaining=None) == 7
+    assert paced(monkeypatch).wave(1_000.0, blocks_remaining=0, seconds_remaining=None) == 0
 
 
 def test_a_wave_ends_with_the_time_left(monkeypatch):
-    assert paced(monkeypatch).wave(1_000.0, blocks_left=None, seconds_left=3.0) == 30
-    assert paced(monkeypatch).wave(1_000.0, blocks_left=None, seconds_left=0.0) == 0
-    assert paced(monkeypatch).wave(1_000.0, blocks_left=None, seconds_left=-5.0) == 0
+    assert paced(monkeypatch).wave(1_000.0, blocks_remaining=None, seconds_remaining=3.0) == 30
+    assert paced(monkeypatch).wave(1_000.0, blocks_remaining=None, seconds_remaining=0.0) == 0
+    assert paced(monkeypatch).wave(1_000.0, blocks_remaining=None, seconds_remaining=-5.0) == 0
 
 
 def test_blocks_that_take_longer_than_a_wave_should_are_still_walked(monkeypatch):

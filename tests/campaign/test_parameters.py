@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from epochfuzz.harness.campaign.campaign import Campaign
-from epochfuzz.harness.campaign.parameters import Parameters
+from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.search.compilation import model_digest
 from epochfuzz.model.configuration import Configuration
 
-from .conftest import parameters
+from .conftest import parameters, start
 
 
 def test_parameters_survive_their_text():
@@ -18,8 +18,8 @@ def test_parameters_survive_their_text():
 
 def test_parameters_survive_the_directory(spark, tmp_path):
     asked = parameters(seed=2**62)
-    Campaign.start(spark, str(tmp_path / "a campaign"), asked)
-    assert Campaign.load(spark, str(tmp_path / "a campaign")).parameters == asked
+    start(spark, tmp_path / "a campaign", asked)
+    assert Campaign.load(spark, str(tmp_path / "a campaign")).work.parameters == asked
 
 
 def test_a_campaign_is_of_the_rules_it_was_started_with():

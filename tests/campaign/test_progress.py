@@ -1,25 +1,23 @@
 """Progress, where there is no terminal: plain lines, ever more rarely."""
 
 import io
+from collections import Counter
 
 from rich.console import Console
 
+from epochfuzz.harness.campaign.kinds import work_of
 from epochfuzz.harness.campaign.progress import Shown
-from epochfuzz.harness.campaign.waves import Counts
-from epochfuzz.harness.search.walk import Tally
 
 from .conftest import parameters
 
 
 def lines(reports, **asked):
     out = Console(file=io.StringIO(), width=200, highlight=False)
-    with Shown.on(out, parameters(protocols=("hw", "kip-101"), **asked)) as shown:
+    with Shown.on(out, work_of(parameters(protocols=("hw", "kip-101"), **asked).row())) as shown:
         for schedules, elapsed in reports:
-            counts = Counts.of(Tally.empty(2))
-            counts.schedules = schedules
-            counts.events[:] = schedules * 50
-            counts.seen[0, 0] = counts.seen[1, 2] = 1
-            shown.walked(counts, elapsed)
+            counts = Counter({"schedules": schedules, "events 0": schedules * 50, "events 1": schedules * 50})
+            counts["seen 0 no-committed-loss"] = counts["seen 1 no-divergence"] = 1
+            shown.counted(counts, elapsed)
     return out.file.getvalue().splitlines()
 
 

@@ -6,21 +6,22 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from epochfuzz.harness.campaign import blocks, cases, findings
+from epochfuzz.harness.campaign.blocks import schema
 from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.walks import blocks, findings
 from epochfuzz.harness.campaign.workers import Workers
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.search import findings as fuzz
 from epochfuzz.harness.search.walk import Tally
 
-from .conftest import Quiet, block_rows, parameters
+from .conftest import Quiet, block_rows, engine, parameters, start
 
 
 @pytest.fixture(scope="module")
 def fuzzed(undisturbed):
     asked = undisturbed.parameters
-    walker = asked.walker()
+    walker = engine(asked)
     tally = fuzz.walk(walker, asked.schedules, None, jobs=2).tally
     breaches = fuzz.breaches(asked.protocols, asked.settings, tally)
     return tally, [fuzz.finding(walker, breach, candidates=fuzz.MOST_CANDIDATES) for breach in breaches]
@@ -45,21 +46,21 @@ def test_a_campaign_finds_what_fuzz_finds(undisturbed, fuzzed):
 
 def test_a_block_of_another_size_changes_nothing_that_is_found(spark, undisturbed, tmp_path):
     asked = parameters(protocols=("kip-320", "hw"), block=7_000)
-    campaign = Campaign.start(spark, str(tmp_path / "c"), asked)
-    campaign.walk(Quiet())
+    campaign = start(spark, tmp_path / "c", asked)
+    campaign.do_blocks(Quiet())
     assert len(block_rows(campaign.directory)) == 3
-    assert_same(campaign.tally(), undisturbed.outcome.tally)
+    assert_same(campaign.work.tally(campaign), undisturbed.outcome.tally)
 
 
 @pytest.mark.parametrize("partitions", [1, 5])
 def test_partitions_change_no_row(spark, undisturbed, partitions):
     numbers = spark.range(0, 40, 1, partitions)
-    rows = Workers(spark).map(numbers, "walk_blocks", undisturbed.parameters.text(), blocks.SCHEMA)
+    rows = Workers(spark).map(numbers, "do_blocks", undisturbed.work.text, schema(undisturbed.work))
     assert rows.drop("worker", "memory").orderBy("first").toArrow().to_pylist() == block_rows(undisturbed.directory)
 
 
 def test_the_rows_of_blocks_add_up_to_their_tally(spark):
-    walker = parameters(protocols=("kip-101", "hw")).walker()
+    walker = engine(parameters(protocols=("kip-101", "hw")))
     tallies = [walker.walk(first, 100) for first in (0, 100, 200)]
     rows = [blocks.row(first, tally, walker.protocols) for first, tally in zip((0, 100, 200), tallies, strict=True)]
     whole = walker.walk(0, 300)
@@ -68,7 +69,7 @@ def test_the_rows_of_blocks_add_up_to_their_tally(spark):
 
 
 def test_each_finding_is_kept_as_a_case_that_replays_as_it_says(undisturbed):
-    outcome, place = undisturbed.outcome, cases.local_directory(undisturbed.directory.uri)
+    outcome, place = undisturbed.outcome, undisturbed.directory.local / "cases"
     kept = {path.stem: load_case(path) for path in place.iterdir()}
     assert len(kept) == len(outcome.findings)
     lost = kept["hw-no-committed-loss"]
@@ -83,14 +84,14 @@ def test_each_finding_is_kept_as_a_case_that_replays_as_it_says(undisturbed):
 
 def test_a_campaign_on_the_clock_walks_schedules_from_the_first_on(spark, tmp_path):
     asked = parameters(schedules=None, seconds=0.5, block=100)
-    campaign = Campaign.start(spark, str(tmp_path / "c"), asked)
-    campaign.walk(Quiet())
-    tally = campaign.tally()
+    campaign = start(spark, tmp_path / "c", asked)
+    campaign.do_blocks(Quiet())
+    tally = campaign.work.tally(campaign)
     assert tally.schedules >= 100
-    assert_same(tally, asked.walker().walk(0, tally.schedules))
+    assert_same(tally, engine(asked).walk(0, tally.schedules))
 
 
 def test_a_campaign_that_finds_nothing_says_so(spark, tmp_path):
-    campaign = Campaign.start(spark, str(tmp_path / "c"), parameters(protocols=("kip-320",), schedules=500))
+    campaign = start(spark, tmp_path / "c", parameters(protocols=("kip-320",), schedules=500))
     assert campaign.run(Quiet()).findings == []
     assert Campaign.load(spark, str(tmp_path / "c")).outcome().tally.schedules == 500

@@ -6,7 +6,7 @@ import pytest
 
 from epochfuzz.harness.campaign.campaign import Campaign
 
-from .conftest import Quiet, parameters
+from .conftest import Quiet, parameters, start
 
 STABLE = 0.2
 
@@ -24,7 +24,7 @@ def test_the_last_round_ends_where_no_more_was_asked_for():
 @pytest.fixture(scope="module")
 def stable(spark, tmp_path_factory):
     asked = parameters(schedules=None, stable=STABLE, block=100)
-    campaign = Campaign.start(spark, str(tmp_path_factory.mktemp("stable") / "c"), asked)
+    campaign = start(spark, str(tmp_path_factory.mktemp("stable") / "c"), asked)
     return campaign.run(Quiet())
 
 
@@ -35,18 +35,18 @@ def test_a_stable_campaign_has_its_interval_below_what_was_asked(stable):
 
 
 def test_a_campaign_that_is_cut_in_two_stops_at_the_same_schedule(spark, stable, tmp_path):
-    campaign = Campaign.start(spark, str(tmp_path / "c"), stable.parameters)
+    campaign = start(spark, tmp_path / "c", stable.parameters)
     first = iter(stable.parameters.rounds())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("epochfuzz.harness.campaign.parameters.Parameters.rounds", lambda self: islice(first, 2))
-        campaign.walk(Quiet())
-    assert campaign.tally().schedules < stable.tally.schedules
-    Campaign.load(spark, campaign.directory.uri).walk(Quiet())
-    assert campaign.tally().schedules == stable.tally.schedules
+        patch.setattr("epochfuzz.harness.campaign.walks.parameters.Parameters.rounds", lambda self: islice(first, 2))
+        campaign.do_blocks(Quiet())
+    assert campaign.work.tally(campaign).schedules < stable.tally.schedules
+    Campaign.load(spark, campaign.directory.uri).do_blocks(Quiet())
+    assert campaign.work.tally(campaign).schedules == stable.tally.schedules
 
 
 def test_a_campaign_that_runs_out_of_schedules_says_that_it_is_not_stable(spark, tmp_path):
     asked = parameters(schedules=300, stable=0.001, block=100)
-    outcome = Campaign.start(spark, str(tmp_path / "c"), asked).run(Quiet())
+    outcome = start(spark, tmp_path / "c", asked).run(Quiet())
     assert outcome.stopped_unstable
     assert outcome.tally.schedules == 300

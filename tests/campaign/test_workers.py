@@ -25,7 +25,7 @@ def test_a_worker_that_shares_no_files_unpacks_the_sources(tmp_path):
     text = parameters().text()
 
     def run(batches):
-        return run_task(where, "walk_blocks", text, batches)
+        return run_task(where, "do_blocks", text, batches)
 
     environment = {"XDG_CACHE_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     places = [

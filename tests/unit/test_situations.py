@@ -1,6 +1,6 @@
 """Situations: what they say, and which of them a walk has not reached."""
 
-from epochfuzz.harness.campaign.coverage import in_words
+from epochfuzz.harness.campaign.walks.coverage import in_words
 from epochfuzz.harness.search import situations
 from epochfuzz.harness.search.unreached import reachable
 from epochfuzz.harness.search.walk import Walker

@@ -1,16 +1,14 @@
-"""The parameters of a campaign: everything that its results depend on, and how much of it was asked for."""
+"""The parameters of walks and machines: everything that results depend on, and how much of it was asked for."""
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.campaign.machines import ReplicationMachines
 from epochfuzz.harness.search.compilation import model_digest
-from epochfuzz.harness.search.findings import Engine
-from epochfuzz.harness.search.walk import Walker
 from epochfuzz.harness.version import epochfuzz_version
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import Protocol, parse_protocol
@@ -18,6 +16,9 @@ from epochfuzz.model.protocols import Protocol, parse_protocol
 _FIRST_ROUND = 2  # blocks
 BLOCK = 50_000  # schedules; about half a second on one core
 MACHINES = 2  # runs of a state machine; some ten seconds on one core
+
+_REQUIRED = ("protocols", "configuration", "seed", "engine", "block", "model", "version")
+_ENGINES = ("walk", "hypothesis")
 
 _ARROW_TYPES = {int: pa.int64(), str: pa.string(), bool: pa.bool_()}
 
@@ -43,7 +44,7 @@ class Parameters:
     """What a campaign walks: so many `schedules`, for so many `seconds`, or until it is `stable`.
 
     Of those that are given, the first that is reached ends the walk. A campaign is stable once the probability of
-    anything new is below that number, by the upper end of its interval.
+    anything new is below that number, by the upper end of its interval. Raises ValueError for what nobody can walk.
     """
 
     protocols: tuple[Protocol, ...]
@@ -57,6 +58,23 @@ class Parameters:
     block: int = BLOCK
     model: str = field(default_factory=model_digest)
     version: str = field(default_factory=epochfuzz_version)
+
+    def __post_init__(self) -> None:
+        for name, value, is_valid in (
+            ("schedules", self.schedules, lambda count: count >= 1),
+            ("seconds", self.seconds, lambda seconds: math.isfinite(seconds) and seconds > 0),
+            ("stable", self.stable, lambda probability: 0 < probability < 1),
+            ("seed", self.seed, lambda seed: 0 <= seed < 1 << 63),
+            ("block", self.block, lambda count: count >= 1),
+            ("engine", self.engine, lambda engine: engine in _ENGINES),
+            ("machine", self.machine, lambda machine: self.engine == "hypothesis"),
+        ):
+            if value is not None and not is_valid(value):
+                raise ValueError(f"{name} is {value!r}")
+        if self.machine is None and not self.protocols:
+            raise ValueError("protocols are none")
+        if self.schedules is self.seconds is self.stable is None:
+            raise ValueError("neither schedules nor seconds nor stable says when to stop")
 
     @property
     def blocks(self) -> int | None:
@@ -85,11 +103,6 @@ class Parameters:
         """The module of a machine of the user's own, None where there is none."""
         return None if self.machine is None else self.machine.partition(":")[0]
 
-    def walker(self) -> Engine:
-        """What runs the campaign's schedules; a machine of the user's own is none of these."""
-        engine = ReplicationMachines if self.engine == "hypothesis" else Walker
-        return engine(self.protocols, self.settings, self.seed)
-
     def row(self) -> dict[str, Any]:
         """This as a row of SCHEMA."""
         row = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -97,8 +110,15 @@ class Parameters:
         return row | {"protocols": [protocol.name for protocol in self.protocols], "configuration": configuration}
 
     @staticmethod
-    def from_row(row: dict[str, Any]) -> "Parameters":
-        """The parameters in a row of SCHEMA."""
+    def from_row(row: Mapping[str, Any]) -> "Parameters":
+        """The parameters in a row of SCHEMA. Raises ValueError."""
+        absent = [name for name in _REQUIRED if row[name] is None]
+        if absent:
+            raise ValueError(f"{', '.join(absent)}: no value")
+        known = {each.name for each in fields(Configuration)}
+        unknown = sorted(row["configuration"].keys() - known)
+        if unknown:
+            raise ValueError(f"configuration.{', configuration.'.join(unknown)}: no such parameter")
         protocols = tuple(parse_protocol(name) for name in row["protocols"])
         others = {key: value for key, value in row.items() if key not in ("protocols", "configuration")}
         # A key that is newer than the campaign has no value there.

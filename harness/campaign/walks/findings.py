@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.campaign.parameters import Parameters
+from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.search import expectations
 from epochfuzz.harness.search.findings import Breach, Finding
 from epochfuzz.harness.search.shrink import Reproducer

@@ -1,17 +1,17 @@
-"""What is left to find: what a campaign has covered, how likely anything new is, and what it has not reached."""
+"""What remains to be found: what a campaign has covered, how likely anything new is, and what it has not reached."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from epochfuzz.harness.campaign.campaign import Outcome
-from epochfuzz.harness.campaign.coverage import in_words
+from epochfuzz.harness.campaign.walks.coverage import in_words
+from epochfuzz.harness.campaign.walks.outcome import Outcome
 from epochfuzz.harness.search.estimate import CONFIDENCE, discovery_curve
 
 _SHOWN = 3  # unreached situations for each protocol, where people read; JSON and tables have all
 
 
-def left_json(outcome: Outcome) -> dict[str, Any]:
+def remaining_json(outcome: Outcome) -> dict[str, Any]:
     """The JSON form, as keys of the document of a campaign."""
     names = [protocol.name for protocol in outcome.parameters.protocols]
     return {
@@ -23,7 +23,7 @@ def left_json(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def left_lines(outcome: Outcome) -> Iterator[str]:
+def remaining_lines(outcome: Outcome) -> Iterator[str]:
     """Lines for people."""
     if outcome.parameters.engine == "walk":
         yield from _situations(outcome)

@@ -1,0 +1,115 @@
+"""Results: what a campaign's blocks came to, for conform/run.py to make an outcome of, as if they had been run here."""
+
+from collections.abc import Generator, Iterator, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from epochfuzz.harness.campaign import blocks, checks
+from epochfuzz.harness.campaign.conformance import rows
+from epochfuzz.harness.campaign.conformance.work import Trials
+from epochfuzz.harness.campaign.workers import Workers
+from epochfuzz.harness.conform.block import BlockResult, Failed
+from epochfuzz.harness.conform.drive import Sighting
+from epochfuzz.harness.conform.fault import Fault, Kind
+from epochfuzz.harness.conform.nonconformity import Nonconformity
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.harness.conform.run import Conformance
+from epochfuzz.model.protocols import Protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.campaign import Campaign
+
+_SHRINK = "epochfuzz.harness.campaign.conformance.tasks:shrink_sightings"
+
+
+class Results:
+    """The crew of a campaign whose blocks are done: results are read, and failures shrunk by tasks, once."""
+
+    def __init__(self, campaign: "Campaign[Conformance]", work: Trials) -> None:
+        self._directory = campaign.directory
+        self._work = work
+        self._finished = campaign.finished()
+        self._twice = _twice(campaign, work)
+        self.seconds = campaign.seconds(0 if self._finished is None else _schedules(self._finished))
+
+    def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
+        """What comes of the plan's blocks under a protocol, in order, a partition at a time: memory does not grow."""
+        if self._finished is None:
+            return
+        for row in self._finished.where(F.col("protocol") == protocol.name).orderBy("number").toLocalIterator():
+            first = row.asDict(recursive=True)
+            result = rows.block_result(first, plan)
+            again = self._twice.get((protocol.name, first["number"]))
+            if again is not None:
+                result.failed.append(unstable(first, again, plan))
+            yield result
+
+    def nonconformities(
+        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
+    ) -> Iterator[Nonconformity]:
+        """A nonconformity for each of the failed trials, shrunk by a task each; or those that were shrunk before."""
+        table = f"findings/protocol={plan.protocols.index(protocol)}"
+        if self._directory.read(table, rows.NONCONFORMITIES) is None:
+            self._directory.write_rows(self._shrunk(protocol, failed), rows.NONCONFORMITIES, table)
+        for row in self._directory.read_rows(table, rows.NONCONFORMITIES):
+            yield rows.nonconformity(row, plan)
+
+    def _shrunk(self, protocol: Protocol, failed: Sequence[tuple[Failed, int]]) -> list[dict[str, Any]]:
+        if not failed:
+            return []
+        spark = self._directory.spark
+        argument = {
+            "work": self._work.text,
+            "protocol": protocol.name,
+            "failed": [(rows.failed_row(one), seen) for one, seen in failed],
+        }
+        numbers = spark.range(0, len(failed), 1, len(failed))
+        shrunk = Workers(spark).map(numbers, _SHRINK, argument, rows.NONCONFORMITIES)
+        return list(shrunk.toArrow().to_pylist())
+
+
+def _schedules(finished: DataFrame) -> int:
+    return int(finished.agg(F.coalesce(F.sum(F.col("schedules") + F.col("cases")), F.lit(0))).collect()[0][0])
+
+
+def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, int], dict[str, Any]]:
+    """What came of those blocks the second time that came out otherwise, by protocol and number."""
+    written = blocks.written(campaign.directory, work)
+    differing = [] if written is None else checks.differing(written, work)
+    if not differing or written is None:
+        return {}
+    again = written.where(F.col("again") & work.number().isin(differing)).toLocalIterator()
+    return {(row["protocol"], row["number"]): row.asDict(recursive=True) for row in again}
+
+
+def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan) -> Failed:
+    """The failure that a block is which came out otherwise when it was run again: the first trial that shows it."""
+    for trial in plan.trials(first["number"]):
+        of_trial = ([each for each in row["failed"] if (each["schedule"], each["case"]) == (trial.number, trial.case)]
+                    for row in (first, again))  # fmt: skip
+        for one, other in zip_longest(*of_trial):
+            if _judged(one) != _judged(other):
+                sent = rows.failed(one or other, plan).sighting.sent
+                return Failed(trial, Sighting(_fault(_sentence(one, plan), _sentence(other, plan)), sent))
+    fault = _fault(_sum(first), _sum(again))
+    return Failed(next(plan.trials(first["number"])), Sighting(fault, b""))
+
+
+def _fault(first: str, again: str) -> Fault:
+    return Fault(Kind.UNSTABLE, None, first, again)
+
+
+def _judged(failed: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if failed is None else failed | {"output": None}
+
+
+def _sentence(failed: dict[str, Any] | None, plan: Plan) -> str:
+    return "nothing is wrong" if failed is None else rows.failed(failed, plan).fault.sentence
+
+
+def _sum(row: dict[str, Any]) -> str:
+    applied = sum(dict(row["applied"]).values())
+    return f"{row['schedules'] + row['cases']} schedules were {row['steps']} steps, {applied} of them applied"

@@ -1,0 +1,1 @@
+"""State machines as the work of a campaign: epochfuzz's own, and those of users."""

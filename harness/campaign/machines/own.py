@@ -1,0 +1,63 @@
+"""State machines of users: found by their names, run, and what their failures say."""
+
+import importlib
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis.stateful import RuleBasedStateMachine
+
+from epochfuzz.harness.campaign.errors import CampaignError
+from epochfuzz.harness.campaign.machines.runs import run_machine
+
+_LONGEST_MESSAGE = 2_000
+_NOT_STEPS = ("state.counted_by_epochfuzz()", "state.teardown()")
+
+
+@dataclass(frozen=True)
+class MachineFailure:
+    """A machine of the user's own failed: with which exception, by which steps of Hypothesis's, in which run."""
+
+    error: str
+    message: str
+    steps: tuple[str, ...]
+    schedule: int
+
+
+def load_machine(name: str) -> type[RuleBasedStateMachine]:
+    """The machine of a text `module:Name`: a state machine, or its TestCase. Raises CampaignError.
+
+    Its module is looked for in the current directory too, as `python -m` does.
+    """
+    module, _, attribute = name.partition(":")
+    if not attribute:
+        raise CampaignError(f"--machine: {name!r} is not module:Name, such as tests.machines:MyLog")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise CampaignError(f"--machine: {name} was not found from {os.getcwd()}: {error}") from None
+    found = getattr(getattr(found, "runTest", None), "_hypothesis_state_machine_class", found)
+    if not (isinstance(found, type) and issubclass(found, RuleBasedStateMachine)):
+        raise CampaignError(f"--machine: {name} is not a Hypothesis state machine (a RuleBasedStateMachine)")
+    return found
+
+
+def run_user_machine(name: str, seed_: int, first: int, count: int) -> tuple[int, list[MachineFailure]]:
+    """Run a machine of the user's own for some numbers: how many steps it took, and how it failed."""
+    machine = load_machine(name)
+    taken, failures = 0, []
+    for number in range(first, first + count):
+        steps, errors = run_machine(machine, seed_, number)
+        taken += steps
+        failures += [_failure(error, number) for error in errors]
+    return taken, failures
+
+
+def _failure(error: Exception, number: int) -> MachineFailure:
+    notes = "\n".join(getattr(error, "__notes__", []))
+    lines = [line.strip() for line in notes.splitlines() if line.strip().startswith("state.")]
+    steps = tuple(line.removeprefix("state.") for line in lines if line not in _NOT_STEPS)
+    return MachineFailure(type(error).__name__, str(error)[:_LONGEST_MESSAGE], steps, number)

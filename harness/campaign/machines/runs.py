@@ -1,0 +1,33 @@
+"""Runs: one run of a Hypothesis state machine for each number.
+
+A run of number i of seed s is seeded with both, and keeps nothing for the next one, so it comes out the same anywhere.
+"""
+
+from hypothesis import Phase, seed
+from hypothesis import settings as hypothesis_settings
+from hypothesis.stateful import RuleBasedStateMachine, invariant, run_state_machine_as_test
+
+from epochfuzz.strategies.profiles import UNATTENDED
+
+EXAMPLES = 20
+_SETTINGS = hypothesis_settings(UNATTENDED, max_examples=EXAMPLES, phases=[Phase.generate, Phase.shrink])
+
+
+def run_machine(machine: type[RuleBasedStateMachine], seed_: int, number: int) -> tuple[int, list[Exception]]:
+    """One run of any machine: how many steps it took, and what its failures raised, shrunk, in a fixed order."""
+    steps = 0
+
+    class Counted(machine):  # type: ignore[misc, valid-type]
+        @invariant()
+        def counted_by_epochfuzz(self) -> None:
+            nonlocal steps
+            steps += 1
+
+    errors: list[Exception] = []
+    try:
+        run_state_machine_as_test(seed(seed_ << 64 | number)(Counted), settings=_SETTINGS)
+    except ExceptionGroup as several:
+        errors = list(several.exceptions)
+    except Exception as error:
+        errors = [error]
+    return steps, sorted(errors, key=lambda error: (type(error).__name__, str(error)))

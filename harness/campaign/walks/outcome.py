@@ -1,0 +1,39 @@
+"""The outcome of a finished campaign of walks or machines."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from epochfuzz.harness.campaign.checks import Checked
+from epochfuzz.harness.campaign.walks.parameters import Parameters
+from epochfuzz.harness.search.estimate import Estimate, something_new
+from epochfuzz.harness.search.findings import Engine, Finding
+from epochfuzz.harness.search.walk import Tally
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a finished campaign has shown, for how long it walked, and what remains to be found.
+
+    `engine` is what ran its schedules. `errors`: rows of findings of a machine of the user's own, which has no other
+    findings; it took `steps`. `unreached`: numbers of situations within reach that were not met, by protocol text.
+    """
+
+    parameters: Parameters
+    engine: Engine
+    tally: Tally
+    seconds: float
+    findings: list[Finding]
+    errors: list[dict[str, Any]]
+    steps: int
+    checked: Checked
+    unreached: dict[str, list[int]]
+
+    @property
+    def estimate(self) -> Estimate:
+        """How likely it is that one more schedule shows something new."""
+        return something_new(self.tally)
+
+    @property
+    def stopped_unstable(self) -> bool:
+        """Whether the campaign was to go on until it is stable, and had to stop before."""
+        return self.parameters.stable is not None and self.estimate.high >= self.parameters.stable

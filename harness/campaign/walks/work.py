@@ -1,0 +1,201 @@
+"""Walks as the work of a campaign: the schedules of `fuzz`, shrunk and certified as `fuzz` does it."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from epochfuzz.harness.campaign.walks import blocks, coverage, findings, parameters
+from epochfuzz.harness.campaign.walks.outcome import Outcome
+from epochfuzz.harness.campaign.walks.parameters import Parameters
+from epochfuzz.harness.campaign.work import Counts, Stage, Work
+from epochfuzz.harness.campaign.workers import Workers
+from epochfuzz.harness.search import findings as fuzz
+from epochfuzz.harness.search.estimate import something_new
+from epochfuzz.harness.search.findings import Engine, Finding
+from epochfuzz.harness.search.walk import Tally, Walker
+from epochfuzz.model import properties
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.campaign import Campaign, Progress
+
+_TASKS = "epochfuzz.harness.campaign.walks.tasks"
+_MOMENT = 0.001  # seconds, for a rate where a driver was killed before it had noted any
+
+
+class Walks(Work[Outcome]):
+    """Compiled random schedules. `engine` runs them."""
+
+    NAME = "walk"
+    PARAMETERS = parameters.SCHEMA
+    BLOCKS = blocks.SCHEMA
+    CANDIDATES: ClassVar[int] = fuzz.MOST_CANDIDATES  # failures of one kind that are shrunk, to keep the shortest
+
+    def __init__(self, asked: Parameters) -> None:
+        self.parameters = asked
+        self.model = asked.model
+        self.version = asked.version
+        self.seconds = asked.seconds
+        self.module = asked.module
+
+    @property
+    def heading(self) -> str:
+        """The seed and the configuration."""
+        return f"seed {self.parameters.seed} · {self.parameters.settings.text()}"
+
+    def row(self) -> dict[str, Any]:
+        """This as a row of PARAMETERS."""
+        return self.parameters.row()
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        """The work of a row of PARAMETERS. Raises ValueError."""
+        return cls(Parameters.from_row(row))
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What runs the schedules."""
+        return Walker(self.parameters.protocols, self.parameters.settings, self.parameters.seed)
+
+    def get_ready(self) -> None:
+        """Compile the walk."""
+        self.engine.walk(0, 1)
+
+    def block(self, number: int) -> dict[str, Any]:
+        """Walk the schedules of a block."""
+        first, count = self.parameters.range_of(number)
+        return blocks.row(first, self.engine.walk(first, count), self.parameters.protocols)
+
+    def number(self) -> Column:
+        """The number of a block."""
+        return F.floor(F.col("first") / self.parameters.block)
+
+    def compared(self) -> list[Column]:
+        """What has to be the same again."""
+        return [F.col(name) for name in ("schedules", "results", "steps", "errors")]
+
+    def named(self, number: int) -> str:
+        """A block as messages call it."""
+        return f"the block that begins with schedule {self.parameters.range_of(number)[0]}"
+
+    def counted(self) -> dict[str, Column]:
+        """Schedules, steps of machines, and by protocol events and how many schedules broke each property."""
+        columns = {"schedules": F.col("schedules"), "steps": F.col("steps")}
+        for i in range(len(self.parameters.protocols)):
+            result = F.col("results")[i]
+            columns[f"events {i}"] = result["events"]
+            columns |= {f"seen {i} {name}": result["seen"][name] for name in properties.NAMES}
+        return columns
+
+    def stages(self, campaign: "Campaign[Outcome]") -> Iterator[Stage]:
+        """All that was asked for; until stable, what is walked before each look at whether it is."""
+        first = 0
+        for end in self.parameters.rounds():
+            if end is not None and end < campaign.taken_up:
+                continue  # it was not stable then
+            yield Stage(first, end)
+            if end is None or self._is_stable(campaign):
+                return
+            first = end
+
+    def _is_stable(self, campaign: "Campaign[Outcome]") -> bool:
+        stable = self.parameters.stable
+        return stable is not None and something_new(self.tally(campaign)).high < stable
+
+    def progress(self, counts: Counts, seconds: float) -> str:
+        """How far it is."""
+        from epochfuzz.harness.views.summary import rate  # which draws: workers need not
+
+        events = sum(counts[f"events {i}"] for i in range(len(self.parameters.protocols)))
+        return (
+            f"{counts['schedules']:,} schedules · {rate((events + counts['steps']) / seconds)}"
+            f" · {self._broken(counts)} findings so far"
+        )
+
+    def _broken(self, counts: Counts) -> int:
+        """How many properties were broken that may not break, each counted for each protocol."""
+        permitted = properties.permitted(self.parameters.settings)
+        judged = [name for name in properties.NAMES if name not in permitted]
+        return sum(counts[f"seen {i} {name}"] > 0 for i in range(len(self.parameters.protocols)) for name in judged)
+
+    def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
+        """None where only stability ends the campaign: nobody knows when that is."""
+        if self.parameters.seconds is None and self.parameters.schedules is not None:
+            return max(0.0, self.parameters.schedules / counts["schedules"] - 1) * seconds
+        return super().seconds_remaining(counts, seconds)
+
+    def tally(self, campaign: "Campaign[Outcome]") -> Tally:
+        """The tally of all that is walked."""
+        return blocks.total(campaign.finished(), self.parameters.protocols)
+
+    def finish(self, campaign: "Campaign[Outcome]", progress: "Progress") -> dict[str, int]:
+        """From failures to findings and cases."""
+        from epochfuzz.harness.campaign.walks import cases  # which are YAML: workers need none
+        from epochfuzz.harness.cases.case import dump_case
+
+        tally = self.tally(campaign)
+        breaches = fuzz.breaches(self.parameters.protocols, self.parameters.settings, tally)
+        progress.doing(f"shrinking and certifying {len(breaches)} findings")
+        found = self._shrunk(campaign, breaches)
+        made = [cases.case_for(finding, self.parameters) for finding in found]
+        rows = [findings.row(each) | {"case": dump_case(case)} for each, case in zip(found, made, strict=True)]
+        campaign.directory.write_rows(rows, findings.SCHEMA, "findings")
+        self.look_for_unreached(campaign, tally, progress)
+        cases.write(made, campaign.directory)
+        return {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(rows)}
+
+    def _shrunk(self, campaign: "Campaign[Outcome]", breaches: list[fuzz.Breach]) -> list[Finding]:
+        """The findings of the breaches, each made by a task of its own."""
+        spark = campaign.directory.spark
+        argument = {"work": self.text, "breaches": [findings.breach_row(breach) for breach in breaches]}
+        numbers = spark.range(0, len(breaches), 1, max(1, len(breaches)))
+        shrunk = Workers(spark).map(numbers, f"{_TASKS}:shrink_breaches", argument, findings.SHRUNK)
+        found = {(row["protocol"], row["property"]): row for row in shrunk.toArrow().to_pylist()}
+        return [findings.from_row(found[breach.protocol.name, breach.property], self.parameters) for breach in breaches]
+
+    def look_for_unreached(self, campaign: "Campaign[Outcome]", tally: Tally, progress: "Progress") -> None:
+        """Write the table of situations; each protocol is searched by a task of its own."""
+        progress.doing("looking for situations that were not reached")
+        spark, protocols = campaign.directory.spark, self.parameters.protocols
+        numbers = spark.range(0, len(protocols), 1, len(protocols))
+        reached = Workers(spark).map(numbers, f"{_TASKS}:reach_situations", self.text, coverage.REACHABLE)
+        rows = coverage.rows(tally, protocols, reached.toArrow().to_pylist())
+        campaign.directory.write_rows(rows, coverage.SCHEMA, "situations")
+
+    def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
+        """What a finished campaign has shown."""
+        tally = self.tally(campaign)
+        rows = campaign.directory.read_rows("findings", findings.SCHEMA)
+        return Outcome(
+            parameters=self.parameters,
+            engine=self.engine,
+            tally=tally,
+            seconds=max(campaign.seconds(tally.schedules), _MOMENT),
+            findings=self.findings_of(rows),
+            errors=self.errors_of(rows),
+            steps=self.steps(campaign),
+            checked=campaign.checked(),
+            unreached=self._unreached(campaign),
+        )
+
+    def findings_of(self, rows: list[dict[str, Any]]) -> list[Finding]:
+        """The findings among the rows of their table."""
+        return [findings.from_row(row, self.parameters) for row in rows]
+
+    def errors_of(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The rows about errors of a machine of the user's own."""
+        return []
+
+    def steps(self, campaign: "Campaign[Outcome]") -> int:
+        """How many steps a machine of the user's own took."""
+        return 0
+
+    def _unreached(self, campaign: "Campaign[Outcome]") -> dict[str, list[int]]:
+        unreached: dict[str, list[int]] = {protocol.name: [] for protocol in self.parameters.protocols}
+        table = campaign.directory.read("situations", coverage.SCHEMA)
+        if table is not None:
+            for row in table.where("schedules = 0").toArrow().sort_by("situation").to_pylist():
+                unreached[row["protocol"]].append(row["situation"])
+        return unreached
