@@ -4,8 +4,10 @@ from dataclasses import dataclass, replace
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.conform import wire
+from epochfuzz.harness.conform.drive import Setting
 from epochfuzz.harness.conform.fault import JUDGED, Fault, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.healing import heal
+from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.lockstep import LockStep
 from epochfuzz.harness.conform.promises import Promises
 from epochfuzz.harness.conform.subject import Answering
@@ -75,7 +77,9 @@ class _Both:
         self.first_broken: dict[str, int] = {}
         self.differs: tuple[int, Fault] | None = None
         self._model = LockStep(protocol, settings)
-        self._promises = Promises(settings)
+        judge = Setting(protocol, settings, JudgedBy.PROMISES).judge()
+        assert isinstance(judge, Promises)
+        self._promises = judge
         self._number = 0
 
     def send(self, subject: Answering, number: int, event: int) -> None:
