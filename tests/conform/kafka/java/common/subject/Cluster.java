@@ -142,7 +142,15 @@ final class Cluster implements AutoCloseable {
         node.discardAnswer();  // to another fetcher thread
         node.asked = fetcher;
         node.answer = answer;
+        if (!isLookup(request.get()) && leader.broker.remoteLeo(node.id) == node.seen.leo()) {
+            leader.heard.add(node.id);
+        }
         return true;
+    }
+
+    /** Whether a request is for the end of an epoch, of which leaders note nothing. */
+    private static boolean isLookup(Object request) {
+        return request.getClass().getSimpleName().startsWith("OffsetsForLeaderEpoch");
     }
 
     private boolean receive(Node node) {
@@ -177,6 +185,7 @@ final class Cluster implements AutoCloseable {
         Disk image = node.disk.copyTo(freshDirectory());
         end(node);
         gate.forget(node.id);
+        node.heard.clear();
         node.disk = image;
         return true;
     }
@@ -283,6 +292,10 @@ final class Cluster implements AutoCloseable {
 
     /** A broker that has just started is given the state as it is; others are given what has changed. */
     private void tell(Node node, Decision decision) {
+        boolean led = node.seen.leader() == node.id;
+        if (decision.epoch() > node.seen.leaderEpoch()) {
+            node.heard.retainAll(led && decision.leader() == node.id ? decision.isr() : Set.of());
+        }
         node.broker.learn(node.version < 0 ? List.of(decision) : controller.between(node.version, decision));
         node.next = decision.epoch() + 1;
         node.version = decision.version();
@@ -299,9 +312,13 @@ final class Cluster implements AutoCloseable {
         return noteProposal(leader, proposed);
     }
 
+    /**
+     * Kafka's leaders look at who could join whenever that one fetches, and here they look again at what they noted then.
+     * Of a replica outside the ISR that is from this epoch, though a leader that stays leader does not forget it.
+     */
     private boolean expand(Node node) {
         Node leader = trueLeader();
-        if (leader == null || leader == node || !mayPropose(leader)
+        if (leader == null || leader == node || !mayPropose(leader) || !leader.heard.contains(node.id)
                 || rules.looksAtFollower() && !follows(node, leader)) {
             return false;
         }

@@ -1,5 +1,8 @@
 package subject;
 
+import java.util.HashSet;
+import java.util.Set;
+
 /** A replica, whether its broker is up or down. */
 final class Node {
     final int id;
@@ -10,6 +13,7 @@ final class Node {
     int answered = -1;  // and that it got in answer to a change of the ISR, as a leader
     Fetcher asked;  // the fetcher that waits for the answer in flight, if there is one
     Answer answer;
+    final Set<Integer> heard = new HashSet<>();  // as a leader: who has fetched from it, which is not forgotten as long as it is in the ISR
     long flushed;  // offsets below this survive the loss of power
     long checkpointed;  // the high watermark on disk
     Replica seen;
