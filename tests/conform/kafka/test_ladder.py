@@ -11,6 +11,7 @@ import pytest
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.conform.rerun import Rerun, rerun
 from epochfuzz.harness.conform.subject import CheckedSubject, CommandSubject
+from epochfuzz.model.events import parse_schedule
 from epochfuzz.model.protocols import parse_protocol
 from tests.conform.kafka import build, ladder
 from tests.conform.kafka.differences import DIFFERENCES, reason
@@ -88,6 +89,7 @@ def test_what_is_written_down_is_of_releases_and_cases_that_there_are() -> None:
     for difference in DIFFERENCES:
         assert set(difference.releases) <= {rung.name for rung in RUNGS}
         assert set(difference.cases) <= cases
+        assert parse_schedule(difference.schedule.split(", "))
     assert reason(RUNGS[0], "m1-loss") is None
 
 
