@@ -51,7 +51,7 @@ DIFFERENCES = (
         schedule="elect B, elect A, notify A, notify B, fetch A, receive A, elect B, notify B, notify B, produce B,"
         " fetch A, receive A, notify A, crash A, restart A",
         field="replicas.A.epochs",
-        reason="After a crash the log is read again, and an epoch of a batch that is above all in the leader epoch cache"
+        reason="After a crash the log is read again, and an epoch of a batch above all those in the leader epoch cache"
         " is put there (LogSegment.recover), such as one that becoming leader of an older epoch had removed.",
     ),
 )
