@@ -201,9 +201,10 @@ final class Cluster implements AutoCloseable {
     }
 
     private boolean restart(Node node) {
-        if (node.isUp() || !controller.register(node.id)) {
+        if (node.isUp()) {
             return false;
         }
+        controller.register(node.id);
         start(node);
         node.next = controller.epoch();
         node.version = -1;

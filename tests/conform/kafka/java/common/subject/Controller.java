@@ -6,7 +6,10 @@ import java.util.Map;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
-/** The controller of the partition: its decisions by leader epoch, the last of which is the current one. */
+/**
+ * The controller of the partition: its decisions by leader epoch, the last of which is the current one. The bound on
+ * epochs is the harness's business: when all is over, everybody has to return whatever it is.
+ */
 final class Controller {
     private final Settings settings;
     private final Rules rules;
@@ -35,10 +38,7 @@ final class Controller {
         return decisions.size() - 1;
     }
 
-    /**
-     * A member of the ISR becomes leader, or anyone, if that is allowed and no member is up. The bound on epochs is the
-     * harness's business: when all is over, somebody has to be elected whatever it is.
-     */
+    /** A member of the ISR becomes leader, or anyone, if that is allowed and no member is up. */
     boolean elect(int replica) {
         if (!isUp.test(replica) || replica == current().leader()) {
             return false;
@@ -56,22 +56,23 @@ final class Controller {
 
     /** The session of a replica is over: it leads no more, and leaves the ISR unless it is the last member. */
     boolean expire(int replica) {
-        boolean leads = current().leader() == replica;
-        boolean newEpoch = leads || rules.bumpsEpochOnFence();
-        if (newEpoch && isFull() || !wouldExpire(replica)) {
+        if (!wouldExpire(replica)) {
             return false;
         }
-        if (!newEpoch) {
+        boolean leads = current().leader() == replica;
+        if (leads || rules.bumpsEpochOnFence()) {
+            decide(leads ? Decision.NOBODY : current().leader(), without(replica));
+        } else {
             changeIsr(without(replica));
-            return true;
         }
-        decide(leads ? Decision.NOBODY : current().leader(), without(replica));
         return true;
     }
 
-    /** A replica that comes back registers, and may be found to have been away (KIP-380). False: not possible now. */
-    boolean register(int replica) {
-        return !rules.fencesRegistration() || !wouldExpire(replica) || expire(replica);
+    /** A replica that comes back registers, and may be found to have been away (KIP-380). */
+    void register(int replica) {
+        if (rules.fencesRegistration()) {
+            expire(replica);
+        }
     }
 
     /** Whether all of an ISR may be in it, of whom a leader knows these broker epochs. */
@@ -116,10 +117,6 @@ final class Controller {
 
     private boolean isFailOver() {
         return rules.dropsDeadOnFailOver() && (!current().hasLeader() || !isUp.test(current().leader()));
-    }
-
-    private boolean isFull() {
-        return epoch() >= settings.epochs();
     }
 
     private void decide(int leader, List<Integer> isr) {

@@ -9,8 +9,7 @@ record Settings(
         int minInsyncReplicas,
         boolean uncleanLeaderElection,
         boolean asynchronousCheckpoint,
-        int recordsPerFetch,
-        int epochs) {
+        int recordsPerFetch) {
 
     static Settings of(JsonObject config) {
         return new Settings(
@@ -19,7 +18,6 @@ record Settings(
                 config.get("min_insync_replicas").getAsInt(),
                 config.get("unclean_leader_election").getAsBoolean(),
                 config.get("asynchronous_checkpoint").getAsBoolean(),
-                config.get("records_per_fetch").getAsInt(),
-                config.get("epochs").getAsInt());
+                config.get("records_per_fetch").getAsInt());
     }
 }
