@@ -5,7 +5,7 @@
 MAIN_JOB = .venv/bin/epochfuzz campaign run --out build/campaign-$(shell date +%Y%m%d-%H%M%S) \
 	--protocol hw --protocol kip-101 --replicas 2 --for 15s
 
-.PHONY: fuzz test slow clean system
+.PHONY: fuzz test slow kafka clean system
 .DELETE_ON_ERROR:
 
 fuzz: .venv/installed
@@ -19,8 +19,13 @@ test: .venv/installed
 slow: .venv/installed
 	.venv/bin/python -m pytest --quiet -m slow
 
+# The corpus on Kafka's own broker code, release by release, beside the model. It needs a JDK and Maven, and says how to
+# get them; Maven fetches some hundred megabytes of jars, once.
+kafka: .venv/installed
+	.venv/bin/python -m tests.conform.kafka.ladder
+
 clean:
-	rm -rf .venv build *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache spark-warehouse
+	rm -rf .venv build tests/conform/kafka/target *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache spark-warehouse
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # constraints.txt pins what builds (pip, setuptools) as well as what runs. pip builds a distribution in an isolated

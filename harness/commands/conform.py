@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.conform.run import Conformance
 
 _CORPUS = Path("corpus")
+_PROCESSES_FOR = 50
 
 
 @options.configured()
@@ -41,6 +42,9 @@ def conform(
         int | None, typer.Option("--max-failures", min=1, help="Stop once that number of schedules has failed.")
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes of the subject at a time; 1.")] = None,
+    processes_for: Annotated[
+        int, typer.Option("--processes-for", min=1, help="Schedules that a process of the subject lives for.")
+    ] = _PROCESSES_FOR,
     timeout: Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds that an answer may take.")] = 5.0,
     corpus: Annotated[
         list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")
@@ -65,6 +69,7 @@ def conform(
     - `epochfuzz conform -- python -m tests.conform.subject`
     - `epochfuzz conform --protocol kip-101 --replicas 3 --jobs 2 -- ./my-broker --conformance`
     - `epochfuzz conform --judge promises --schedules 10000 --seed 7 --json -- node subject.js`
+    - `epochfuzz conform --processes-for 2000 -- java -jar my-subject.jar`
     - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /usr/local/bin/my-subject`
     """
     protocols = options.parse_protocols(protocol)
@@ -86,7 +91,9 @@ def conform(
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
-    plan = Plan(tuple(command), protocols, settings, schedules, seed, cases, judge, timeout, max_failures)
+    plan = Plan(
+        tuple(command), protocols, settings, schedules, seed, cases, judge, timeout, max_failures, processes_for
+    )
     again = _command_line(plan, corpus, campaign)
     out.print(f"seed {seed} · {settings.text()}")
     if campaign is not None:
@@ -97,7 +104,7 @@ def conform(
                 conformance = _campaign(plan, campaign, master, remote)
             else:
                 with show_search(out) as progress:
-                    conformance = run(plan, Processes(jobs or 1), progress.doing)
+                    conformance = run(plan, Processes(jobs or 1, progress.doing), progress.doing)
     except SubjectUnable as unable:
         raise BadInput(f"the subject is unable to run this protocol and configuration: {unable}") from None
     except CommandError as error:
@@ -174,6 +181,8 @@ def _command_line(plan: "Plan", corpus: list[Path] | None, campaign: str | None)
         words += ["--judge", plan.judged_by]
     if plan.max_failures is not None:
         words += ["--max-failures", str(plan.max_failures)]
+    if plan.processes_for != _PROCESSES_FOR:
+        words += ["--processes-for", str(plan.processes_for)]
     if plan.patience != PATIENCE:
         words += ["--timeout", f"{plan.patience:g}"]
     for path in corpus or []:

@@ -15,6 +15,7 @@ from epochfuzz.harness.commands import github, options
 from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input
 from epochfuzz.harness.commands.drawing import Format, draw, refuse_too_long
 from epochfuzz.harness.commands.output import BadInput, console, print_json, write_file
+from epochfuzz.harness.commands.rerun import replay_by_subject
 
 
 def replay(
@@ -32,6 +33,10 @@ def replay(
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Write what replay gives into the case files, as what they expect.")
     ] = False,
+    subject: Annotated[
+        str | None,
+        typer.Option("--subject", help="Replay by this command as well, which speaks the conformance protocol."),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Replay case files, and say whether each protocol does what the case expects.
@@ -43,11 +48,14 @@ def replay(
     - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol kip-320`
     - `epochfuzz replay corpus/documents/m1-loss.yaml --format svg --out m1-loss.svg`
     - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol hw --format tla --out m1_loss.tla`
+    - `epochfuzz replay corpus --protocol kip-320 --subject "python -m tests.conform.subject"`
     """
     if file is not None and format_ is None:
         raise BadInput("--out is the file for a drawing: say which with --format")
     if json and format_ is not None and file is None:
         raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
+    if subject is not None and (trace or format_ is not None or rewrite):
+        raise BadInput("--subject is for verdicts: it goes with --protocol and --json only")
     out = console(json or (format_ is not None and file is None))
     with mistakes_as_bad_input():
         cases = load_corpus(case)
@@ -56,9 +64,11 @@ def replay(
             for each in cases:
                 assert each.path is not None  # it was loaded from there
                 write_file(each.path, dump_case(each))
+        if not cases:
+            raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
+        if subject is not None:
+            return replay_by_subject(subject, cases, protocol, json=json)
         judged_cases = [judge(each, protocol) for each in cases]
-    if not judged_cases:
-        raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
     if format_ is not None:
         _draw(judged_cases, format_, file)
     if trace:

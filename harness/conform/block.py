@@ -5,6 +5,7 @@ of jobs, nor on the machine. A block can be pickled, and so can what comes of it
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from epochfuzz.harness.conform.drive import Driven, Setting, Shown, Sighting, drive
@@ -94,9 +95,10 @@ class BlockResult:
         self.given_up = self.unjudged >= MOST_UNJUDGED or any(map(_is_hopeless, driven.sightings))
 
 
-def run_block(block: Block) -> BlockResult:
-    """Run the trials of a block in order. Raises SubjectUnable and CommandError."""
+def run_block(block: Block, report: Callable[[str], None] = lambda doing: None) -> BlockResult:
+    """Run the trials of a block in order. Raises SubjectUnable and CommandError. `report` is told how far it is."""
     result = BlockResult()
+    report("starting the subject")
     with CommandSubject(block.command, block.patience) as subject:
         for trial in block.trials:
             setting = Setting(block.protocol, trial.settings, block.judged_by)
@@ -106,6 +108,7 @@ def run_block(block: Block) -> BlockResult:
                 if trial.case is None:
                     raise
                 result.unable[trial.case] = str(unable)
+            report(f"{result.cases + result.schedules:,} of {len(block.trials):,} schedules of this process")
             if result.given_up or result.unexpected >= (block.max_failures or math.inf):
                 break
     return result

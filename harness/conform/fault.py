@@ -74,5 +74,7 @@ def shown(value: Any) -> str:
             return str(value).lower()
         case list() | tuple():
             return f"[{', '.join(map(shown, value))}]"
+        case dict():
+            return ", ".join(f"{key}: {shown(each)}" for key, each in value.items()) or "-"
         case _:
             return str(value)

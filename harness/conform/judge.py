@@ -41,18 +41,27 @@ REPLICA_FIELDS = tuple(seen.name for seen in observation.REPLICA)
 CONTROLLER_FIELDS = tuple(seen.name for seen in observation.CONTROLLER)
 FIELDS = (*(f"replicas.{field}" for field in REPLICA_FIELDS), *(f"controller.{field}" for field in CONTROLLER_FIELDS))
 
+OWN = "own"  # what a replica or the controller shows here is the subject's own: shown to people, never compared
+
 
 def fields_of(shown: "Observation") -> Iterator[str]:
-    """The fields that an observation shows, in the manner of FIELDS; those that mean nothing are among them."""
+    """The fields that an observation shows, in the manner of FIELDS; those of the subject's own are among them, and
+    those that mean nothing.
+    """
     for part, content in shown.items():
         values: Any = content
         if part == "replicas":
             for replica in values.values():
-                yield from (f"replicas.{field}" for field in replica)
+                yield from _named("replicas", replica)
         elif part == "controller":
-            yield from (f"controller.{field}" for field in values)
+            yield from _named("controller", values)
         else:
             yield part
+
+
+def _named(part: str, values: dict[str, Any]) -> Iterator[str]:
+    yield from (f"{part}.{field}" for field in values if field != OWN)
+    yield from (f"{part}.{OWN}.{field}" for field in values.get(OWN, {}))
 
 
 def is_beyond_bounds(

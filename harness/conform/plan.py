@@ -12,7 +12,7 @@ from epochfuzz.harness.search import generate
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import Protocol, parse_protocol
 
-BLOCK = 50  # schedules; long enough for a start of the subject not to matter, short enough for jobs to share the work
+BLOCK = 50  # schedules that a process lives for: its start should not matter, and jobs should share the work
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,12 @@ class Plan:
     judged_by: JudgedBy = JudgedBy.LOCKSTEP
     patience: float = PATIENCE
     max_failures: int | None = None  # failing schedules after which to run no more
+    processes_for: int = BLOCK  # so many schedules does a process of the subject live
 
     @property
     def blocks(self) -> int:
         """How many blocks there are under each protocol."""
-        return bool(self.cases) + -(-self.schedules // BLOCK)
+        return bool(self.cases) + -(-self.schedules // self.processes_for)
 
     def trials(self, number: int) -> Iterator[Trial]:
         """The trials of a block: of the first, if there are cases, all of those; of the others, drawn schedules."""
@@ -40,8 +41,9 @@ class Plan:
         if number < 0:
             yield from (self.trial(None, case.id) for case in self.cases)
         else:
-            first = number * BLOCK
-            yield from (self.trial(i, None) for i in range(first, min(first + BLOCK, self.schedules)))
+            first = number * self.processes_for
+            last = min(first + self.processes_for, self.schedules)
+            yield from (self.trial(i, None) for i in range(first, last))
 
     def trial(self, number: int | None, case: str | None) -> Trial:
         """The drawn schedule of a number, or a case by its id."""
@@ -68,7 +70,7 @@ class Plan:
             "judge": str(self.judged_by),
             "timeout": self.patience,
             "max_failures": self.max_failures,
-            "block": BLOCK,
+            "block": self.processes_for,
         }
 
     @staticmethod
@@ -84,4 +86,5 @@ class Plan:
             judged_by=JudgedBy(document["judge"]),
             patience=document["timeout"],
             max_failures=document["max_failures"],
+            processes_for=document["block"],
         )

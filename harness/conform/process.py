@@ -19,7 +19,7 @@ from epochfuzz.harness.conform.fault import Kind, SubjectFailed
 
 MOST_LINE = 1 << 20
 KEPT_OUTPUT = 2048
-START_PATIENCE = 30.0  # for the first reply of a process: a virtual machine may have to start
+START_PATIENCE = 60.0  # for the first reply of a process: a virtual machine may have to start on a busy machine
 _PARTING_PATIENCE = 1.0  # how long a process has for leaving by itself once its standard input is closed
 _COOKIE = "EPOCHFUZZ_SUBJECT"
 

@@ -11,11 +11,12 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.fault import Kind, shown
-from epochfuzz.harness.conform.judge import FIELDS
+from epochfuzz.harness.conform.judge import FIELDS, OWN
 from epochfuzz.harness.conform.lockstep import LockStep, comparable, ordered
 from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.run import Conformance
+from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model.events import REPLICA_NAMES, VERBS, event_text, schedule_texts, verb_of
@@ -50,6 +51,7 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
     for title, names in (
         ("Events that were never applied", never_applied(conformance, plan)),
         ("Fields that were never shown, so never compared", never_shown(conformance)),
+        ("Fields of the subject's own, shown and not compared", own_fields(conformance)),
         ("Fields that mean nothing here", unknown_fields(conformance)),
     ):
         if names and conformance.shown.steps:
@@ -72,6 +74,7 @@ def document(conformance: Conformance, plan: Plan, saved: Mapping[int, Path]) ->
         "given_up": conformance.given_up,
         "never_applied": never_applied(conformance, plan),
         "never_shown": never_shown(conformance),
+        "own_fields": own_fields(conformance),
         "unknown_fields": unknown_fields(conformance),
         "unable": conformance.unable,
         "findings": [
@@ -113,7 +116,12 @@ def never_shown(conformance: Conformance) -> list[str]:
 
 def unknown_fields(conformance: Conformance) -> list[str]:
     """The fields of observations that are not of the protocol, perhaps misspelt."""
-    return sorted(conformance.shown.fields.keys() - set(FIELDS))
+    return sorted(conformance.shown.fields.keys() - {*FIELDS, *own_fields(conformance)})
+
+
+def own_fields(conformance: Conformance) -> list[str]:
+    """The fields of observations that the subject has declared to be its own."""
+    return sorted(field for field in conformance.shown.fields if field.split(".")[1:2] == [OWN])
 
 
 def _title(nonconformity: Nonconformity) -> Text:
@@ -145,7 +153,17 @@ def _beside(run: Run, nonconformity: Nonconformity) -> Table:
     table = Table("field", "model", "subject", title=f"After event {len(run.steps)}")
     for where, observed, expected in differences(subject, model):
         table.add_row(".".join(where), Text(shown(expected)), Text(shown(observed), "bold"))
+    for name, value in _own(observation):
+        table.add_row(name, "", Text(shown(value)))
     return table
+
+
+def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
+    """What the subject shows of its own, with the names of the fields."""
+    seen: dict[str, Any] = dict(observation)
+    parts = {f"replicas.{name}": replica for name, replica in sorted(seen.get("replicas", {}).items())}
+    for part, values in {**parts, "controller": seen.get("controller", {})}.items():
+        yield from ((f"{part}.{OWN}.{field}", value) for field, value in values.get(OWN, {}).items())
 
 
 def _observed(nonconformity: Nonconformity) -> Table:
@@ -156,16 +174,24 @@ def _observed(nonconformity: Nonconformity) -> Table:
         zip(nonconformity.sighting.sent, nonconformity.answers, strict=False), 1
     ):
         parts = ordered(observation)
-        replicas = (Text(_replica(parts["replicas"].get(name, {}))) for name in names)
+        own = dict(_own(observation))
+        replicas = (Text(_replica(parts["replicas"].get(name, {}), _of(name, own))) for name in names)
         style = "" if applied else "dim"
         table.add_row(str(number), event_text(event), *replicas, Text(_controller(parts["controller"])), style=style)
     return table
 
 
-def _replica(seen: dict[str, Any]) -> str:
+def _of(replica: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """What is a replica's of the subject's own."""
+    part = f"replicas.{replica}.{OWN}."
+    return {field.removeprefix(part): value for field, value in own.items() if field.startswith(part)}
+
+
+def _replica(seen: dict[str, Any], own: dict[str, Any]) -> str:
     if seen.get("up") is False:
         return "down"
     figures = [f"{field} {shown(seen[field])}" for field in ("hw", "leader", "leader_epoch") if field in seen]
+    figures += [f"{field} {shown(value)}" for field, value in own.items()]
     return "\n".join([" ".join(log_texts(seen.get("log", []))) or "-", ", ".join(figures)])
 
 

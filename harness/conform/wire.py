@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired, cast
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict  # pydantic wants this one up to Python 3.11
 
+from epochfuzz.harness.conform.judge import OWN
 from epochfuzz.model import observation
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import VERBS
@@ -44,6 +45,7 @@ _TYPES: dict[Shape, Any] = {
 def _observed(name: str, meaning: str, fields: Iterable[Seen]) -> Any:
     """The type of what can be seen of something, any part of which may be left out."""
     types = {seen.name: Annotated[_TYPES[seen.shape], Field(description=seen.meaning)] for seen in fields}
+    types[OWN] = Annotated[dict[str, Any], Field(description="fields of the subject's own: shown, never compared")]
     made: Any = TypedDict(name, types, total=False)  # type: ignore[misc]  # known only as this runs
     made.__doc__ = meaning
     return _open(made)

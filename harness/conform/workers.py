@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing
 from types import FrameType
@@ -21,11 +21,15 @@ _PARTING_PATIENCE = 3.0  # a subject that does not end by itself takes one of th
 
 
 class Processes:
-    """The crew of this machine: some processes, each with its own process of the subject."""
+    """The crew of this machine: some processes, each with its own process of the subject.
 
-    def __init__(self, jobs: int = 1) -> None:
+    A process can live for many schedules: `report` is told how far the one is that runs here, or that others start.
+    """
+
+    def __init__(self, jobs: int = 1, report: Callable[[str], None] = lambda doing: None) -> None:
         self.seconds = 0.0
         self._jobs = jobs
+        self._report = report
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """What comes of the plan's blocks under a protocol, in order."""
@@ -43,10 +47,11 @@ class Processes:
         return (nonconformity(plan, protocol, one, seen) for one, seen in failed)
 
     def _one_by_one(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
-        yield from map(run_block, blocks)
+        yield from (run_block(block, self._report) for block in blocks)
 
     def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         others = set(multiprocessing.active_children())
+        self._report(f"starting {self._jobs} processes of the subject")
         with ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_on_sigterm) as pool:
             try:
                 yield from _in_order(pool, blocks, 2 * self._jobs)

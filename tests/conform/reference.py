@@ -26,8 +26,7 @@ class Reference:
         return observe(self.execution.state)
 
 
-def main() -> None:
-    subject = Reference()
+def serve(subject: Reference) -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if request["op"] == "reset":
@@ -39,4 +38,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(Reference())

@@ -18,6 +18,7 @@ from epochfuzz.model.protocols import parse_protocol
 ROOT = Path(__file__).parents[2]
 SUBJECT = (sys.executable, "-m", "tests.conform.subject")
 REFERENCE = (sys.executable, "-m", "tests.conform.reference")
+OWN = (sys.executable, "-m", "tests.conform.own")
 
 
 def conform(

@@ -14,8 +14,8 @@ import pytest
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.conform import attempts, plan, run
-from tests.conform.running import REFERENCE, ROOT, SUBJECT
+from epochfuzz.harness.conform import attempts, run
+from tests.conform.running import OWN, REFERENCE, ROOT, SUBJECT
 
 HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
 DEFECTIVE = (*SUBJECT, "--defect", "shrinking-does-not-advance")
@@ -35,6 +35,7 @@ def test_a_subject_that_conforms_ends_with_0_and_says_how_much_was_run(epochfuzz
 def test_the_line_that_reproduces_a_run_names_all_that_it_was_asked_for(epochfuzz: Any) -> None:
     case = str(ROOT / "corpus" / "documents" / "m1-loss.yaml")
     words = ["--protocol", "kip-101", "--replicas", "3", "--power-loss", "--judge", "promises", "--max-failures", "2"]
+    words += ["--processes-for", "9"]
     words += ["--timeout", "7.5", "--corpus", case, "--schedules", "2", "--seed", "1"]
     assert f"reproduce: epochfuzz conform {' '.join(words)} -- " in epochfuzz("conform", *words, "--", *REFERENCE).out
 
@@ -109,9 +110,8 @@ def test_a_corpus_in_the_current_directory_is_found(epochfuzz: Any) -> None:
     assert ended.json["cases"] == len(load_corpus(["corpus"]))
 
 
-def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "BLOCK", 4)
-    words = ("--schedules", "15", "--seed", "3", "--json")
+def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
+    words = ("--schedules", "15", "--seed", "3", "--processes-for", "4", "--json")
     one, two = (epochfuzz("conform", *words, "--jobs", jobs, "--", *DEFECTIVE).json for jobs in ("1", "2"))
     for document in (one, two):
         del document["seconds"], document["steps_per_second"]
@@ -148,6 +148,22 @@ def test_what_was_never_applied_or_shown_is_named(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", "--protocol", "hw", *FEW, "--json", "--", *SUBJECT)
     assert ended.json["never_shown"] == ["replicas.epochs"]
     assert "power_loss" not in ended.json["never_applied"]
+
+
+def test_a_process_of_the_subject_lives_for_as_many_schedules_as_are_asked_for(epochfuzz: Any) -> None:
+    for schedules, started in (("5", 2), ("10", 1)):
+        epochfuzz("conform", *FEW, "--processes-for", schedules, "--", *OWN, f"starts-{schedules}")
+        assert Path(f"starts-{schedules}").read_text().split() == ["start"] * started
+
+
+def test_fields_of_the_subjects_own_are_shown_and_not_compared(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", *FEW, "--json", "--", *OWN, "starts")
+    assert ended.code == 0
+    assert ended.json["own_fields"] == ["controller.own.decisions", "replicas.own.flushed"]
+    assert ended.json["unknown_fields"] == []
+    differing = epochfuzz("conform", *FEW, "--", *OWN, "starts", "wrong")
+    assert differing.code == 1
+    assert "│ replicas.A.own.flushed" in differing.out
 
 
 def test_a_run_that_says_nothing_ends_with_4(epochfuzz: Any) -> None:

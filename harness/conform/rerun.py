@@ -1,0 +1,107 @@
+"""A case replayed by a subject: what breaks there, beside what breaks in the model."""
+
+from dataclasses import dataclass, replace
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.conform import wire
+from epochfuzz.harness.conform.drive import Setting
+from epochfuzz.harness.conform.fault import JUDGED, Fault, SubjectFailed, SubjectUnable
+from epochfuzz.harness.conform.healing import heal
+from epochfuzz.harness.conform.judge import JudgedBy
+from epochfuzz.harness.conform.lockstep import LockStep
+from epochfuzz.harness.conform.promises import Promises
+from epochfuzz.harness.conform.subject import Answering
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import VERBS, event_text, verb_of
+from epochfuzz.model.protocols import Protocol
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A case as it went on a subject, beside the model's run under a protocol.
+
+    `first_broken` is what the subject broke, as in Run. `differs` is the first fault in lock-step, with the number of
+    the event after which it was seen: something is not as in the model, or there was no answer that can be judged.
+    """
+
+    case: Case
+    model: Run
+    first_broken: dict[str, int]
+    differs: tuple[int, Fault] | None
+
+    @property
+    def subject(self) -> Run:
+        """The verdict on the subject in the terms of a run, whose steps are the model's."""
+        return replace(self.model, first_broken=self.first_broken)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the subject breaks what the model breaks, after the same event."""
+        if self.differs is not None and self.differs[1].kind not in JUDGED:
+            return False
+        return (self.subject.broken, self.subject.at) == (self.model.broken, self.model.at)
+
+
+def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
+    """Replay a case on a subject, from a reset on, and under a protocol of the model.
+
+    Raises SubjectUnable, if the subject lacks the protocol, the configuration or an event, and CommandError.
+    """
+    model = replay(case.events, protocol, case.settings)
+    settings = case.settings
+    judge = _Both(protocol, settings)
+    try:
+        verbs = subject.reset(wire.config_of(settings), protocol.name)
+        _refuse_lacking(case, verbs)
+        for number, event in enumerate(case.events, start=1):
+            judge.send(subject, number, event)
+        if case.events:
+            judge.end(len(case.events), heal(subject, settings, verbs))
+        subject.finish()
+    except SubjectFailed as failed:
+        judge.note(failed.fault)
+    return Rerun(case, model, judge.first_broken, judge.differs)
+
+
+def _refuse_lacking(case: Case, verbs: list[str]) -> None:
+    lacking = sorted({VERBS[verb_of(event)] for event in case.events} - set(verbs))
+    if lacking:
+        raise SubjectUnable(f"it has no {', '.join(lacking)}")
+
+
+class _Both:
+    """Judges by the promises to clients, to the end, and in lock-step, up to the first difference."""
+
+    def __init__(self, protocol: Protocol, settings: Configuration) -> None:
+        self.first_broken: dict[str, int] = {}
+        self.differs: tuple[int, Fault] | None = None
+        self._model = LockStep(protocol, settings)
+        judge = Setting(protocol, settings, JudgedBy.PROMISES).judge()
+        assert isinstance(judge, Promises)
+        self._promises = judge
+        self._number = 0
+
+    def send(self, subject: Answering, number: int, event: int) -> None:
+        self._number = number
+        if self.differs is None:
+            self._model.advance(event)
+        if not self._promises.advance(event):
+            return
+        applied = subject.apply(event_text(event))
+        observation = subject.observe()
+        if self.differs is None:
+            for fault in self._model.judge(event, applied, observation):
+                self.note(fault)
+        self._break(self._promises.judge(event, applied, observation))
+
+    def end(self, number: int, healed: wire.Observation) -> None:
+        self._number = number
+        self._break(self._promises.not_converged(healed))
+
+    def note(self, fault: Fault) -> None:
+        self.differs = self.differs or (self._number, fault)
+
+    def _break(self, faults: list[Fault]) -> None:
+        for fault in faults:
+            self.first_broken.setdefault(str(fault.field), self._number)

@@ -1,0 +1,61 @@
+"""Where Kafka's own code and the model differ, known and left as they are, each with its least schedule and why.
+
+The schedules are the shortest that were found; the last event of each is the one after which the field differs.
+"""
+
+from dataclasses import dataclass
+
+from tests.conform.kafka.rungs import RUNGS, Rung
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference: on the releases named a field is not the model's.
+
+    In the cases named, what breaks need not be what breaks in the model.
+    """
+
+    releases: tuple[str, ...]
+    schedule: str
+    field: str
+    reason: str
+    cases: tuple[str, ...] = ()
+
+    def covers(self, rung: Rung, case: str) -> bool:
+        """Whether this is why a release has another verdict on a case than the model."""
+        return rung.name in self.releases and case in self.cases
+
+
+_ALL = tuple(rung.name for rung in RUNGS)
+_WITH_EPOCHS = tuple(rung.name for rung in RUNGS if rung.name not in ("0.10.2.2", "2.8.1 as 0.10.2"))
+
+DIFFERENCES = (
+    Difference(
+        releases=("1.1.0",),
+        schedule="produce A, produce A, fetch B, receive B, fetch B, receive B",
+        field="replicas.B.hw",
+        reason="Until KAFKA-7104 (1.1.1, 2.0.0) an answer with records carried the high watermark as it was after the"
+        " fetch, so B's is one fetch ahead of the model's: kafka-1.1 is 1.1.1.",
+        cases=("kafka-6361-fast-leader-fail-over", "kafka-7415-epoch-below-the-first"),
+    ),
+    Difference(
+        releases=_ALL,
+        schedule="shrink B",
+        field="applied",
+        reason="A leader that has not heard of a follower since it leads takes it for lagging even while its own log is"
+        " empty (Partition.isFollowerOutOfSync: an unknown log end offset is not the leader's); to the model it is 0.",
+    ),
+    Difference(
+        releases=_WITH_EPOCHS,
+        schedule="elect B, elect A, notify A, notify B, fetch A, receive A, elect B, notify B, notify B, produce B,"
+        " fetch A, receive A, notify A, crash A, restart A",
+        field="replicas.A.epochs",
+        reason="After a crash the log is read again, and an epoch of a batch above all those in the leader epoch cache"
+        " is put there (LogSegment.recover), such as one that becoming leader of an older epoch had removed.",
+    ),
+)
+
+
+def reason(rung: Rung, case: str) -> str | None:
+    """Why a release may have another verdict on a case than the model; None if it may not."""
+    return next((each.reason for each in DIFFERENCES if each.covers(rung, case)), None)

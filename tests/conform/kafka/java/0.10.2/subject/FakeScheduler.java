@@ -1,0 +1,48 @@
+package subject;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import kafka.utils.Scheduler;
+import scala.Function0;
+import scala.runtime.BoxedUnit;
+
+/** Runs what is to happen soon when told to, and never what is to happen periodically. */
+final class FakeScheduler implements Scheduler {
+    private final Queue<Function0<BoxedUnit>> due = new ArrayDeque<>();
+
+    @Override public void schedule(
+            String name, Function0<BoxedUnit> task, long delay, long period, TimeUnit unit) {
+        if (period < 0 && delay <= 0) {
+            due.add(task);
+        }
+    }
+
+    void runDue() {
+        while (!due.isEmpty()) {
+            due.remove().apply();
+        }
+    }
+
+    // The defaults of schedule's parameters: Scala 2.11 leaves them to those who implement the trait.
+
+    public long schedule$default$3() {
+        return 0;
+    }
+
+    public long schedule$default$4() {
+        return -1;
+    }
+
+    public TimeUnit schedule$default$5() {
+        return TimeUnit.MILLISECONDS;
+    }
+
+    @Override public void startup() { }
+
+    @Override public void shutdown() { }
+
+    @Override public boolean isStarted() {
+        return true;
+    }
+}

@@ -1,0 +1,86 @@
+package subject;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import kafka.cluster.Replica;
+import kafka.server.FetchPartitionData;
+import kafka.server.QuotaFactory;
+import kafka.server.ReplicaManager;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.AbstractResponse;
+import org.apache.kafka.common.requests.EpochEndOffset;
+import org.apache.kafka.common.requests.FetchRequest;
+import org.apache.kafka.common.requests.ListOffsetRequest;
+import org.apache.kafka.common.requests.ListOffsetResponse;
+import org.apache.kafka.common.requests.OffsetsForLeaderEpochRequest;
+import org.apache.kafka.common.requests.OffsetsForLeaderEpochResponse;
+import scala.Option;
+import scala.Tuple2;
+import scala.collection.Seq;
+
+/** Answers the requests of followers from a ReplicaManager, as KafkaApis does. */
+final class Leader {
+    private final ReplicaManager manager;
+    private final FakeTimer timer;
+
+    Leader(ReplicaManager manager, FakeTimer timer) {
+        this.manager = manager;
+        this.timer = timer;
+    }
+
+    /** The answer; null if it is an error that leaves the follower as it was. */
+    Answer serve(Object request) {
+        if (request instanceof FetchRequest fetch) {
+            return fetch(fetch);
+        }
+        return epochEnd((OffsetsForLeaderEpochRequest) request);
+    }
+
+    private Answer epochEnd(OffsetsForLeaderEpochRequest request) {
+        Map<TopicPartition, EpochEndOffset> ends = Scala.map(
+                manager.lastOffsetForLeaderEpoch(Scala.map(request.epochsByTopicPartition())));
+        boolean refused = ends.get(Partitions.THE_ONE).hasError();
+        return refused ? null : new Answer(new OffsetsForLeaderEpochResponse(ends), null);
+    }
+
+    private Answer fetch(FetchRequest request) {
+        FetchPartitionData data = read(request);
+        AbstractResponse response = Api.fetchResponse(
+                data.error(), data.highWatermark(), data.logStartOffset(), Batches.copy(data.records()));
+        return switch (data.error()) {
+            case NONE -> new Answer(response, null);
+            case OFFSET_OUT_OF_RANGE -> new Answer(response, offsets());
+            default -> null;
+        };
+    }
+
+    /** A fetch for which there are no records waits in the purgatory until its time is over, and then reads again. */
+    private FetchPartitionData read(FetchRequest request) {
+        List<Tuple2<TopicPartition, FetchRequest.PartitionData>> wanted = new ArrayList<>();
+        request.fetchData().forEach((partition, data) -> wanted.add(new Tuple2<>(partition, data)));
+        List<FetchPartitionData> read = new ArrayList<>();
+        manager.fetchMessages(request.maxWait(), request.replicaId(), request.minBytes(), request.maxBytes(),
+                request.version() <= 2, Scala.seq(wanted), QuotaFactory.UnboundedQuota$.MODULE$,
+                Scala.<Seq<Tuple2<TopicPartition, FetchPartitionData>>>consumer(
+                        results -> Scala.list(results).forEach(result -> read.add(result._2()))),
+                request.isolationLevel());
+        timer.expireAll();
+        return read.get(0);
+    }
+
+    /** What the leader would answer now to the ListOffsets that follows on OFFSET_OUT_OF_RANGE. */
+    private java.util.function.UnaryOperator<Object> offsets() {
+        Replica replica = manager.getLeaderReplicaIfLocal(Partitions.THE_ONE);
+        long latest = replica.logEndOffset().messageOffset();
+        long earliest = replica.logStartOffset();
+        return asked -> {
+            ListOffsetRequest request = (ListOffsetRequest) asked;
+            boolean wantsEarliest = request.partitionTimestamps().get(Partitions.THE_ONE).equals(
+                    ListOffsetRequest.EARLIEST_TIMESTAMP);
+            return new ListOffsetResponse(Map.of(Partitions.THE_ONE, new ListOffsetResponse.PartitionData(
+                    Errors.NONE, ListOffsetResponse.UNKNOWN_TIMESTAMP, wantsEarliest ? earliest : latest)));
+        };
+    }
+}

@@ -1,0 +1,62 @@
+package subject;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.kafka.common.record.CompressionType;
+import org.apache.kafka.common.record.FileRecords;
+import org.apache.kafka.common.record.MemoryRecords;
+import org.apache.kafka.common.record.MutableRecordBatch;
+import org.apache.kafka.common.record.Record;
+import org.apache.kafka.common.record.RecordBatch;
+import org.apache.kafka.common.record.Records;
+import org.apache.kafka.common.record.SimpleRecord;
+
+/** Records in Kafka's formats, one a batch. All values have one length, so all batches of a format do. */
+final class Batches {
+    private static final long TIMESTAMP = 1_600_000_000_000L;  // none of a message may depend on the clock
+
+    private Batches() { }
+
+    static MemoryRecords of(Replica.Entry entry, byte magic) {
+        SimpleRecord record = new SimpleRecord(TIMESTAMP, null, entry.text().getBytes(StandardCharsets.UTF_8));
+        return MemoryRecords.withRecords(magic, CompressionType.NONE, record);
+    }
+
+    /** A copy, because records that were read from a log are a part of its file, and change with it. */
+    static MemoryRecords copy(Records records) {
+        if (records instanceof MemoryRecords inMemory) {
+            return inMemory;
+        }
+        try {
+            FileRecords file = (FileRecords) records;
+            ByteBuffer buffer = ByteBuffer.allocate(file.sizeInBytes());
+            file.readInto(buffer, 0);
+            return MemoryRecords.readableRecords(buffer);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    static List<Replica.Entry> onDisk(Disk disk) {
+        try {
+            List<Replica.Entry> entries = new ArrayList<>();
+            ByteBuffer bytes = ByteBuffer.wrap(
+                    Files.exists(disk.segment()) ? Files.readAllBytes(disk.segment()) : new byte[0]);
+            for (MutableRecordBatch batch : MemoryRecords.readableRecords(bytes).batches()) {
+                for (Record record : batch) {
+                    Replica.Entry written = Replica.Entry.of(StandardCharsets.UTF_8.decode(record.value()).toString());
+                    boolean hasEpoch = batch.magic() >= RecordBatch.MAGIC_VALUE_V2;
+                    entries.add(hasEpoch ? written.withEpoch(batch.partitionLeaderEpoch()) : written);
+                }
+            }
+            return entries;
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+}

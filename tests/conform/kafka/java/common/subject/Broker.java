@@ -1,0 +1,45 @@
+package subject;
+
+import java.util.List;
+
+/** A broker of some Kafka release, up, with its replica of the partition: what each release's own classes are made to do. */
+interface Broker {
+    /**
+     * The last of these decisions arrives. The others lead up to it from the one that the broker knew: ZooKeeper's
+     * controller sends a state, whereas KRaft's writes a log of changes, which a broker may apply many at a time.
+     */
+    void learn(List<Decision> decisions);
+
+    /** The controller has registered a broker anew; brokerEpochs has it. */
+    default void noteRegistration(int broker) { }
+
+    /** A client's record arrives. False: it was refused, by NOT_ENOUGH_REPLICAS or for not being leader. */
+    boolean append(int record, boolean acksAll);
+
+    /** The fetcher thread towards a leader; null if there never was one. */
+    Fetcher fetcher(int leader);
+
+    /** As a leader, answers a follower's request; null if the answer is an error by which nothing happens. */
+    Answer serve(Object request);
+
+    /** As a leader, looks for replicas that lag and proposes to the gate that they leave the ISR. */
+    void proposeShrink(int follower);
+
+    /** As a leader, looks once more at what it knows of a follower, and proposes to the gate that it joins the ISR. */
+    void proposeExpand(int follower);
+
+    /** As a leader, the end of a follower's log as far as it knows; negative if it does not. */
+    long remoteLeo(int follower);
+
+    /** Writes the high watermark to disk. */
+    void checkpoint();
+
+    /** Forces the log to disk. */
+    void flush();
+
+    /** Frees what memory and the operating system hold of a broker whose process is gone. */
+    void abandon();
+
+    /** What can be seen of its replica. */
+    Replica replica();
+}

@@ -1,0 +1,455 @@
+package subject;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/** The replicas of one partition and their controller. Its events are those of docs/conformance.md. */
+final class Cluster implements AutoCloseable {
+    private static final String NAMES = "ABCDE";
+    private static final List<String> VERBS = List.of("produce", "fetch", "receive", "drop", "crash", "power_loss",
+            "restart", "notify", "catch_up", "elect", "expire", "shrink", "expand", "flush", "checkpoint");
+    private static final List<String> ALTER_PARTITION = List.of("alter", "altered", "resend");
+    private static final Path MEMORY = Path.of("/dev/shm");
+
+    private final Release release;
+    private final Path root;
+    private final List<Node> nodes = new ArrayList<>();
+    private FakeTime time;
+    private Settings settings;
+    private Rules rules;
+    private Controller controller;
+    private IsrGate gate;
+    private long[] brokerEpochs;
+    private int produced;
+    private int disks;
+
+    Cluster(Release release) throws IOException {
+        this.release = release;
+        root = Files.isDirectory(MEMORY)
+                ? Files.createTempDirectory(MEMORY, "conform-kafka-") : Files.createTempDirectory("conform-kafka-");
+        Runtime.getRuntime().addShutdownHook(new Thread(new Disk(root)::delete));
+    }
+
+    @Override public void close() {
+        nodes.forEach(this::end);
+        new Disk(root).delete();
+    }
+
+    void reset(Settings chosen, String protocol) throws IOException {
+        nodes.forEach(this::end);
+        nodes.clear();
+        settings = chosen;
+        rules = Rules.of(release, protocol);
+        time = new FakeTime();
+        produced = 0;
+        brokerEpochs = new long[settings.replicas()];
+        controller = new Controller(settings, rules, id -> nodes.get(id).isUp(), brokerEpochs);
+        gate = new IsrGate(controller, rules);
+        for (int id = 0; id < settings.replicas(); id++) {
+            Node node = new Node(id);
+            node.disk = new Disk(Files.createDirectory(freshDirectory()));
+            nodes.add(node);
+        }
+        for (Node node : nodes) {
+            start(node);
+            learn(node, controller.current());
+        }
+        settle();
+        nodes.forEach(this::finishTruncating);
+    }
+
+    /** Nothing is under way at the start: whoever asks where to cut its log, which is empty, has been answered. */
+    private void finishTruncating(Node node) {
+        while (node.seen.truncating() && fetch(node)) {
+            receive(node);
+            node.look();
+        }
+    }
+
+    List<String> verbs() {
+        return rules.changesIsrAtOnce() ? VERBS : Stream.concat(VERBS.stream(), ALTER_PARTITION.stream()).toList();
+    }
+
+    /** Carries out an event such as {@code fetch B}. */
+    boolean apply(String event) throws IOException {
+        String[] words = event.split(" ");
+        Node node = nodes.get(NAMES.indexOf(words[1]));
+        time.leap();
+        boolean applied = carryOut(words[0], node);
+        settle();
+        return applied;
+    }
+
+    private boolean carryOut(String verb, Node node) throws IOException {
+        return switch (verb) {
+            case "produce" -> produce(node);
+            case "fetch" -> fetch(node);
+            case "receive" -> receive(node);
+            case "drop" -> drop(node);
+            case "crash" -> crash(node);
+            case "power_loss" -> losePower(node);
+            case "restart" -> restart(node);
+            case "notify" -> notify(node);
+            case "catch_up" -> catchUp(node);
+            case "elect" -> controller.elect(node.id);
+            case "expire" -> controller.expire(node.id);
+            case "shrink" -> shrink(node);
+            case "expand" -> expand(node);
+            case "flush" -> flush(node);
+            case "checkpoint" -> checkpoint(node);
+            case "alter" -> gate.decide(node.id);
+            case "altered" -> altered(node);
+            case "resend" -> gate.resend(node.id);
+            default -> throw new IllegalArgumentException("no such event: " + verb);
+        };
+    }
+
+    // Replication
+
+    private boolean produce(Node node) {
+        boolean appended = node.isUp() && node.broker.append(produced, settings.acksAll());
+        produced += appended ? 1 : 0;
+        return appended;
+    }
+
+    /** The follower asks the leader that it knows, which answers. An error leaves all as it was. */
+    private boolean fetch(Node node) {
+        Node leader = node.isUp() && node.seen.leader() != Decision.NOBODY ? nodes.get(node.seen.leader()) : node;
+        if (leader == node || !leader.isUp() || node.answer != null && node.asked.leader() == leader.id) {
+            return false;
+        }
+        Fetcher fetcher = node.broker.fetcher(leader.id);
+        Optional<Object> request = fetcher.ask();
+        if (request.isEmpty()) {
+            return false;
+        }
+        Answer answer = leader.broker.serve(request.get());
+        if (answer == null) {
+            fetcher.giveUp();
+            return false;
+        }
+        node.discardAnswer();  // to another fetcher thread
+        node.asked = fetcher;
+        node.answer = answer;
+        if (!isLookup(request.get()) && leader.broker.remoteLeo(node.id) == node.seen.leo()) {
+            leader.heard.add(node.id);
+        }
+        return true;
+    }
+
+    /** Whether a request is for the end of an epoch, of which leaders note nothing. */
+    private static boolean isLookup(Object request) {
+        return request.getClass().getSimpleName().startsWith("OffsetsForLeaderEpoch");
+    }
+
+    private boolean receive(Node node) {
+        if (node.answer == null) {
+            return false;
+        }
+        Fetcher fetcher = node.asked;
+        Answer answer = node.answer;
+        node.asked = null;
+        node.answer = null;
+        try {
+            fetcher.receive(answer);
+        } catch (Halted halted) {
+            crash(node);
+        }
+        return true;
+    }
+
+    private boolean drop(Node node) {
+        boolean wasInFlight = node.answer != null;
+        node.discardAnswer();
+        return wasInFlight;
+    }
+
+    // Faults
+
+    /** What is on disk at this moment is what a process leaves that is killed. */
+    private boolean crash(Node node) {
+        if (!node.isUp()) {
+            return false;
+        }
+        Disk image = node.disk.copyTo(freshDirectory());
+        end(node);
+        gate.forget(node.id);
+        node.heard.clear();
+        node.disk = image;
+        return true;
+    }
+
+    private boolean losePower(Node node) {
+        if (!node.isUp()) {
+            return false;
+        }
+        long size = node.seen.leo() == 0 ? 0 : node.disk.segmentSize() / node.seen.leo() * node.flushed;
+        crash(node);
+        node.disk.loseAllBut(size);
+        return true;
+    }
+
+    private boolean restart(Node node) {
+        if (node.isUp()) {
+            return false;
+        }
+        controller.register(node.id);
+        start(node);
+        node.next = controller.epoch();
+        node.version = -1;
+        node.answered = -1;
+        return true;
+    }
+
+    private boolean flush(Node node) {
+        if (!node.isUp() || node.flushed == node.seen.leo()) {
+            return false;
+        }
+        node.broker.flush();
+        node.flushed = node.seen.leo();
+        return true;
+    }
+
+    private boolean checkpoint(Node node) {
+        if (!node.isUp() || node.checkpointed == node.seen.hw()) {
+            return false;
+        }
+        node.broker.checkpoint();
+        node.checkpointed = node.seen.hw();
+        return true;
+    }
+
+    // Decisions
+
+    /** The next decision; where replicas ignore one without a leader, they are sent it, and the one after it counts. */
+    private boolean notify(Node node) {
+        return node.isUp() && (learnUpTo(node, nextDecision(node)) || refresh(node));
+    }
+
+    /** Under KRaft the leader hears of a change of the ISR that the controller made, without a new epoch. */
+    private boolean refresh(Node node) {
+        if (node != trueLeader() || isCurrent(node)) {
+            return false;
+        }
+        tell(node, controller.current());
+        return true;
+    }
+
+    /** The latest decision, if there are two at least; one without a leader may be among them, or be the latest. */
+    private boolean catchUp(Node node) {
+        int last = lastDecision();
+        return node.isUp() && node.next < controller.epoch() && node.next <= last && learnUpTo(node, last);
+    }
+
+    private int nextDecision(Node node) {
+        int epoch = node.next;
+        while (epoch <= controller.epoch() && !counts(epoch)) {
+            epoch++;
+        }
+        return epoch;
+    }
+
+    private int lastDecision() {
+        int epoch = controller.epoch();
+        while (!counts(epoch)) {
+            epoch--;
+        }
+        return epoch;
+    }
+
+    private boolean counts(int epoch) {
+        return rules.obeysLeaderless() || controller.of(epoch).hasLeader();
+    }
+
+    private boolean learnUpTo(Node node, int epoch) {
+        if (epoch > controller.epoch()) {
+            return false;
+        }
+        learn(node, controller.of(epoch));
+        return true;
+    }
+
+    private void learn(Node node, Decision decision) {
+        if (!rules.keepsLateAnswers()) {
+            node.discardAnswer();
+        }
+        tell(node, decision);
+        Fetcher fetcher = node.broker.fetcher(decision.leader());
+        if (fetcher != null && !fetcher.isWaiting()) {
+            fetcher.passSilently();
+        }
+    }
+
+    /** A broker that has just started is given the state as it is; others are given what has changed. */
+    private void tell(Node node, Decision decision) {
+        boolean led = node.seen.leader() == node.id;
+        if (decision.epoch() > node.seen.leaderEpoch()) {
+            node.heard.retainAll(led && decision.leader() == node.id ? decision.isr() : Set.of());
+        }
+        node.broker.learn(node.version < 0 ? List.of(decision) : controller.between(node.version, decision));
+        node.next = decision.epoch() + 1;
+        node.version = decision.version();
+    }
+
+    // In-sync replicas
+
+    private boolean shrink(Node node) {
+        Node leader = trueLeader();
+        if (leader == null || leader == node || !mayPropose(leader)) {
+            return false;
+        }
+        boolean proposed = gate.opensToRemove(node.id, leader.version(), () -> leader.broker.proposeShrink(node.id));
+        return noteProposal(leader, proposed);
+    }
+
+    /**
+     * Kafka's leaders look at who could join whenever that one fetches, and here they look again at what they noted then.
+     * Of a replica outside the ISR that is from this epoch, though a leader that stays leader does not forget it.
+     */
+    private boolean expand(Node node) {
+        Node leader = trueLeader();
+        if (leader == null || leader == node || !mayPropose(leader) || !leader.heard.contains(node.id)
+                || rules.looksAtFollower() && !follows(node, leader)) {
+            return false;
+        }
+        boolean proposed = gate.opensToAdd(node.id, leader.version(), () -> leader.broker.proposeExpand(node.id));
+        return noteProposal(leader, proposed);
+    }
+
+    /** One request at a time; where a change is one event, the controller takes it if nothing has changed meanwhile. */
+    private boolean mayPropose(Node leader) {
+        return rules.changesIsrAtOnce() ? isCurrent(leader) : !gate.isBusy(leader.id);
+    }
+
+    private boolean noteProposal(Node leader, boolean proposed) {
+        if (proposed && rules.changesIsrAtOnce()) {
+            leader.answered = controller.version();
+        }
+        return proposed;
+    }
+
+    private boolean altered(Node leader) {
+        int version = gate.answer(leader.id);
+        leader.answered = Math.max(leader.answered, version);
+        return version >= 0;
+    }
+
+    private static boolean follows(Node node, Node leader) {
+        return node.isUp() && node.seen.leader() == leader.id && !node.seen.truncating();
+    }
+
+    /** Whether a leader knows the partition's state as it is now. Under ZooKeeper nobody else changes it in an epoch. */
+    private boolean isCurrent(Node leader) {
+        return leader.version() == controller.version();
+    }
+
+    /** The leader by the current decision, if it knows; nobody else may change the ISR. */
+    private Node trueLeader() {
+        if (!controller.current().hasLeader()) {
+            return null;
+        }
+        Node leader = nodes.get(controller.current().leader());
+        return leader.isUp() && leader.next > controller.epoch() ? leader : null;
+    }
+
+    // Brokers
+
+    private void start(Node node) {
+        brokerEpochs[node.id]++;
+        node.broker = new KafkaBroker(new Host(node.id, release, settings, node.disk, time, gate, brokerEpochs));
+        nodes.stream().filter(other -> other != node && other.isUp())
+                .forEach(other -> other.broker.noteRegistration(node.id));
+        node.look();
+        node.checkpointed = node.disk.highWatermark();
+    }
+
+    private void end(Node node) {
+        if (node.isUp()) {
+            node.discardAnswer();
+            node.broker.abandon();
+            node.broker = null;
+        }
+        node.disk.delete();
+    }
+
+    private Path freshDirectory() {
+        return root.resolve(String.valueOf(disks++));
+    }
+
+    // What can be seen
+
+    private void settle() {
+        for (Node node : nodes) {
+            node.look();
+            if (node.isUp() && !settings.asynchronousCheckpoint() && node.next > 0) {
+                checkpoint(node);
+            }
+        }
+        Node leader = trueLeader();
+        if (leader != null && isCurrent(leader) && !leader.seen.isr().equals(new TreeSet<>(controller.current().isr()))) {
+            throw new IllegalStateException("the leader's ISR is " + leader.seen.isr() + ", the controller's "
+                    + controller.current().isr());
+        }
+    }
+
+    Map<String, Object> observe() {
+        Map<String, Object> replicas = new LinkedHashMap<>();
+        for (Node node : nodes) {
+            replicas.put(name(node.id), observe(node));
+        }
+        Map<String, Object> current = new LinkedHashMap<>();
+        current.put("leader", name(controller.current().leader()));
+        current.put("epoch", controller.epoch());
+        current.put("isr", names(controller.current().isr()));
+        return Map.of("replicas", replicas, "controller", current);
+    }
+
+    private Map<String, Object> observe(Node node) {
+        Replica seen = node.seen;
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("up", node.isUp());
+        shown.put("leo", seen.leo());
+        shown.put("hw", Math.max(0, seen.hw()));  // a leader up to 2.1 may not know it, and shows nothing to consumers
+        shown.put("log", seen.log().stream().map(entry -> List.of("m" + entry.number(), entry.epoch())).toList());
+        if (seen.epochs() != null) {
+            shown.put("epochs", seen.epochs());
+        }
+        shown.put("leader", name(seen.leader()));
+        shown.put("leader_epoch", seen.leaderEpoch() < 0 ? null : seen.leaderEpoch());
+        if (seen.isr() != null) {
+            shown.put("own", Map.of("remote_leo", remoteLeos(node), "isr", names(seen.isr())));
+        }
+        return shown;
+    }
+
+    /** What a leader knows of the others; nothing of those that have not fetched from it. */
+    private Map<String, Long> remoteLeos(Node leader) {
+        Map<String, Long> known = new TreeMap<>();
+        for (Node node : nodes) {
+            long leo = node == leader ? -1 : leader.broker.remoteLeo(node.id);
+            if (leo >= 0) {
+                known.put(name(node.id), leo);
+            }
+        }
+        return known;
+    }
+
+    private static List<String> names(Collection<Integer> ids) {
+        return ids.stream().sorted().map(Cluster::name).toList();
+    }
+
+    private static String name(int id) {
+        return id == Decision.NOBODY ? null : NAMES.substring(id, id + 1);
+    }
+}

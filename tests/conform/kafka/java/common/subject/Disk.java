@@ -1,0 +1,104 @@
+package subject;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The log directory of a broker, and what is in it in the formats that have stayed the same. */
+record Disk(Path directory) {
+    private static final String PARTITION = Partitions.TOPIC + "-" + Partitions.PARTITION;
+    private static final String SEGMENT = "00000000000000000000.log";
+
+    /**
+     * What a process that dies now leaves behind. A copy: Java's lock on a log directory cannot be had twice in one
+     * process, whereas the lock of a process that is gone is gone too.
+     */
+    Disk copyTo(Path other) {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path from : (Iterable<Path>) files::iterator) {
+                if (!from.endsWith(".lock")) {
+                    Files.copy(from, other.resolve(directory.relativize(from)));
+                }
+            }
+            return new Disk(other);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    void delete() {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path each : (Iterable<Path>) files.sorted(Comparator.reverseOrder())::iterator) {
+                Files.delete(each);
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    Path segment() {
+        return directory.resolve(PARTITION).resolve(SEGMENT);
+    }
+
+    long segmentSize() {
+        try {
+            return Files.exists(segment()) ? Files.size(segment()) : 0;
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    /** What a broker would start with. */
+    Replica replica() {
+        List<Replica.Entry> log = Batches.onDisk(this);
+        return new Replica(log.size(), Math.min(highWatermark(), log.size()), log, epochs(), Decision.NOBODY, -1, null, false);
+    }
+
+    /** Cuts the log to so many of its bytes, as a machine does that loses power. */
+    void loseAllBut(long bytes) {
+        try (FileChannel segment = FileChannel.open(segment(), StandardOpenOption.WRITE)) {
+            segment.truncate(bytes);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    /** replication-offset-checkpoint: a version, a count, and topic, partition and offset a line. */
+    long highWatermark() {
+        return lines(directory.resolve("replication-offset-checkpoint")).stream()
+                .map(line -> line.split(" "))
+                .filter(words -> words[0].equals(Partitions.TOPIC))
+                .mapToLong(words -> Long.parseLong(words[2]))
+                .findFirst().orElse(0);
+    }
+
+    /** leader-epoch-checkpoint: a version, a count, and epoch and start offset a line; null where there is none. */
+    List<long[]> epochs() {
+        Path checkpoint = directory.resolve(PARTITION).resolve("leader-epoch-checkpoint");
+        if (!Files.exists(checkpoint)) {
+            return null;
+        }
+        List<long[]> entries = new ArrayList<>();
+        for (String line : lines(checkpoint)) {
+            String[] words = line.split(" ");
+            entries.add(new long[] {Long.parseLong(words[0]), Long.parseLong(words[1])});
+        }
+        return entries;
+    }
+
+    private static List<String> lines(Path checkpoint) {
+        try {
+            List<String> lines = Files.exists(checkpoint) ? Files.readAllLines(checkpoint) : List.of();
+            return lines.subList(Math.min(2, lines.size()), lines.size());
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package subject;
+
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+
+/**
+ * A follower's fetcher thread towards one leader, run one pass of its doWork() at a time.
+ *
+ * <p>Kafka's thread builds a request, waits for the leader, and processes the answer; nothing changes but in the
+ * processing. So a pass is suspended where the thread waits: {@link #ask} is the first half, {@link #receive} the
+ * second. Whatever happens to the follower in between meets Kafka's own code for answers that come late.
+ *
+ * <p>A pass asks its leader once. What it asks after that gets an empty answer, in which no partition is mentioned, and
+ * which has no effect on any release. The exception is ListOffsets, which is part of the processing of an answer.
+ */
+final class Fetcher {
+    private static final Answer NONE = new Answer(new Object(), null);
+
+    private final int leader;
+    private final UnaryOperator<Object> empty;
+    private final Predicate<Object> asksForOffsets;
+    private Runnable doWork;
+    private Coroutine pass;
+    private boolean silent;
+    private RuntimeException broken;
+    private Answer answer;
+
+    /** {@code empty} makes an empty answer to a request; {@code asksForOffsets} tells ListOffsets requests. */
+    Fetcher(int leader, UnaryOperator<Object> empty, Predicate<Object> asksForOffsets) {
+        this.leader = leader;
+        this.empty = empty;
+        this.asksForOffsets = asksForOffsets;
+    }
+
+    int leader() {
+        return leader;
+    }
+
+    /** Kafka's code makes a new thread now and then; the latest is the one that works. */
+    void works(Runnable thread) {
+        doWork = thread;
+    }
+
+    boolean isWaiting() {
+        return pass != null;
+    }
+
+    /** The first half of a pass: the request, if there is one. */
+    Optional<Object> ask() {
+        pass = new Coroutine();
+        answer = null;
+        Object request = pass.start(doWork);
+        if (request == null) {
+            pass = null;
+        }
+        check();
+        return Optional.ofNullable(request);
+    }
+
+    /** The second half. */
+    void receive(Answer arrived) {
+        answer = arrived;
+        try {
+            pass.resume(arrived.response());
+        } finally {
+            pass = null;
+        }
+        check();
+    }
+
+    /** The second half of a pass that nobody answers. */
+    void giveUp() {
+        receive(NONE);
+    }
+
+    /** A whole pass in which nobody answers, for what the thread does without asking. */
+    void passSilently() {
+        silent = true;
+        try {
+            doWork.run();
+        } finally {
+            silent = false;
+        }
+        check();
+    }
+
+    /**
+     * Work of ours that Kafka's code calls. Its failures are ours too, and thrown where a pass ends, for Kafka's code
+     * catches whatever it meets.
+     */
+    <T> T guarded(Supplier<T> work) {
+        try {
+            return work.get();
+        } catch (RuntimeException failure) {
+            broken = failure;
+            throw failure;
+        }
+    }
+
+    private void check() {
+        if (broken != null) {
+            throw new IllegalStateException("the adapter failed in a fetcher thread", broken);
+        }
+    }
+
+    /** Called by Kafka's code, on the thread of the pass, to ask the leader. */
+    Object send(Object request) {
+        if (asksForOffsets.test(request)) {
+            return offsets(request);
+        }
+        if (silent || answer != null || pass == null) {
+            return empty.apply(request);
+        }
+        Object response = pass.ask(request);
+        return response == NONE.response() ? empty.apply(request) : response;
+    }
+
+    private Object offsets(Object request) {
+        if (answer == null || answer.offsets() == null) {
+            throw new IllegalStateException("offsets were asked for that no answer can have led to: " + request);
+        }
+        return answer.offsets().apply(request);
+    }
+}

@@ -1,0 +1,8 @@
+package subject;
+
+/**
+ * What a broker is started with.
+ *
+ * @param brokerEpochs by broker, a number that a broker gets anew whenever it registers (KIP-380, KIP-903)
+ */
+record Host(int id, Release release, Settings settings, Disk disk, FakeTime time, Gate gate, long[] brokerEpochs) { }

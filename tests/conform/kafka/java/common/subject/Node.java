@@ -1,0 +1,48 @@
+package subject;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/** A replica, whether its broker is up or down. */
+final class Node {
+    final int id;
+    Disk disk;
+    Broker broker;  // null while it is down
+    int next;  // of the controller's decisions, the first that it has not learned
+    int version = -1;  // of the partition's state that it was told of; -1 if it has just started
+    int answered = -1;  // and that it got in answer to a change of the ISR, as a leader
+    Fetcher asked;  // the fetcher that waits for the answer in flight, if there is one
+    Answer answer;
+    final Set<Integer> heard = new HashSet<>();  // as a leader: who has fetched from it, which is not forgotten as long as it is in the ISR
+    long flushed;  // offsets below this survive the loss of power
+    long checkpointed;  // the high watermark on disk
+    Replica seen;
+
+    Node(int id) {
+        this.id = id;
+    }
+
+    /** The version of the partition's state that it knows. */
+    int version() {
+        return Math.max(version, answered);
+    }
+
+    boolean isUp() {
+        return broker != null;
+    }
+
+    /** Looks at the replica; on disk, if there is no process to ask. */
+    void look() {
+        seen = isUp() ? broker.replica() : disk.replica();
+        flushed = Math.min(flushed, seen.leo());
+    }
+
+    /** Nothing is in flight any more. */
+    void discardAnswer() {
+        if (asked != null) {
+            asked.giveUp();
+        }
+        asked = null;
+        answer = null;
+    }
+}

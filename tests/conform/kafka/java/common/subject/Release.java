@@ -1,0 +1,79 @@
+package subject;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Properties;
+
+/**
+ * Which Kafka this is, as the command line says: {@code RELEASE [--ibp VERSION]}.
+ *
+ * @param interBrokerProtocol inter.broker.protocol.version, null for the release's own
+ */
+record Release(String version, String interBrokerProtocol) {
+    static Release of(String... arguments) {
+        String protocol = arguments.length == 3 && arguments[1].equals("--ibp") ? arguments[2] : null;
+        return new Release(arguments[0], protocol);
+    }
+
+    boolean isAtLeast(String other) {
+        return Arrays.compare(numbers(version), numbers(other)) >= 0;
+    }
+
+    /** Whether brokers speak to each other as they do since a release. */
+    boolean speaks(String other) {
+        return interBrokerProtocol == null
+                ? isAtLeast(other) : Arrays.compare(numbers(interBrokerProtocol), numbers(other)) >= 0;
+    }
+
+    /** Whether it is run with metadata records, as under KRaft, rather than with the requests of ZooKeeper's time. */
+    boolean isRaft() {
+        return KafkaBroker.IS_RAFT;
+    }
+
+    /** The version of the format of records. */
+    byte magic() {
+        return (byte) (speaks("0.11") ? 2 : 1);
+    }
+
+    /** The bytes of a batch of one record; all values have one length. */
+    int batchSize() {
+        return magic() == 2 ? 74 : 40;
+    }
+
+    /** The configuration of a broker. What is not set here has no say in anything that can be seen. */
+    Properties properties(Host host) {
+        Settings settings = host.settings();
+        Properties properties = new Properties();
+        properties.putAll(isRaft() ? raft(host.id()) : zooKeeper(host.id()));
+        properties.put("log.dirs", host.disk().directory().toString());
+        properties.put("min.insync.replicas", String.valueOf(settings.minInsyncReplicas()));
+        properties.put("unclean.leader.election.enable", String.valueOf(settings.uncleanLeaderElection()));
+        properties.put("replica.fetch.backoff.ms", "0");
+        properties.put("replica.lag.time.max.ms", String.valueOf(FakeTime.LAG_MS));
+        properties.put("replica.fetch.max.bytes", String.valueOf(settings.recordsPerFetch() * batchSize()));
+        properties.put("log.cleaner.enable", "false");
+        properties.put("log.index.size.max.bytes", "1000");
+        properties.put("num.recovery.threads.per.data.dir", "1");
+        if (interBrokerProtocol != null && !isRaft()) {
+            properties.put("inter.broker.protocol.version", interBrokerProtocol);
+            properties.put("log.message.format.version", interBrokerProtocol);
+        }
+        return properties;
+    }
+
+    private static Map<String, String> zooKeeper(int broker) {
+        return Map.of("broker.id", String.valueOf(broker), "zookeeper.connect", "nowhere:1");
+    }
+
+    private static Map<String, String> raft(int broker) {
+        return Map.of("process.roles", "broker", "node.id", String.valueOf(broker),
+                "controller.quorum.voters", "9@nowhere:1", "controller.listener.names", "CONTROLLER",
+                "listener.security.protocol.map", "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+                "listeners", "PLAINTEXT://broker:1");
+    }
+
+    private static int[] numbers(String version) {
+        return Arrays.stream(version.split("[.-]"))
+                .takeWhile(part -> part.chars().allMatch(Character::isDigit)).mapToInt(Integer::parseInt).toArray();
+    }
+}

@@ -1,0 +1,132 @@
+"""`python -m tests.conform.kafka.ladder [RELEASE ...]`: the corpus on Kafka's own code, release by release.
+
+Each case is replayed on the broker code of each release and under the release's protocol in the model, and what breaks
+is printed side by side. The exit code is 0 where both agree, or where it is written down in differences.py why not; 1
+where they do not; 2 where something is missing that has to be installed.
+"""
+
+import argparse
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.commands.rerun import verdict_text
+from epochfuzz.harness.conform.fault import JUDGED, SubjectUnable
+from epochfuzz.harness.conform.rerun import Rerun, rerun
+from epochfuzz.harness.conform.subject import CommandSubject
+from epochfuzz.model.protocols import parse_protocol
+from tests.conform.kafka.build import BuildError, class_path, missing
+from tests.conform.kafka.differences import reason
+from tests.conform.kafka.rungs import RUNGS, Rung
+
+ROOT = Path(__file__).parents[3]
+CORPUS = (ROOT / "corpus" / "documents", ROOT / "corpus" / "history", Path(__file__).parent / "cases")
+PATIENCE = 30.0  # a machine that compiles at the same time may be slow
+_STAND_IN = "kip-320"  # to replay beside where the model has no protocol for a release; the model's verdict is not used
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a case on a rung. `model` is None where the model has no protocol for it."""
+
+    case: str
+    rung: Rung
+    rerun: Rerun
+
+    @property
+    def kafka(self) -> str:
+        """What breaks on Kafka's own code."""
+        differs = self.rerun.differs
+        if differs is not None and differs[1].kind not in JUDGED:
+            return f"no answer: {differs[1].sentence}"
+        return verdict_text(self.rerun.subject)
+
+    @property
+    def model(self) -> str | None:
+        """What breaks in the model."""
+        return None if self.rung.of_the_model() is None else verdict_text(self.rerun.model)
+
+    @property
+    def is_as_it_should_be(self) -> bool:
+        """Whether the model agrees, has nothing to say, or is known to differ."""
+        if self.kafka.startswith("no answer"):
+            return False
+        return self.model in (None, self.kafka) or reason(self.rung, self.case) is not None
+
+
+def main() -> int:
+    """Build what is missing, run the ladder, and print it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.conform.kafka.ladder", description=__doc__)
+    parser.add_argument("release", nargs="*", help="all of them, if none is named")
+    chosen = parser.parse_args().release
+    out = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    for lack in missing():
+        out.print(lack, markup=False)
+        return 2
+    cases = load_corpus(CORPUS)
+    verdicts: list[Verdict] = []
+    try:
+        for rung in RUNGS:
+            if not chosen or rung.release in chosen:
+                verdicts += _climb(rung, cases, out)
+    except BuildError as error:
+        out.print(str(error), markup=False)
+        return 2
+    out.print(_table(verdicts))
+    for verdict in verdicts:
+        if verdict.model not in (None, verdict.kafka):
+            why = reason(verdict.rung, verdict.case) or "NOT WRITTEN DOWN"
+            line = f"{verdict.case} on {verdict.rung.name}: {verdict.kafka}; in the model {verdict.model}. {why}"
+            out.print(line, markup=False, soft_wrap=True)
+    return 0 if all(verdict.is_as_it_should_be for verdict in verdicts) else 1
+
+
+def _climb(rung: Rung, cases: Sequence[Case], out: Console) -> Iterator[Verdict]:
+    """Replay all cases on a rung; how long it takes is printed."""
+    class_path(rung.release)
+    started = time.monotonic()
+    protocol = rung.of_the_model() or parse_protocol(_STAND_IN)
+    events = ran = differ = 0
+    with CommandSubject([sys.executable, "-m", "tests.conform.kafka", *rung.words], PATIENCE) as subject:
+        for case in cases:
+            try:
+                verdict = Verdict(case.id, rung, rerun(subject, case, protocol))
+            except SubjectUnable as unable:
+                out.print(f"{case.id} was not replayed on {rung.name}: {unable}", markup=False)
+                continue
+            ran += 1
+            events += len(case.events)
+            differ += verdict.model not in (None, verdict.kafka)
+            yield verdict
+    beside = "nothing: the model has no such protocol" if rung.of_the_model() is None else rung.protocol
+    seconds = time.monotonic() - started
+    out.print(
+        f"{rung.name:>16}  {ran} cases, {events} events, {seconds:4.1f} s, {differ} not as in {beside}", markup=False
+    )
+
+
+def _table(verdicts: Sequence[Verdict]) -> Table:
+    """A row for each way in which a case ends on some releases, with what the model says of those."""
+    rows: defaultdict[tuple[str, str, str | None], list[str]] = defaultdict(list)
+    for verdict in sorted(verdicts, key=lambda each: each.case):
+        rows[verdict.case, verdict.kafka, verdict.model].append(verdict.rung.name)
+    table = Table("case", "Kafka's own code breaks", "the model", "releases")
+    last = None
+    for (case, kafka, model), names in rows.items():
+        beside = Text("has none") if model is None else Text("the same") if model == kafka else Text(model, "bold")
+        table.add_row(case if case != last else "", kafka, beside, ", ".join(names))
+        last = case
+    return table
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""The rungs of the ladder: a release of Kafka, and the protocol of the model that it must agree with.
+
+A text that the model does not know yet is no mistake: the release is run all the same, and held against nothing.
+"""
+
+from dataclasses import dataclass
+
+from epochfuzz.model.protocols import Protocol, ProtocolError, parse_protocol
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A release, run with its own inter.broker.protocol.version or with an older one."""
+
+    release: str
+    protocol: str
+    inter_broker_protocol: str | None = None
+
+    @property
+    def name(self) -> str:
+        """As tables have it: `2.8.1`, or `2.8.1 as 0.11`."""
+        return self.release if self.inter_broker_protocol is None else f"{self.release} as {self.inter_broker_protocol}"
+
+    @property
+    def words(self) -> list[str]:
+        """What `python -m tests.conform.kafka` is given."""
+        return [self.release, *(["--ibp", self.inter_broker_protocol] if self.inter_broker_protocol else [])]
+
+    def of_the_model(self) -> Protocol | None:
+        """The protocol; None where the model has not got it."""
+        try:
+            return parse_protocol(self.protocol)
+        except ProtocolError:
+            return None
+
+
+# What 2.8.1 has whatever protocol its brokers speak among each other: repairs that no version is asked for.
+_TODAY = "remote_leo=kept,registration=fenced,isr_expansion=epoch_start,truncate_when=each_epoch"
+# In cases a change of the ISR is one event.
+_ATOMIC = "isr_change=atomic"
+
+RUNGS = (
+    Rung("0.10.2.2", "kafka-0.10.2"),
+    Rung("2.8.1", f"hw:{_TODAY}", "0.10.2"),
+    Rung("1.1.0", "kafka-1.1"),
+    Rung("1.1.1", "kafka-1.1"),
+    Rung("2.8.1", f"kip-101:{_TODAY},epoch_cache=kafka-7415", "0.11.0"),
+    Rung("2.0.0", "kafka-2.0.0"),
+    Rung("2.0.1", "kafka-2.0.1"),
+    Rung("2.8.1", f"kip-279:{_TODAY},epoch_cache=kafka-7415", "2.0"),
+    Rung("2.6.0", "kafka-2.6.0"),
+    Rung("2.6.1", "kafka-2.6.1"),
+    Rung("2.8.1", "kafka-2.6.1", "2.6"),
+    # KAFKA-13207 lives between two halves of one `receive`; seen from outside, 2.8.0 is as 2.8.1 there.
+    Rung("2.8.0", f"kafka-2.8.0:{_ATOMIC},late_answer=same_leader"),
+    Rung("2.8.1", f"kafka-2.8.1:{_ATOMIC}"),
+    Rung("3.4.0", f"kafka-3.3:{_ATOMIC}"),
+    Rung("3.4.1", f"kafka-3.3:{_ATOMIC},diverging_high_watermark=ignored"),
+    Rung("3.9.0", f"kafka-3.7:{_ATOMIC}"),
+    Rung("3.9.2", f"kafka-3.7:{_ATOMIC},late_answer=same_epoch"),
+    Rung("4.3.1", f"kafka-4.1:{_ATOMIC}"),
+)

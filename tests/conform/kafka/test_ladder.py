@@ -1,0 +1,108 @@
+"""The ladder: what is chosen, what is said where something is missing, and what it compares."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.conform.rerun import Rerun, rerun
+from epochfuzz.harness.conform.subject import CheckedSubject, CommandSubject
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import parse_protocol
+from tests.conform.kafka import build, ladder
+from tests.conform.kafka.differences import DIFFERENCES, reason
+from tests.conform.kafka.ladder import CORPUS, Verdict
+from tests.conform.kafka.releases import RELEASES, ReleaseError, adapter
+from tests.conform.kafka.rungs import RUNGS, Rung
+from tests.conform.reference import Reference
+
+M1_LOSS = next(case for case in load_corpus(CORPUS) if case.id == "m1-loss")
+
+
+def rerun_as(protocol: str, beside: str) -> Rerun:
+    class Release(Reference):
+        def reset(self, config: dict[str, Any], named: str) -> list[str] | None:
+            return super().reset(config, protocol)
+
+    return rerun(CheckedSubject(Release()), M1_LOSS, parse_protocol(beside))
+
+
+def test_every_release_has_an_adapter_whose_sources_are_there() -> None:
+    for release in {*RELEASES, *(rung.release for rung in RUNGS)}:
+        assert all((build.HERE / "java" / name).is_dir() for name in adapter(release).sources)
+
+
+@pytest.mark.parametrize("release", ["2.8", "2.8.2", "2.8.1-mine"])
+def test_a_release_that_nobody_named_takes_the_adapter_of_its_first_two_numbers(release: str) -> None:
+    assert adapter(release) is adapter("2.8.1")
+
+
+@pytest.mark.parametrize("release", ["0.9.0", "2.7.2", "5.0.0", "latest"])
+def test_a_release_without_an_adapter_is_refused(release: str) -> None:
+    with pytest.raises(ReleaseError):
+        adapter(release)
+
+
+def test_what_has_to_be_installed_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert build.missing() == [
+        "javac is missing: sudo apt-get install openjdk-17-jdk-headless",
+        "mvn is missing: sudo apt-get install maven",
+    ]
+
+
+def test_the_ladder_ends_with_2_where_something_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ladder, "missing", lambda: ["mvn is missing: sudo apt-get install maven"])
+    monkeypatch.setattr(sys, "argv", ["ladder"])
+    assert ladder.main() == 2
+    assert "sudo apt-get install maven" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kafka", "protocol", "right"),
+    [("hw", "hw", True), ("kip-101", "kip-101", True), ("hw", "kip-101", False), ("kip-101", "hw", False)],
+)
+def test_a_verdict_that_is_not_the_models_is_not_as_it_should_be(kafka: str, protocol: str, right: bool) -> None:
+    assert Verdict("m1-loss", Rung("2.8.1", protocol), rerun_as(kafka, protocol)).is_as_it_should_be is right
+
+
+def test_where_the_model_has_no_protocol_nothing_is_compared() -> None:
+    verdict = Verdict("m1-loss", Rung("9.9.9", "kafka-9.9"), rerun_as("hw", "kip-320"))
+    assert verdict.model is None
+    assert verdict.is_as_it_should_be
+
+
+def test_a_difference_that_is_written_down_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladder, "reason", lambda rung, case: "because")
+    assert Verdict("m1-loss", Rung("2.8.1", "kip-101"), rerun_as("hw", "kip-101")).is_as_it_should_be
+
+
+def test_what_is_written_down_is_of_releases_and_cases_that_there_are() -> None:
+    cases = {case.id for case in load_corpus(CORPUS)}
+    for difference in DIFFERENCES:
+        assert set(difference.releases) <= {rung.name for rung in RUNGS}
+        assert set(difference.cases) <= cases
+        assert parse_schedule(difference.schedule.split(", "))
+    assert reason(RUNGS[0], "m1-loss") is None
+
+
+@pytest.fixture(scope="module")
+def oldest() -> Iterator[CommandSubject]:
+    if build.missing():
+        pytest.skip("no JDK or no Maven")
+    with CommandSubject([sys.executable, "-m", "tests.conform.kafka", "0.10.2.2"], ladder.PATIENCE) as subject:
+        yield subject
+
+
+@pytest.mark.slow
+def test_kafka_0_10_loses_the_record(oldest: CommandSubject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[3])
+    found = rerun(oldest, M1_LOSS, parse_protocol("hw"))
+    assert found.subject.broken[:2] == ["no-committed-loss", "no-acked-loss"]

@@ -1,0 +1,81 @@
+"""`epochfuzz replay --subject`: cases replayed by a subject, beside the model."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.conform.rerun import rerun
+from epochfuzz.harness.conform.subject import CheckedSubject
+from epochfuzz.model.protocols import parse_protocol
+from tests.conform.reference import Reference
+from tests.conform.running import REFERENCE, ROOT, SUBJECT
+
+CORPUS = ROOT / "corpus"
+M1_LOSS = str(CORPUS / "documents" / "m1-loss.yaml")
+HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
+
+
+def test_the_model_as_a_subject_has_the_verdicts_of_the_model_on_the_whole_corpus() -> None:
+    subject = CheckedSubject(Reference())
+    reruns = [rerun(subject, case, parse_protocol(name)) for case in load_corpus([CORPUS]) for name in case.protocols]
+    assert any(each.model.broken for each in reruns)
+    assert [each.case.id for each in reruns if not each.agrees or each.differs] == []
+
+
+def test_a_subject_of_another_generation_has_the_verdict_of_that_generation() -> None:
+    class Older(Reference):
+        def reset(self, config: dict[str, Any], protocol: str) -> list[str] | None:
+            return super().reset(config, "hw")
+
+    (case,) = load_corpus([Path(M1_LOSS)])
+    found = rerun(CheckedSubject(Older()), case, parse_protocol("kip-101"))
+    assert found.model.broken == []
+    assert found.subject.broken[0] == "no-committed-loss"
+    assert found.differs is not None
+    assert not found.agrees
+
+
+def test_verdicts_are_printed_side_by_side_and_end_with_0_where_they_agree(epochfuzz: Any) -> None:
+    ended = epochfuzz("replay", M1_LOSS, "-p", "hw", "--json", "--subject", shlex.join(SUBJECT))
+    assert ended.code == 0
+    (case,) = ended.json["cases"]
+    assert (case["id"], case["protocol"], case["agrees"], case["differs"]) == ("m1-loss", "hw", True, None)
+    assert case["subject"] == case["model"]
+    assert "no-committed-loss" in case["subject"]["broken"]
+
+
+def test_another_verdict_ends_with_1_and_the_first_difference_is_told(epochfuzz: Any) -> None:
+    defective = shlex.join((*SUBJECT, "--defect", "recovery-drops-the-last-batch"))
+    ended = epochfuzz("replay", M1_LOSS, "-p", "kip-101", "--subject", defective)
+    assert ended.code == 1
+    assert "m1-loss under kip-101, after event " in ended.out
+
+
+def test_a_subject_that_dies_agrees_with_nothing(epochfuzz: Any) -> None:
+    normal = str(CORPUS / "documents" / "normal-replication.yaml")
+    ended = epochfuzz("replay", normal, "-p", "hw", "--subject", shlex.join((*HOSTILE, "exit_with_words", "reset")))
+    assert ended.code == 1
+    assert "it exited with status 7" in ended.out
+
+
+def test_a_case_with_events_that_the_subject_lacks_is_named_and_says_nothing(epochfuzz: Any) -> None:
+    ended = epochfuzz("replay", M1_LOSS, "-p", "hw", "--subject", shlex.join((*HOSTILE, "answer_twice", "event")))
+    assert ended.code == 4
+    assert "m1-loss was not replayed under hw, the subject is unable to: it has no crash" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--subject", "no-such-command"), "--subject: 'no-such-command' cannot be started"),
+        (("--trace", "--subject", shlex.join(REFERENCE)), "--subject is for verdicts"),
+    ],
+)
+def test_what_cannot_be_used_ends_with_2(epochfuzz: Any, words: tuple[str, ...], complaint: str) -> None:
+    ended = epochfuzz("replay", M1_LOSS, *words)
+    assert ended.code == 2
+    assert complaint in ended.err
