@@ -1,0 +1,193 @@
+"""Rules that are Kafka's and not a KIP's: each in a state in which they differ (the protocol page, section 7)."""
+
+import pytest
+
+from epochfuzz.model import epoch_cache, truncation
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_event
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.properties import BY_NAME
+from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.state import NONE, Partition, Phase
+
+A, B, C = range(3)
+KEPT, FORGOTTEN = "kip-320:remote_leo=kept", "kip-320"
+CUT_BY_ANOTHER_LEADER = "produce A, fetch B, receive B, fetch B, elect C, notify B, notify C, fetch B, receive B"
+RE_ELECTED = f"{CUT_BY_ANOTHER_LEADER}, crash C, elect A, catch_up A"
+OUT_OF_RANGE = "produce A, fetch B, receive B, power_loss A, restart A, notify A, fetch B"
+
+
+def after(protocol: str, schedule: str, **settings: object) -> Execution:
+    """The model after a schedule, of which every event is enabled."""
+    execution = Execution(parse_protocol(protocol), Configuration(**settings))  # type: ignore[arg-type]
+    for event in schedule.split(", "):
+        assert execution.apply(parse_event(event)), event
+    return execution
+
+
+def state(protocol: str, schedule: str, **settings: object) -> Partition:
+    return after(protocol, schedule, **settings).state
+
+
+def is_enabled(event: str, protocol: str, schedule: str, **settings: object) -> bool:
+    return after(protocol, schedule, **settings).apply(parse_event(event))
+
+
+# Fetch.
+
+
+def test_an_answer_with_records_carries_the_high_watermark_that_was_read_before_the_offset_was_noted():
+    p = state("kip-320", "produce A, produce A, fetch B, receive B, fetch B")
+    assert (p.high_watermark[A], p.flight_count[B], p.flight_offset[B]) == (1, 1, 0)
+
+
+def test_an_answer_without_records_was_read_again_and_carries_the_high_watermark_of_afterwards():
+    p = state("kip-320", "produce A, fetch B, receive B, fetch B")
+    assert (p.high_watermark[A], p.flight_count[B], p.flight_offset[B]) == (1, 0, 1)
+
+
+@pytest.mark.parametrize(("choice", "known"), [("unknown", NONE), ("as_it_was", 0)])
+def test_up_to_2_3_a_fetch_that_is_out_of_range_makes_the_leader_forget_the_followers_offset(choice, known):
+    # A has heard of B's offset 0 twice; then A loses its record, and B asks from beyond its log.
+    before = "produce A, fetch B, receive B, power_loss A, restart A, notify A"
+    execution = after(f"kip-279:remote_leo_out_of_range={choice}", before, power_loss=True)
+    execution.state.remote_leos[A, B] = 0
+    assert execution.apply(parse_event("fetch B"))
+    assert execution.state.remote_leos[A, B] == known
+
+
+@pytest.mark.parametrize(("choice", "up", "leo"), [("halt", 0, 1), ("cut", 1, 0)])
+def test_up_to_2_0_0_a_follower_beyond_its_leaders_log_ends_and_keeps_what_it_has(choice, up, leo):
+    p = state(f"kip-279:out_of_range={choice}", f"{OUT_OF_RANGE}, receive B", power_loss=True)
+    assert (p.up[B], p.leo[B]) == (up, leo)
+
+
+def test_a_follower_beyond_its_leaders_log_goes_on_where_unclean_elections_are_on():
+    settings = {"power_loss": True, "unclean_leader_election": True}
+    assert state("kip-279:out_of_range=halt", f"{OUT_OF_RANGE}, receive B", **settings).up[B]
+
+
+# Producers.
+
+
+def test_a_record_that_is_committed_by_too_small_an_isr_is_not_acknowledged_then_or_later():
+    p = state("kip-320", "produce A, shrink B", min_insync_replicas=2)
+    assert (p.exposed, p.acked) == (1, 0)
+    p = state("kip-320", "produce A, shrink B, fetch B, receive B, fetch B, expand B", min_insync_replicas=2)
+    assert (p.exposed, p.acked) == (1, 0)
+
+
+def test_a_producer_waits_at_its_leader_through_epochs_in_which_that_stays_leader():
+    p = state("kip-320", "produce A, expire B, notify A")
+    assert (p.exposed, p.acked) == (1, 1)
+
+
+def test_a_producer_whose_leader_has_changed_is_never_answered():
+    p = state("kip-320", "produce A, fetch B, receive B, elect B, notify B, expire A, notify B")
+    assert (p.exposed, p.acked) == (1, 0)
+
+
+# Truncation.
+
+
+@pytest.mark.parametrize(
+    ("protocol", "asks"),
+    [("hw", False), ("kip-101", True), ("kip-279", True), ("kip-320:fencing=none", True), ("kip-320", False)],
+)
+def test_an_empty_log_needs_no_question_only_without_epochs_or_since_kip_320_with_an_empty_cache(protocol, asks):
+    assert (state(protocol, "elect B, notify C", replicas=3).phase[C] == Phase.TRUNCATING) == asks
+
+
+def test_an_empty_log_with_an_epoch_in_its_cache_asks_under_kip_320_too():
+    assert state("kip-320", "elect B, notify A").phase[A] == Phase.TRUNCATING
+
+
+def test_a_lookup_above_the_latest_epoch_is_undefined():
+    p = state("kip-279", "produce A")
+    assert epoch_cache.end_offset_kip_279(p, A, 0, 1) == (0, 1)
+    assert epoch_cache.end_offset_kip_279(p, A, 1, 1) == (NONE, NONE)
+
+
+@pytest.mark.parametrize(("phase", "leo"), [(Phase.TRUNCATING, 0), (Phase.TRUNCATING_FURTHER, 1)])
+def test_an_undefined_answer_cuts_to_the_high_watermark_but_not_in_a_later_step(phase, leo):
+    p = state("kip-279", "produce A, fetch B, receive B")
+    p.phase[B] = phase
+    truncation.apply_epoch_answer(p, B, NONE, NONE)
+    assert p.leo[B] == leo
+
+
+@pytest.mark.parametrize(("choice", "entries"), [("with_log", 1), ("always", 0)])
+def test_up_to_2_6_0_a_cut_that_takes_no_record_leaves_the_cache_alone(choice, entries):
+    p = state(f"kip-320:cache_truncation={choice}", "elect B, notify A, notify B, fetch A, receive A")
+    assert p.cache_size[A] == entries
+
+
+@pytest.mark.parametrize(("choice", "high_watermark"), [("kept", 1), ("lowered", 0)])
+def test_up_to_2_3_a_cut_does_not_lower_the_high_watermark(choice, high_watermark):
+    p = state("hw" if choice == "lowered" else f"hw:high_watermark_truncation={choice}", "produce A, shrink B")
+    truncation.cut(p, A, 0)
+    assert (p.leo[A], p.high_watermark[A]) == (0, high_watermark)
+
+
+def test_loading_a_log_removes_the_epochs_that_have_no_record():
+    assert state("kip-320", "produce A").cache_size[A] == 1
+    assert state("kip-320", "crash A").cache_size[A] == 1
+    assert state("kip-320", "crash A, restart A").cache_size[A] == 0
+
+
+# The controller, and who leads.
+
+
+@pytest.mark.parametrize(("protocol", "members"), [("kip-320", 0b110), ("kip-320:leaderless=obeyed", 0b111)])
+def test_a_fail_over_takes_the_members_that_are_down_out_of_the_isr(protocol, members):
+    assert state(protocol, "crash A, elect B", replicas=3).decided_isr[1] == members
+
+
+def test_a_preferred_election_keeps_the_isr():
+    assert state("kip-320", "crash C, elect B", replicas=3).decided_isr[1] == 0b111
+
+
+@pytest.mark.parametrize(
+    ("protocol", "epoch", "members"), [("kip-320", 1, 0b01), ("kip-320:registration=resume", 0, 0b11)]
+)
+def test_since_2_2_a_replica_that_is_back_before_its_session_ended_is_taken_for_failed(protocol, epoch, members):
+    p = state(protocol, "crash B, restart B")
+    assert (p.controller_epoch, p.decided_isr[epoch]) == (epoch, members)
+
+
+def test_where_no_epoch_is_left_a_replica_that_would_be_failed_first_cannot_return():
+    assert not is_enabled("restart B", "kip-320", "crash B", epochs=0)
+    assert is_enabled("restart B", "kip-320:registration=resume", "crash B", epochs=0)
+
+
+@pytest.mark.parametrize(("choice", "leader"), [("ignored", A), ("obeyed", NONE)])
+def test_a_decision_without_a_leader_is_ignored_by_brokers_of_zookeepers_time(choice, leader):
+    protocol = f"kip-320:leaderless={choice}"
+    assert is_enabled("notify A", protocol, "expire A") == (choice == "obeyed")
+    execution = after(protocol, "expire A")
+    execution.apply(parse_event("notify A"))
+    assert execution.state.known_leader[A] == leader
+
+
+def test_who_ignored_a_decision_learns_the_next_one_as_one_that_came_after_a_gap():
+    p = state("kip-320", "expire A, elect B, notify A")
+    assert (p.known_epoch[A], p.known_leader[A]) == (2, B)
+
+
+@pytest.mark.parametrize(("protocol", "known"), [(KEPT, [0, NONE]), (FORGOTTEN, [NONE, NONE])])
+def test_a_leader_that_stays_leader_keeps_what_it_knew_of_those_in_the_new_isr(protocol, known):
+    p = state(protocol, "fetch B, fetch C, expire C, notify A", replicas=3)
+    assert [p.remote_leos[A, r] for r in (B, C)] == known
+
+
+def test_from_kip_320_on_a_leader_that_expands_looks_at_what_it_has_noted_alone():
+    caught_up = "produce A, shrink B, fetch B, receive B, fetch B, crash B"
+    assert is_enabled("expand B", "kip-320", caught_up)
+    assert not is_enabled("expand B", "kip-279", caught_up)
+
+
+def test_a_member_of_the_isr_that_is_down_lacks_nothing():
+    bit = BY_NAME["isr-complete"].bit
+    assert after(KEPT, RE_ELECTED, replicas=3).broken() & bit
+    assert not after(KEPT, f"{RE_ELECTED}, crash B", replicas=3).broken() & bit
+    assert not after(FORGOTTEN, RE_ELECTED, replicas=3).broken() & bit
