@@ -63,12 +63,9 @@ class LeaderEpochCache:
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """KIP-279: (epoch, end offset) of the largest epoch not above the one asked for; UNDEFINED where there is none.
 
-        The latest epoch ends at the log end offset, every other where the next one starts. Above the latest epoch
-        Kafka's own cache answers UNDEFINED, and so does this one; KIP-279's text, which the model follows, has the
-        leader answer with its latest epoch there.
+        The latest epoch ends at the log end offset, every other where the next one starts. Above the latest epoch it
+        is UNDEFINED, as in every release; KIP-279's text has the leader answer with its latest epoch there.
         """
-        if self.latest_epoch is None or epoch > self.latest_epoch:
-            return UNDEFINED
         return epoch_cache.end_offset_kip_279(self, 0, epoch, log_end_offset)
 
     def end_offset_for_kip_101(self, epoch: int, log_end_offset: int) -> int:

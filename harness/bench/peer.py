@@ -55,10 +55,16 @@ class Replica:
     epoch: int | None = 0
     leader: int | None = 0
     truncating: bool = False
+    was_cut: bool = False  # it has cut its log by an answer, and asks again
     answer: Answer | None = None
     isr: frozenset[int] = frozenset()
     epoch_start: int = 0
+    led_from: int = 0  # since when it leads without a break: the offset of its first append
     positions: dict[int, int] = field(default_factory=dict)
+
+    def forget_leadership(self) -> None:
+        """Forget what it knew as a leader."""
+        self.isr, self.epoch_start, self.led_from, self.positions = frozenset(), 0, 0, {}
 
     def truncate(self, end: int) -> None:
         """Cut the log to `end`, and with it the epochs and the high watermark."""
@@ -75,14 +81,16 @@ class Replica:
             self.epochs.pop()
         self.epochs.append((epoch, start))
 
-    def end_of(self, epoch: int) -> tuple[int | None, int]:
-        """The largest epoch noted that is not above the one asked for, and where it ends."""
+    def end_of(self, epoch: int | None) -> tuple[int | None, int]:
+        """The largest epoch noted that is not above the one asked for, and where it ends; above all it is undefined."""
+        if epoch is None or not self.epochs or epoch > self.epochs[-1][0]:
+            return None, -1
         end = len(self.log)
         for noted, start in reversed(self.epochs):
             if noted <= epoch:
                 return noted, end
             end = start
-        return (epoch, end) if self.epochs else (None, -1)
+        return epoch, end
 
 
 class Partition:
@@ -124,10 +132,10 @@ class Partition:
             leader.high_watermark = lowest
 
     def promise(self, leader: Replica, start: int, end: int) -> None:
-        """Consumers may read from `start` to `end`; producers of this epoch get their answers."""
-        for record in leader.log[start:end]:
+        """Consumers may read from `start` to `end`; producers that wait at this leader get their answers."""
+        for offset, record in enumerate(leader.log[start:end], start):
             self.exposed.add(record.number)
-            if record.epoch == leader.epoch:
+            if offset >= leader.led_from:
                 self.acked.add(record.number)
 
     def produce(self, r: int) -> bool:
@@ -152,14 +160,16 @@ class Partition:
             return False
         start = len(follower.log)
         if follower.truncating:
-            epoch, end = leader.end_of(follower.epochs[-1][0]) if follower.epochs else (None, -1)
+            epoch, end = leader.end_of(follower.epochs[-1][0] if follower.epochs else None)
             follower.answer = Answer((), end, epoch, ends_epoch=True)
         elif start > len(leader.log):
             follower.answer = Answer((), len(leader.log), out_of_range=True)
         else:
+            records, high_watermark = tuple(leader.log[start : start + 1]), leader.high_watermark
             leader.positions[r] = start
             self.advance(follower.leader)
-            follower.answer = Answer(tuple(leader.log[start : start + 1]), leader.high_watermark)
+            # An answer without records has waited at the leader, and was read again after the position was noted.
+            follower.answer = Answer(records, high_watermark if records else leader.high_watermark)
         return True
 
     def receive(self, r: int) -> bool:
@@ -182,9 +192,9 @@ class Partition:
 
     def truncate(self, follower: Replica, answer: Answer) -> None:
         """Cut to where both logs have the same epoch, or ask again from an older one."""
-        follower.truncating = False
+        was_cut, follower.truncating, follower.was_cut = follower.was_cut, False, False
         if answer.epoch is None:
-            follower.truncate(follower.high_watermark)
+            follower.truncate(len(follower.log) if was_cut else follower.high_watermark)
             return
         epoch, end = follower.end_of(answer.epoch)
         if epoch == answer.epoch:
@@ -193,7 +203,7 @@ class Partition:
             follower.truncate(answer.offset)
         else:
             follower.truncate(end)
-            follower.truncating = bool(follower.log)
+            follower.truncating = follower.was_cut = True
 
     def drop(self, r: int) -> bool:
         """The answer in flight is lost."""
@@ -206,64 +216,101 @@ class Partition:
         replica = self.replicas[r]
         if not replica.up:
             return False
-        replica.up = replica.truncating = False
+        replica.up = replica.truncating = replica.was_cut = False
         replica.epoch = replica.leader = replica.answer = None
-        replica.isr, replica.epoch_start, replica.positions = frozenset(), 0, {}
+        replica.forget_leadership()
         return True
 
     def restart(self, r: int) -> bool:
-        """The process starts again; it has missed all decisions but the current one."""
-        replica = self.replicas[r]
-        if replica.up:
+        """The process starts again, after the controller has taken it for failed where it had not yet."""
+        if self.replicas[r].up:
             return False
-        replica.up, replica.epoch = True, self.controller_epoch - 1
+        if self.fence(r) is not None:
+            if self.controller_epoch >= MOST_EPOCHS:
+                return False
+            self.expire(r)
+        self.start(r)
         return True
+
+    def start(self, r: int) -> None:
+        """The replica is up with its disk; it has missed all decisions but the current one."""
+        replica = self.replicas[r]
+        replica.up, replica.epoch = True, self.controller_epoch - 1
+        replica.truncate(len(replica.log))
 
     def notify(self, r: int) -> bool:
-        """A replica learns the next decision."""
-        replica = self.replicas[r]
-        if not replica.up or replica.epoch is None or replica.epoch >= self.controller_epoch:
-            return False
-        return self.learn(r, replica.epoch + 1)
+        """A replica learns the next decision that names a leader."""
+        return self.learn(r, min(self.news(r), default=None))
 
     def catch_up(self, r: int) -> bool:
-        """A replica learns the latest decision and none of those between."""
-        replica = self.replicas[r]
-        if not replica.up or replica.epoch is None or self.controller_epoch - replica.epoch < 2:
+        """A replica learns the latest decision that names a leader, and none of those between."""
+        epoch = self.replicas[r].epoch
+        if epoch is None or self.controller_epoch - epoch < 2:
             return False
-        return self.learn(r, self.controller_epoch)
+        return self.learn(r, max(self.news(r), default=None))
 
-    def learn(self, r: int, epoch: int) -> bool:
-        """A replica becomes leader or follower of an epoch, or waits for a leader."""
+    def news(self, r: int) -> list[int]:
+        """The epochs of the decisions that a replica has not learned; it never learns of one that names no leader."""
+        known = self.replicas[r].epoch
+        if known is None:
+            return []
+        return [
+            epoch for epoch in range(known + 1, self.controller_epoch + 1) if self.decisions[epoch].leader is not None
+        ]
+
+    def learn(self, r: int, epoch: int | None) -> bool:
+        """A replica becomes leader or follower of an epoch, if there is one to learn."""
+        if epoch is None:
+            return False
         replica, decision = self.replicas[r], self.decisions[epoch]
-        replica.answer, replica.isr, replica.epoch_start, replica.positions = None, frozenset(), 0, {}
+        led_before = self.leads(r)
+        replica.answer, replica.was_cut = None, False
         replica.epoch, replica.leader = epoch, decision.leader
-        replica.truncating = decision.leader not in (None, r) and bool(replica.log)
+        replica.truncating = decision.leader != r and bool(replica.epochs)
         if decision.leader == r:
-            replica.isr, replica.epoch_start = decision.isr, len(replica.log)
-            replica.note_epoch(epoch, len(replica.log))
-            self.promise(replica, 0, replica.high_watermark)
-            self.advance(r)
+            self.lead(r, epoch, led_before)
+        else:
+            replica.forget_leadership()
         return True
 
+    def lead(self, r: int, epoch: int, led_before: bool) -> None:
+        """A replica leads its epoch; producers wait at it through all epochs that it leads without a break."""
+        leader = self.replicas[r]
+        led_from = leader.led_from if led_before else len(leader.log)
+        leader.isr, leader.positions = self.decisions[epoch].isr, {}
+        leader.epoch_start, leader.led_from = len(leader.log), led_from
+        leader.note_epoch(epoch, len(leader.log))
+        self.promise(leader, 0, leader.high_watermark)
+        self.advance(r)
+
     def elect(self, r: int) -> bool:
-        """The controller makes a member of the ISR leader."""
+        """The controller makes a member of the ISR leader; as it fails over it takes dead members out of the ISR."""
         decision = self.decisions[-1]
         if self.controller_epoch >= MOST_EPOCHS or not self.replicas[r].up or r == decision.leader:
             return False
         if r not in decision.isr:
             return False
-        self.decisions.append(Decision(r, decision.isr))
+        fails_over = decision.leader is None or not self.replicas[decision.leader].up
+        self.decisions.append(Decision(r, frozenset(filter(self.is_up, decision.isr)) if fails_over else decision.isr))
         return True
+
+    def is_up(self, r: int) -> bool:
+        """Whether a replica's process runs."""
+        return self.replicas[r].up
 
     def expire(self, r: int) -> bool:
         """A replica's session expires."""
-        decision = self.decisions[-1]
-        remaining = (decision.isr - {r}) or decision.isr
-        if self.controller_epoch >= MOST_EPOCHS or (decision.leader != r and remaining == decision.isr):
+        decision = self.fence(r)
+        if decision is None or self.controller_epoch >= MOST_EPOCHS:
             return False
-        self.decisions.append(Decision(None if decision.leader == r else decision.leader, remaining))
+        self.decisions.append(decision)
         return True
+
+    def fence(self, r: int) -> Decision | None:
+        """The decision without a replica, None where it is the one there is."""
+        now = self.decisions[-1]
+        without = Decision(None if now.leader == r else now.leader, (now.isr - {r}) or now.isr)
+        return None if without == now else without
 
     def shrink(self, r: int) -> bool:
         """The true leader takes a lagging follower out of the ISR."""
@@ -281,9 +328,7 @@ class Partition:
         number = self.true_leader()
         if number in (None, r) or r in self.replicas[number].isr:
             return False
-        leader, follower = self.replicas[number], self.replicas[r]
-        if follower.leader != number or follower.epoch != leader.epoch or follower.truncating:
-            return False
+        leader = self.replicas[number]
         if leader.positions.get(r, -1) < max(leader.high_watermark, leader.epoch_start):
             return False
         self.change_isr(number, leader.isr | {r})
@@ -318,7 +363,8 @@ class Partition:
                     broken.add("log-matching")
             if self.leads(number):
                 committed = a.log[: a.high_watermark]
-                if any(self.replicas[m].log[: a.high_watermark] != committed for m in self.decisions[-1].isr):
+                members = [self.replicas[m] for m in self.decisions[-1].isr if self.is_up(m)]
+                if any(member.log[: a.high_watermark] != committed for member in members):
                     broken.add("isr-complete")
         return broken
 
@@ -333,8 +379,10 @@ class Partition:
     def converges(self) -> bool:
         """Whether all logs and high watermarks agree once faults stop. Nothing can be asked after it."""
         everyone = range(len(self.replicas))
+        self.fence_the_dead()
         for r in everyone:
-            self.restart(r)
+            if not self.is_up(r):
+                self.start(r)
         if self.decisions[-1].leader is None:
             self.decisions.append(Decision(min(self.decisions[-1].isr), self.decisions[-1].isr))
         for r in everyone:
@@ -348,6 +396,14 @@ class Partition:
                 self.fetch(r)
                 self.receive(r)
         return self.agrees()
+
+    def fence_the_dead(self) -> None:
+        """In one decision, which is not held to the bound: who is down leads no more, and leaves the ISR."""
+        before = len(self.decisions)
+        for r in range(len(self.replicas)):
+            without = self.fence(r)
+            if not self.is_up(r) and without is not None:
+                self.decisions[before:] = [without]
 
     def agrees(self) -> bool:
         """Whether all logs and high watermarks are equal and none is still to be cut."""

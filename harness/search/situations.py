@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from epochfuzz.model import controller, log
-from epochfuzz.model.events import VERBS, Verb
+from epochfuzz.model.events import VERBS
 from epochfuzz.model.state import NONE, Phase, State
 
 
@@ -61,15 +61,14 @@ def kind_of(situation: int) -> int:
 
 def before(p: State, r: int) -> Any:
     """What has to be known of r before the event, most of which are not enabled: raw, and cheap."""
-    return p.up[r], p.known_leader[r], p.known_epoch[r], p.phase[r], p.flight[r], p.leo[r], p.high_watermark[r]
+    behind = min(p.controller_epoch - p.known_epoch[r], 2)
+    return p.up[r], p.known_leader[r], behind, p.phase[r], p.flight[r], p.leo[r], p.high_watermark[r]
 
 
 def situation(p: State, event: int, before: Any) -> int:
     """The situation of an event that has just been applied."""
-    up, known_leader, known_epoch, phase, flight, leo, high_watermark = before
+    up, known_leader, behind, phase, flight, leo, high_watermark = before
     r = event & 7
-    epoch = p.controller_epoch - (event >> 3 == Verb.ELECT or event >> 3 == Verb.EXPIRE)
-    behind = min(epoch - known_epoch, 2)
     return (
         (event >> 3) << 15
         | role(r, up, known_leader, behind, phase) << 12

@@ -197,13 +197,11 @@ def test_a_protocol_of_the_command_line_takes_the_place_of_those_of_the_case(pro
 def test_a_protocol_that_the_case_says_nothing_of_must_hold_what_its_generation_promises(
     project: pytest.Pytester,
 ) -> None:
-    result = run(project, "--epochfuzz-protocol", "kip-320:truncation=high_watermark")
+    cutting = "kip-320:truncation=high_watermark,registration=resume"
+    result = run(project, "--epochfuzz-protocol", cutting)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        [
-            "the case says nothing of kip-320:truncation=high_watermark, which must hold no-committed-loss,"
-            " but it broke after event 9"
-        ]
+        [f"the case says nothing of {cutting}, which must hold no-committed-loss, but it broke after event 9"]
     )
 
 

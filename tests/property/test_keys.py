@@ -136,6 +136,7 @@ TIGHT = (
     ("kip-101", Configuration(records=1, epochs=1, asynchronous_checkpoint=True)),
     ("kip-320", Configuration(records=2, epochs=2)),
     ("kip-320", Configuration(records=2, epochs=2, records_per_fetch=2)),
+    ("kip-320", Configuration(records=2, epochs=3)),
 )
 
 

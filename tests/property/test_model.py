@@ -3,23 +3,25 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from epochfuzz.model import log
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, encode
 from epochfuzz.model.execution import Execution
+from epochfuzz.model.mechanisms import HighWatermarkTruncation, Registration
 from epochfuzz.model.observation import log_entries
 from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.refusals import APPLIED
+from epochfuzz.model.replication import presumes_leadership
 from epochfuzz.model.state import FIELDS, Partition, from_record, initial, to_record
 from epochfuzz.model.step import step
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
 
-ON_DISK = ("log_record", "log_epoch", "standing", "leo", "checkpointed", "flushed", "cache_size")
+ON_DISK = ("log_record", "log_epoch", "standing", "leo", "checkpointed", "flushed")
 
 
 class History(NamedTuple):
@@ -50,6 +52,11 @@ def end_of(history: History) -> Partition:
     return p
 
 
+def cache_entries(p: Partition, r: int) -> list[tuple[int, int]]:
+    """A replica's leader epoch cache: (epoch, start offset), the oldest first."""
+    return [(p.cache_epoch[r, i], p.cache_start[r, i]) for i in range(p.cache_size[r])]
+
+
 def fields(p: Partition, but: tuple[str, ...] = ()) -> dict[str, Any]:
     """All that a state is; partitions have no equality of their own."""
     return {field.name: getattr(p.copy(), field.name) for field in FIELDS if field.name not in but}
@@ -78,9 +85,12 @@ def test_a_state_is_the_same_after_the_way_to_a_record_and_back(history: History
 
 
 @given(history=histories())
-def test_a_high_watermark_is_never_beyond_the_log(history: History) -> None:
+def test_a_high_watermark_is_never_beyond_the_log_unless_cuts_leave_a_follower_as_it_is(history: History) -> None:
+    kept = history.protocol.choice("high_watermark_truncation") == HighWatermarkTruncation.KEPT
     for _, p in run(history):
-        assert all(0 <= p.high_watermark[r] <= p.leo[r] for r in range(p.replicas))
+        for r in range(p.replicas):
+            assert p.high_watermark[r] >= 0
+            assert p.high_watermark[r] <= p.leo[r] or (kept and not presumes_leadership(p, r))
 
 
 @given(history=histories())
@@ -120,12 +130,15 @@ def test_a_leader_epoch_cache_goes_up_and_stays_within_the_log(history: History)
 def test_a_crash_and_a_restart_keep_the_disk(history: History, data: st.DataObject) -> None:
     p = end_of(history)
     r = data.draw(st.integers(0, p.replicas - 1))
+    assume(p.registration == Registration.RESUME or p.controller_epoch + 2 <= p.epochs)  # a restart opens an epoch
     step(p, encode(Verb.RESTART, r))
+    entries = [entry for entry in cache_entries(p, r) if entry[1] < p.leo[r]]
     disk = {name: getattr(p, name)[r] for name in ON_DISK}
     promised = (p.checkpointed if p.asynchronous_checkpoint else p.high_watermark)[r]
     assert step(p, encode(Verb.CRASH, r)) == APPLIED
     assert step(p, encode(Verb.RESTART, r)) == APPLIED
     assert {name: getattr(p, name)[r] for name in ON_DISK} == disk
+    assert cache_entries(p, r) == entries
     assert p.high_watermark[r] == min(promised, p.leo[r])
 
 

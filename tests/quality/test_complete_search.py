@@ -26,7 +26,7 @@ def search(protocol, property_, replicas=2, depth=None, **settings):
         ("hw", "no-divergence", 10),
         ("hw", "isr-complete", 7),
         ("kip-101", "no-committed-loss", 13),
-        ("kip-101", "no-divergence", 12),
+        ("kip-101", "no-divergence", 13),
         ("kip-101", "isr-complete", 11),
     ],
 )
@@ -49,8 +49,8 @@ def test_kip_320_with_two_replicas_holds(property_):
     [
         ("truncation=high_watermark", "no-committed-loss", 9),
         ("truncation=leader_epoch", "no-divergence", 11),
-        ("epoch_cache=original", "no-divergence", 11),
-        ("fencing=none", "isr-complete", 11),
+        ("epoch_cache=original", "no-divergence", 13),
+        ("fencing=none", "isr-complete", 10),
     ],
 )
 def test_a_mechanism_of_kip_320_switched_back_breaks_a_property_with_two_replicas(mechanism, property_, length):

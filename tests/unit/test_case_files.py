@@ -148,7 +148,7 @@ MISTAKES: list[tuple[str, str, int, str]] = [
     ("  - produce A\n  - fetch B", "  []", 8, "events has 0 events"),
     ("  - produce A\n  - fetch B", "  produce A", 8, "events is a list; got 'produce A'"),
     # expect
-    ("  hw: {broken", "  hv: {broken", 11, "unknown protocol 'hv'; the generations are hw, kip-101"),
+    ("  hw: {broken", "  hv: {broken", 11, "unknown protocol 'hv'; the protocols are hw, kip-101"),
     ("kip-320:fencing=none", "kip-320:fencing=maybe", 12, "unknown choice 'maybe' for fencing"),
     ("kip-320:fencing=none", "'kip-320: fencing=none'", 12, "write 'kip-320:fencing=none'"),
     ("no-acked-loss", "no-aked-loss", 11, "unknown property 'no-aked-loss'; did you mean 'no-acked-loss'?"),

@@ -23,7 +23,7 @@ FINGERPRINTS = {
     "hw": "3bf50ec8b0df5530",
     "kip-101": "1b0fd87458ada9c3",
     "kip-279": "1b0fd87458ada9c3",
-    "kip-320": "652edc35fb29b298",
+    "kip-320": "8266cc34b4714de5",  # `restart B` ends B's session first (KIP-380), and B cannot be elected any more
 }
 
 FUZZ = [

@@ -109,7 +109,8 @@ def test_a_walk_for_some_seconds_walks_whole_blocks():
 def test_every_goal_is_met_by_some_protocol_when_every_fault_may_happen():
     subject = walker(*GENERATIONS, settings=EVERY_FAULT)
     met = subject.walk(0, 20_000).goals.sum(axis=0)
-    strict = Configuration(replicas=3, min_insync_replicas=2)
+    # Unclean elections are off here: some releases end the process of a follower whose log is too long then.
+    strict = Configuration(replicas=3, min_insync_replicas=2, power_loss=True)
     met += walker(*GENERATIONS, *RELEASES, settings=strict).walk(0, 2_000).goals.sum(axis=0)
     assert [name for name, count in zip(goals.NAMES, met, strict=True) if count == 0] == []
 
