@@ -61,7 +61,7 @@ SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
     ),
     "followers-assign-their-own-epoch": (
         {},
-        ["produce A", "expire B", "notify B", "notify A", "fetch B", "receive B"],
+        ["produce A", "expire B", "notify A", "notify B", "fetch B", "receive B"],
         "replicas.B.epochs",
     ),
     "conflicting-epochs-are-kept": (
