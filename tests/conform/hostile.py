@@ -42,6 +42,10 @@ def be_killed() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def be_killed_by_a_signal_without_a_name() -> None:
+    os.kill(os.getpid(), 40)
+
+
 def close_standard_output() -> None:
     os.close(1)
     hang()

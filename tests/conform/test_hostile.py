@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.conform.block import MOST_UNJUDGED
-from epochfuzz.harness.conform.fault import Fault, Kind
+from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed
 from epochfuzz.harness.conform.judge import JudgedBy
-from epochfuzz.harness.conform.process import KEPT_OUTPUT, CommandError
+from epochfuzz.harness.conform.process import KEPT_OUTPUT, CommandError, LineProcess
 from epochfuzz.harness.conform.run import Conformance
 from epochfuzz.harness.conform.subject import CommandSubject
 from epochfuzz.harness.conform.wire import config_of
@@ -23,6 +23,11 @@ HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py"
 
 Living = Callable[[str], list[str]]
 PATIENCE = 0.3  # where it is going to be tried
+
+
+LONG_LINE = 1 << 20  # more than a pipe holds
+NEVER_READS = "import time; time.sleep(600)"
+PRINTS_FIRST = "import sys; sys.stderr.write('x' * (1 << 20)); sys.stdin.readline(); print('read', flush=True)"
 
 
 def run(trick: str, when: str = "event", **arguments: Any) -> Conformance:
@@ -40,6 +45,7 @@ def only_fault(conformance: Conformance) -> Fault:
     [
         ("exit_with_words", Kind.DIED, "it exited with status 7"),
         ("be_killed", Kind.DIED, "it was killed by SIGKILL"),
+        ("be_killed_by_a_signal_without_a_name", Kind.DIED, "it was killed by signal 40"),
         ("print_rubbish", Kind.GARBAGE, "a reply that is not of the protocol: Invalid JSON"),
         ("answer_a_reset", Kind.GARBAGE, "a reply that is not of the protocol: applied: Field required"),
         ("answer_twice", Kind.GARBAGE, "it printed more than the one line that answers"),
@@ -61,6 +67,19 @@ def test_a_subject_that_is_late_is_a_finding_and_ends_the_run(trick: str) -> Non
     fault = only_fault(conformance)
     assert (fault.kind, fault.observed) == (Kind.TIMEOUT, f"no answer within {PATIENCE} s")
     assert (conformance.given_up, conformance.schedules) == (True, 1)
+
+
+def test_a_subject_that_reads_nothing_is_late_however_much_it_prints() -> None:
+    process = LineProcess((sys.executable, "-I", "-S", "-c", NEVER_READS))
+    with pytest.raises(SubjectFailed, match="no line was read within 1 s"):
+        process.ask(b"x" * LONG_LINE + b"\n", 1.0)
+    process.kill()
+
+
+def test_a_subject_may_print_more_than_a_pipe_holds_before_it_reads() -> None:
+    process = LineProcess((sys.executable, "-I", "-S", "-c", PRINTS_FIRST))
+    assert process.ask(b"x" * LONG_LINE + b"\n", 30.0) == b"read"
+    process.kill()
 
 
 def test_a_subject_that_closes_its_standard_output_is_taken_for_dead() -> None:
