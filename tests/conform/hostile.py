@@ -1,4 +1,4 @@
-"""A subject that misbehaves: `python hostile.py TRICK reset|event`, in answer to each reset or each event.
+"""A subject that misbehaves: `python hostile.py TRICK reset|event|any`, in answer to each reset, each event, or both.
 
 It knows one event, `restart`, and always refuses it, as it should while nobody can crash. It imports little, for it is
 started often.
@@ -11,7 +11,22 @@ import sys
 import time
 
 READY = '{"ok": true, "events": ["restart"]}'
+UNABLE = '{"ok": false, "error": "%s"}'
 REFUSED = '{"applied": false, "observation": {"controller": {"epoch": %d}}}'
+
+
+asked = 0  # how often the trick could have been played
+
+
+def die_of_age() -> None:
+    """At a request of a number, whatever is asked, across resets."""
+    if asked == int(os.environ["AGE"]):
+        sys.exit(9)
+
+
+def become_unable() -> str | None:
+    """At a reset of a number."""
+    return UNABLE % "no longer" if asked >= int(os.environ["AGE"]) else None
 
 
 def hang() -> None:
@@ -92,10 +107,13 @@ def differ_by_process() -> str:
 
 
 def main() -> None:
+    global asked
     trick, when = globals()[sys.argv[1]], sys.argv[2]
     while line := sys.stdin.readline():
         is_event = '"op": "event"' in line
-        instead = trick() if is_event == (when == "event") else None
+        is_time = when in ("any", "event" if is_event else "reset")
+        asked += is_time
+        instead = trick() if is_time else None
         print(instead or (REFUSED % 0 if is_event else READY), flush=True)
 
 

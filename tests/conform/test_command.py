@@ -110,6 +110,22 @@ def test_a_corpus_in_the_current_directory_is_found(epochfuzz: Any) -> None:
     assert ended.json["cases"] == len(load_corpus(["corpus"]))
 
 
+def test_a_corpus_without_a_case_in_the_current_directory_is_as_good_as_none(epochfuzz: Any) -> None:
+    Path("corpus").mkdir()
+    ended = epochfuzz("conform", *FEW, "--json", "--", *HOSTILE, "flood_standard_error", "reset")
+    assert (ended.code, ended.json["cases"]) == (4, 0)
+
+
+def test_what_was_found_is_shown_before_the_complaint_about_a_protocol_that_the_subject_lacks(
+    epochfuzz: Any,
+) -> None:
+    words = ("--protocol", "kip-320", "--protocol", "kip-320:fencing=none", *FEW, "--json", "--", *DEFECTIVE)
+    ended = epochfuzz("conform", *words)
+    assert ended.code == 2
+    assert "the subject is unable to run this protocol and configuration: there is hw" in ended.err
+    assert [finding["events"] for finding in ended.json["findings"]] == [["produce A", "shrink B"]]
+
+
 def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
     words = ("--schedules", "15", "--seed", "3", "--processes-for", "4", "--json")
     one, two = (epochfuzz("conform", *words, "--jobs", jobs, "--", *DEFECTIVE).json for jobs in ("1", "2"))

@@ -11,11 +11,15 @@ import pytest
 from epochfuzz.harness.conform.block import MOST_UNJUDGED
 from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed
 from epochfuzz.harness.conform.judge import JudgedBy
+from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.process import KEPT_OUTPUT, CommandError, LineProcess
 from epochfuzz.harness.conform.run import Conformance
+from epochfuzz.harness.conform.run import run as run_plan
 from epochfuzz.harness.conform.subject import CommandSubject
 from epochfuzz.harness.conform.wire import config_of
+from epochfuzz.harness.conform.workers import Processes
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import parse_protocol
 from tests.conform.running import ROOT, conform, reproducer, zombies
 
 HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
@@ -28,6 +32,18 @@ PATIENCE = 0.3  # where it is going to be tried
 LONG_LINE = 1 << 20  # more than a pipe holds
 NEVER_READS = "import time; time.sleep(600)"
 PRINTS_FIRST = "import sys; sys.stderr.write('x' * (1 << 20)); sys.stdin.readline(); print('read', flush=True)"
+
+
+KNOWS_ONE_PROTOCOL = """
+import sys
+for line in sys.stdin:
+    if '"op": "event"' in line:
+        print('{"applied": false, "observation": {"controller": {"epoch": 5}}}', flush=True)
+    elif '"kip-320"' in line:
+        print('{"ok": true, "events": ["restart"]}', flush=True)
+    else:
+        print('{"ok": false, "error": "only kip-320"}', flush=True)
+"""
 
 
 def run(trick: str, when: str = "event", **arguments: Any) -> Conformance:
@@ -108,6 +124,46 @@ def test_a_subject_that_cannot_be_reset_is_a_finding_without_events_and_ends_the
 def test_a_subject_is_started_again_after_it_died_until_that_has_been_enough() -> None:
     conformance = run("be_killed")
     assert (conformance.given_up, conformance.nonconformities[0].seen) == (True, MOST_UNJUDGED)
+
+
+@pytest.mark.parametrize("age", range(1, 9))
+def test_a_subject_that_dies_of_the_number_of_requests_is_a_finding(age: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGE", str(age))
+    conformance = run("die_of_age", "any")
+    assert not conformance.conforms
+    for one in conformance.nonconformities:
+        assert (one.fault.kind is Kind.DIED) == (age <= 2), "a fresh process shows it again if the schedule is enough"
+        assert "it exited with status 9" in one.fault.sentence
+
+
+def test_a_subject_that_dies_at_the_first_reset_is_a_finding_of_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGE", "1")
+    assert reproducer(run("die_of_age", "any")) == []
+
+
+def test_a_subject_that_is_no_longer_able_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGE", "3")
+    conformance = run("become_unable", "reset")
+    assert (conformance.given_up, conformance.schedules) == (True, 3)
+    assert only_fault(conformance).observed == "it is unable to: no longer"
+
+
+def test_what_was_found_under_one_protocol_is_kept_where_the_next_one_is_refused() -> None:
+    script = HOSTILE[:-1] + ("-c", KNOWS_ONE_PROTOCOL)
+    plan = Plan(script, [parse_protocol("kip-320"), parse_protocol("hw")], Configuration(), 3, seed=1)
+    conformance = run_plan(plan, Processes())
+    assert only_fault(conformance).field == "controller.epoch"
+    assert str(conformance.ended_by) == "only kip-320"
+
+
+def test_what_was_found_is_kept_where_the_command_is_gone_by_the_time_it_is_shrunk(tmp_path: Path) -> None:
+    script = tmp_path / "subject.py"
+    script.write_text(f"#!{sys.executable}\nimport os\nos.unlink({str(script)!r})\n{KNOWS_ONE_PROTOCOL}")
+    script.chmod(0o700)
+    fault = only_fault(conform((str(script),), schedules=1))
+    assert fault.kind is Kind.UNSTABLE
+    assert "controller.epoch is 5, and 0 in the model; then the subject is unable to run it" in fault.sentence
+    assert "cannot be started" in fault.sentence
 
 
 def test_an_answer_that_is_other_the_second_time_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
