@@ -4,6 +4,7 @@ It knows one event, `restart`, and always refuses it, as it should while nobody 
 started often.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -68,6 +69,29 @@ def close_standard_output() -> None:
 
 def print_rubbish() -> None:
     print("INFO starting \x1b[31mup", flush=True)
+
+
+NASTY = "\x1b[31mred \x1b]0;title\x07 \u202e[/nothing]\x9b\n"
+
+
+def show_nasty_text() -> str:
+    """Wherever a subject can have a text of its own."""
+    own = {NASTY: NASTY}
+    replica = {"log": [[NASTY, 0]], "own": own, NASTY: 1}
+    return json.dumps(
+        {
+            "applied": False,
+            "observation": {"replicas": {"A": replica}, "controller": {"own": own, NASTY: 1}, NASTY: 1},
+        }
+    )
+
+
+def refuse_in_nasty_text() -> str:
+    return json.dumps({"ok": False, "error": NASTY})
+
+
+def name_nasty_events() -> str:
+    return json.dumps({"ok": True, "events": [NASTY]})
 
 
 def answer_twice() -> None:

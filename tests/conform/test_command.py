@@ -188,6 +188,58 @@ def test_a_run_that_says_nothing_ends_with_4(epochfuzz: Any) -> None:
     assert "This run says nothing" in ended.out
 
 
+@pytest.mark.parametrize(
+    ("trick", "when", "code"),
+    [
+        ("show_nasty_text", "event", 1),
+        ("refuse_in_nasty_text", "reset", 2),
+        ("name_nasty_events", "reset", 1),
+        ("print_rubbish", "event", 1),
+    ],
+)
+@pytest.mark.parametrize("judge", ["lock-step", "promises"])
+def test_what_a_subject_says_reaches_the_terminal_spelled_out(
+    epochfuzz: Any, trick: str, when: str, code: int, judge: str
+) -> None:
+    ended = epochfuzz("conform", *FEW, "--judge", judge, "--", *HOSTILE, trick, when)
+    assert ended.code == code
+    assert_printable(ended)
+    assert "\\x1b" in ended.out + ended.err
+
+
+def test_a_saved_case_spells_out_what_a_subject_says_and_can_be_replayed(epochfuzz: Any) -> None:
+    epochfuzz("conform", *FEW, "--out", "kept", "--", *HOSTILE, "show_nasty_text", "event")
+    (case,) = load_corpus(["kept"])
+    assert "\\x1b[31mred" in case.why
+    assert "\\u202e" in case.why
+    ended = epochfuzz("replay", "kept")
+    assert ended.code == 0
+    assert_printable(ended)
+
+
+def test_the_names_of_files_reach_the_terminal_spelled_out(epochfuzz: Any) -> None:
+    nasty = "\x1b]0;title\x07\u202e"
+    Path(nasty).mkdir()
+    for words in (
+        ("replay", nasty),
+        ("replay", f"{nasty}.yaml"),
+        ("replay", f"--{nasty}"),
+        ("conform", *FEW, "--corpus", nasty, "--", *REFERENCE),
+        ("conform", *FEW, "--out", f"{nasty}/cases", "--", *DEFECTIVE),
+        ("conform", *FEW, "--out", f"{__file__}/{nasty}", "--", *DEFECTIVE),
+        ("conform", *FEW, "--", f"{nasty}-no-such-command"),
+    ):
+        ended = epochfuzz(*words)
+        assert ended.code in (1, 2)
+        assert_printable(ended)
+        assert "\\u202e" in ended.out + ended.err
+
+
+def assert_printable(ended: Any) -> None:
+    text = (ended.out + ended.err).replace("\n", "")
+    assert [c for c in text if not c.isprintable()] == []
+
+
 def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *HOSTILE, "exit_with_words", "event")
     assert ended.code == 1

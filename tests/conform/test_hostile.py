@@ -149,7 +149,7 @@ def test_a_subject_that_is_no_longer_able_is_a_finding(monkeypatch: pytest.Monke
 
 
 def test_what_was_found_under_one_protocol_is_kept_where_the_next_one_is_refused() -> None:
-    script = HOSTILE[:-1] + ("-c", KNOWS_ONE_PROTOCOL)
+    script = (*HOSTILE[:-1], "-c", KNOWS_ONE_PROTOCOL)
     plan = Plan(script, [parse_protocol("kip-320"), parse_protocol("hw")], Configuration(), 3, seed=1)
     conformance = run_plan(plan, Processes())
     assert only_fault(conformance).field == "controller.epoch"
