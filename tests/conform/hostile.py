@@ -86,6 +86,16 @@ def show_nasty_text() -> str:
     )
 
 
+def show_many_fields() -> str:
+    fields = {f"field{number}": number for number in range(20_000)}
+    return json.dumps({"applied": False, "observation": {"replicas": {"A": fields}}})
+
+
+def show_fields_that_are_always_new() -> str:
+    fields = {f"field{asked}-{number}": number for number in range(500)}
+    return json.dumps({"applied": False, "observation": {"replicas": {"A": fields | {"x" * 100_000: 1}}}})
+
+
 def refuse_in_nasty_text() -> str:
     return json.dumps({"ok": False, "error": NASTY})
 

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.conform.block import MOST_UNJUDGED
+from epochfuzz.harness.conform.drive import MOST_NAMES
 from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed
 from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.process import KEPT_OUTPUT, CommandError, LineProcess
+from epochfuzz.harness.conform.report import summary, unknown_fields
 from epochfuzz.harness.conform.run import Conformance
 from epochfuzz.harness.conform.run import run as run_plan
 from epochfuzz.harness.conform.subject import CommandSubject
@@ -46,6 +48,9 @@ for line in sys.stdin:
 """
 
 
+PLAN = Plan(HOSTILE, [parse_protocol("kip-320")], Configuration(), 20, seed=1)
+
+
 def run(trick: str, when: str = "event", **arguments: Any) -> Conformance:
     return conform((*HOSTILE, trick, when), schedules=20, **arguments)
 
@@ -65,6 +70,7 @@ def only_fault(conformance: Conformance) -> Fault:
         ("print_rubbish", Kind.GARBAGE, "a reply that is not of the protocol: Invalid JSON"),
         ("answer_a_reset", Kind.GARBAGE, "a reply that is not of the protocol: applied: Field required"),
         ("answer_twice", Kind.GARBAGE, "it printed more than the one line that answers"),
+        ("show_many_fields", Kind.GARBAGE, "a reply that is not of the protocol: it has more than 2,000 values"),
         ("flood_a_line", Kind.FLOOD, "a line of more than 1,048,576 bytes"),
     ],
 )
@@ -110,6 +116,16 @@ def test_control_characters_in_what_is_kept_are_spelled_out() -> None:
     output = only_fault(run("print_rubbish")).output
     assert "INFO starting \\x1b[31mup" in output
     assert "\x1b" not in output
+
+
+def test_of_fields_that_are_always_new_the_first_are_remembered() -> None:
+    conformance = run("show_fields_that_are_always_new")
+    assert conformance.conforms
+    assert len(conformance.shown.fields) == MOST_NAMES
+    assert max(map(len, unknown_fields(conformance))) < 300
+    (line,) = (line for line in summary(conformance, PLAN) if line.startswith("Fields that mean nothing"))
+    assert line.endswith("and 970 more")
+    assert len(line) < 2_000
 
 
 def test_a_subject_may_log_to_standard_error_as_much_as_it_likes() -> None:
