@@ -159,6 +159,8 @@ def _beside(run: Run, nonconformity: Nonconformity) -> Table:
         beside.advance(event)
     subject = {"applied": applied, **beside.compared(observation)}
     table = Table("field", "model", "subject", title=f"After event {len(run.steps)}")
+    for name in sorted(subject["replicas"].keys() - model["replicas"]):  # that the partition does not have
+        table.add_row(f"replicas.{name}", "", Text(shown(subject["replicas"].pop(name)), "bold"))
     for where, observed, expected in differences(subject, model):
         table.add_row(".".join(where), Text(shown(expected)), Text(shown(observed), "bold"))
     for name, value in _own(observation):

@@ -96,6 +96,14 @@ def show_fields_that_are_always_new() -> str:
     return json.dumps({"applied": False, "observation": {"replicas": {"A": fields | {"x" * 100_000: 1}}}})
 
 
+def show_a_replica_too_many() -> str:
+    return json.dumps({"applied": False, "observation": {"replicas": {"E": {"hw": 1, "log": [[NASTY, 0]]}}}})
+
+
+def show_a_record_of_many_digits() -> str:
+    return json.dumps({"applied": False, "observation": {"replicas": {"A": {"log": [["m" + "1" * 5_000, 0]]}}}})
+
+
 def refuse_in_nasty_text() -> str:
     return json.dumps({"ok": False, "error": NASTY})
 

@@ -217,6 +217,14 @@ def test_a_saved_case_spells_out_what_a_subject_says_and_can_be_replayed(epochfu
     assert_printable(ended)
 
 
+def test_a_replica_that_the_partition_does_not_have_is_a_finding_and_its_case_can_be_replayed(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", *FEW, "--out", "kept", "--", *HOSTILE, "show_a_replica_too_many", "event")
+    assert ended.code == 1
+    assert "│ replicas.E │" in ended.out
+    assert_printable(ended)
+    assert epochfuzz("replay", "kept").code == 0
+
+
 def test_the_names_of_files_reach_the_terminal_spelled_out(epochfuzz: Any) -> None:
     nasty = "\x1b]0;title\x07\u202e"
     Path(nasty).mkdir()

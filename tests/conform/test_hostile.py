@@ -118,6 +118,12 @@ def test_control_characters_in_what_is_kept_are_spelled_out() -> None:
     assert "\x1b" not in output
 
 
+def test_a_record_whose_number_no_int_can_hold_is_one_that_no_client_produced() -> None:
+    fault = only_fault(run("show_a_record_of_many_digits", judged_by=JudgedBy.PROMISES))
+    assert (fault.kind, str(fault.observed)[:22]) == (Kind.GARBAGE, "a log has 'm1111111111")
+    assert len(fault.sentence) < 1_000
+
+
 def test_of_fields_that_are_always_new_the_first_are_remembered() -> None:
     conformance = run("show_fields_that_are_always_new")
     assert conformance.conforms
