@@ -256,8 +256,7 @@ class Hanging(reference.Reference):
     def apply(self, event):
         return time.sleep(600) if event == "expire B" else super().apply(event)
 
-reference.Reference = Hanging
-reference.main()
+reference.serve(Hanging())
 """
 
 
