@@ -5,7 +5,6 @@ import traceback
 from typing import Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
 from epochfuzz.harness.commands import (
@@ -23,6 +22,8 @@ from epochfuzz.harness.commands import (
     shrink,
 )
 from epochfuzz.harness.commands.output import BadInput, Exit
+from epochfuzz.harness.printable import paragraphs
+from epochfuzz.harness.views.console import PrintableConsole
 
 _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.
 
@@ -80,7 +81,7 @@ app.command("selftest")(selftest.selftest)
 
 def main() -> None:
     """Run a command; its return value is the exit code, and bad input is one message on stderr."""
-    complaints = Console(stderr=True, highlight=False)
+    complaints = PrintableConsole(stderr=True, highlight=False)
     try:
         sys.exit(app(standalone_mode=False))
     except BadInput as error:
@@ -95,12 +96,13 @@ def main() -> None:
         sys.exit(Exit.AS_EXPECTED)
     except Exception as error:
         if _is_usage_error(error):
+            error.message = paragraphs(error.message)  # type: ignore[attr-defined]
             error.show()  # type: ignore[attr-defined]
             sys.exit(Exit.BAD_INPUT)
-        traceback.print_exc()
+        sys.stderr.write(paragraphs(traceback.format_exc()))
         complaints.print("epochfuzz: this is a bug in epochfuzz; please report it with the lines above")
         sys.exit(Exit.INTERNAL)
 
 
 def _is_usage_error(error: Exception) -> bool:
-    return hasattr(error, "show") and hasattr(error, "exit_code")
+    return all(hasattr(error, name) for name in ("show", "exit_code", "message"))

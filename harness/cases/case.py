@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from epochfuzz.harness.cases.case_yaml import CaseError, Flow, Folded, Value, read, write
+from epochfuzz.harness.printable import paragraphs
 from epochfuzz.model import observation
 from epochfuzz.model.configuration import Configuration, ConfigurationError
 from epochfuzz.model.events import REPLICA_NAMES, parse_event, replica_of, schedule_texts
@@ -107,7 +108,7 @@ def dump_case(case: Case) -> str:
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "id": case.id,
-        "why": Folded(case.why),
+        "why": Folded(paragraphs(case.why)),  # load_case refuses what is not printable
         "config": Flow({key: _number_or_word(value) for key, value in case.settings.changed().items()}),
         "events": schedule_texts(case.events),
     }

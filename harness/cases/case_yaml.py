@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from epochfuzz.harness.printable import printable
 from epochfuzz.model.names import nearest
 
 MAX_BYTES = 1 << 20
@@ -31,7 +32,7 @@ class CaseError(Exception):
 
     def __init__(self, file: Path, line: int | None, message: str) -> None:
         place = str(file) if line is None else f"{file}:{line}"
-        super().__init__(f"{place}: {textwrap.shorten(message, 500, placeholder=' ...')}")
+        super().__init__(printable(f"{place}: {textwrap.shorten(message, 500, placeholder=' ...')}"))
 
 
 @dataclass(frozen=True)

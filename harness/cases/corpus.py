@@ -1,6 +1,6 @@
 """The corpus: case files in directories, each known by its id."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from epochfuzz.harness.cases.case import Case, CaseError, load_case
@@ -17,16 +17,34 @@ def find_cases(paths: Iterable[str | Path]) -> list[Path]:
     return list(found)
 
 
+class CorpusError(CaseError):
+    """Files of which some are no cases: a line for each of those. `cases` has what the others hold."""
+
+    def __init__(self, errors: Sequence[CaseError], cases: list[Case]) -> None:
+        Exception.__init__(self, "\n".join(map(str, errors)))
+        self.cases = cases
+
+
 def load_corpus(paths: Iterable[str | Path]) -> list[Case]:
-    """The cases in files and directories, each id once. Raises CaseError for the first file at fault."""
+    """The cases in files and directories, each id once. Raises CorpusError, which names every file at fault."""
     cases: dict[str, Case] = {}
+    errors = []
     for path in find_cases(paths):
-        case = load_case(path)
-        if case.id in cases:
-            message = f"id {case.id!r} is also that of {cases[case.id].path}; give one of them another"
-            raise CaseError(path, None, message)
-        cases[case.id] = case
+        try:
+            _add(cases, load_case(path))
+        except CaseError as error:
+            errors.append(error)
+    if errors:
+        raise CorpusError(errors, list(cases.values()))
     return list(cases.values())
+
+
+def _add(cases: dict[str, Case], case: Case) -> None:
+    assert case.path is not None  # it was loaded from there
+    if case.id in cases:
+        message = f"id {case.id!r} is also that of {cases[case.id].path}; give one of them another"
+        raise CaseError(case.path, None, message)
+    cases[case.id] = case
 
 
 def covers(kept: Case, other: Case) -> bool:

@@ -15,12 +15,15 @@ from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.campaign import Master, Remote, spark_session
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.conform.judge import JudgedBy
+from epochfuzz.harness.printable import printable
 from epochfuzz.model.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
+    from epochfuzz.harness.conform.fault import SubjectUnable
     from epochfuzz.harness.conform.nonconformity import Nonconformity
     from epochfuzz.harness.conform.plan import Plan
+    from epochfuzz.harness.conform.process import CommandError
     from epochfuzz.harness.conform.run import Conformance
 
 _CORPUS = Path("corpus")
@@ -97,7 +100,7 @@ def conform(
     again = _command_line(plan, corpus, campaign)
     out.print(f"seed {seed} · {settings.text()}")
     if campaign is not None:
-        out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
+        out.print(printable(f"kept in {campaign}; this goes on with it: {again}"), markup=False, soft_wrap=True)
     try:
         with _exit_on_sigterm():
             if campaign is not None:
@@ -105,27 +108,36 @@ def conform(
             else:
                 with show_search(out) as progress:
                     conformance = run(plan, Processes(jobs or 1, progress.doing), progress.doing)
-    except SubjectUnable as unable:
-        raise BadInput(f"the subject is unable to run this protocol and configuration: {unable}") from None
-    except CommandError as error:
-        raise BadInput(str(error)) from None
+    except (SubjectUnable, CommandError) as error:
+        raise _unusable(error) from None
     saved = {}
     for number, nonconformity in enumerate(conformance.nonconformities):
         out.print(report.nonconformity_text(nonconformity))
         if nonconformity.sighting.sent and not nonconformity.known_flaw:
             saved[number] = _save(nonconformity, seed, cases_out)
-            out.print(f"saved as {saved[number]}", markup=False)
+            out.print(printable(f"saved as {saved[number]}"), markup=False)
     for line in report.summary(conformance, plan):
         out.print(line, markup=False)
-    out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
+    out.print(printable(f"reproduce: {again}"), markup=False, soft_wrap=True)
     if json:
         print_json({**report.document(conformance, plan, saved), "reproduce": again})
+    if conformance.ended_by is not None:
+        raise _unusable(conformance.ended_by)
     if not conformance.conforms:
         return Exit.BROKEN
     if conformance.vacuous:
         out.print("This run says nothing: no event was ever applied, or no field ever shown.")
         return Exit.GOAL_UNMET
     return Exit.AS_EXPECTED
+
+
+def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
+    """That a subject cannot run what is asked of it, or not even start, as people are told."""
+    from epochfuzz.harness.conform.fault import SubjectUnable
+
+    if isinstance(error, SubjectUnable):
+        return BadInput(f"the subject is unable to run this protocol and configuration: {error}")
+    return BadInput(str(error))
 
 
 def _campaign(plan: "Plan", directory: str, master: str | None, remote: str | None) -> "Conformance":
@@ -154,7 +166,7 @@ def _load(paths: list[Path] | None) -> list["Case"]:
     from epochfuzz.harness.cases.corpus import load_corpus
 
     if paths is None:
-        paths = [_CORPUS] if _CORPUS.is_dir() else []
+        paths = [_CORPUS] if any(_CORPUS.rglob("*.yaml")) else []
     try:
         return load_corpus(paths)
     except CaseError as error:

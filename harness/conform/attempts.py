@@ -97,7 +97,7 @@ def _pairs(schedule: bytes) -> Iterator[bytes]:
 
 def _renamings(schedule: bytes) -> Iterator[bytes]:
     """With one replica in the place of another: A leads from the start, any other has to be elected first."""
-    for a, b in combinations(range(max(map(replica_of, schedule)) + 1), 2):
+    for a, b in combinations(range(max(map(replica_of, schedule), default=-1) + 1), 2):
         for names in ({a: b, b: a}, {b: a}, {a: b}):
             yield bytes(encode(verb_of(e), names.get(replica_of(e), replica_of(e))) for e in schedule)
 

@@ -105,9 +105,13 @@ def run_block(block: Block, report: Callable[[str], None] = lambda doing: None) 
             try:
                 result.add(trial, block.protocol, _run_trial(subject, trial, setting))
             except SubjectUnable as unable:
-                if trial.case is None:
+                if trial.case is not None:
+                    result.unable[trial.case] = str(unable)
+                elif result.schedules:
+                    result.add(trial, block.protocol, _no_longer_able(unable))
+                    result.given_up = True
+                else:
                     raise
-                result.unable[trial.case] = str(unable)
             report(f"{result.cases + result.schedules:,} of {len(block.trials):,} schedules of this process")
             if result.given_up or result.unexpected >= (block.max_failures or math.inf):
                 break
@@ -119,6 +123,13 @@ def _run_trial(subject: CommandSubject, trial: Trial, setting: Setting) -> Drive
     is_sampled = trial.number is not None and trial.number % _TWICE == 0
     if setting.judged_by is JudgedBy.PROMISES and is_sampled and not driven.sightings:
         driven.sightings += changed(driven, drive(subject, trial.events, setting))
+    return driven
+
+
+def _no_longer_able(unable: SubjectUnable) -> Driven:
+    """A finding: what it refuses to run now, it has run before."""
+    driven = Driven()
+    driven.fail(Fault(Kind.UNSTABLE, None, "the subject is able to run this", f"it is unable to: {unable}"))
     return driven
 
 

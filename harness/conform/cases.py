@@ -57,6 +57,8 @@ def _expected(nonconformity: Nonconformity) -> dict[str, Any]:
     if nonconformity.fault.kind is not Kind.DIFFERENCE or nonconformity.fault.field in (None, "applied"):
         return {}
     *path, field = str(nonconformity.fault.field).split(".")
+    if path == ["replicas"]:
+        return {}  # a replica that the partition does not have
     observation: dict[str, Any] = {field: nonconformity.fault.expected}
     for name in reversed(path):
         observation = {name: observation}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from epochfuzz.harness.conform import wire
 from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed
 from epochfuzz.harness.conform.healing import heal
-from epochfuzz.harness.conform.judge import Judge, JudgedBy, fields_of
+from epochfuzz.harness.conform.judge import FIELDS, Judge, JudgedBy, fields_of
 from epochfuzz.harness.conform.lockstep import LockStep
 from epochfuzz.harness.conform.promises import Promises
 from epochfuzz.harness.conform.subject import Answering
@@ -16,6 +16,8 @@ from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import event_text, verb_of
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol
+
+MOST_NAMES = 1_000
 
 Answers = list[tuple[bool, Observation]]  # to each event: whether it was applied, and what was seen after it
 
@@ -36,7 +38,10 @@ class Sighting:
 
 @dataclass
 class Shown:
-    """What a run has shown of its subject: steps, events applied by verb, and how often each field was seen."""
+    """What a run has shown of its subject: steps, events applied by verb, and how often each field was seen.
+
+    A subject can name a new field in every answer: beside those of the protocol, the first MOST_NAMES are remembered.
+    """
 
     steps: int = 0
     applied: Counter[str] = field(default_factory=Counter)
@@ -46,7 +51,9 @@ class Shown:
         """Add what another run has shown."""
         self.steps += other.steps
         self.applied += other.applied
-        self.fields += other.fields
+        for name, count in other.fields.items():
+            if name in self.fields or name in FIELDS or len(self.fields) < MOST_NAMES:
+                self.fields[name] += count
 
 
 @dataclass

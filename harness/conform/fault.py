@@ -4,6 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from epochfuzz.harness.printable import printable
+
+_MOST_SHOWN = 500  # characters of a value: a subject may answer with a mebibyte of it
+
 
 class Kind(StrEnum):
     """The kinds of fault: the subject is wrong, or it cannot be judged."""
@@ -42,15 +46,16 @@ class Fault:
     @property
     def sentence(self) -> str:
         """What is wrong, in one sentence."""
+        expected, observed = shown(self.expected), shown(self.observed)
         match self.kind:
             case Kind.DIFFERENCE:
-                return f"{self.field} is {shown(self.observed)}, and {shown(self.expected)} in the model"
+                return f"{self.field} is {observed}, and {expected} in the model"
             case Kind.PROMISE:
-                return f"{self.field} is broken: {self.observed}"
+                return f"{self.field} is broken: {observed}"
             case Kind.UNSTABLE:
-                return f"not the same the second time, from a reset on: {self.expected}; then {self.observed}"
+                return f"not the same the second time, from a reset on: {expected}; then {observed}"
             case _:
-                return str(self.observed)
+                return observed
 
 
 class SubjectFailed(Exception):
@@ -62,19 +67,27 @@ class SubjectFailed(Exception):
 
 
 class SubjectUnable(Exception):
-    """The subject said that it does not have a protocol or a configuration; the message is its own."""
+    """The subject said that it does not have a protocol or a configuration; the message is its own, made printable."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shown(message))
 
 
 def shown(value: Any) -> str:
-    """A value of an observation as people write it."""
+    """A value of an observation as people write it: printable, and no longer than people would read."""
+    text = printable(_written(value))
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]} ... ({len(text):,} characters)"
+
+
+def _written(value: Any) -> str:
     match value:
         case None:
             return "nobody"
         case bool():
             return str(value).lower()
         case list() | tuple():
-            return f"[{', '.join(map(shown, value))}]"
+            return f"[{', '.join(map(_written, value))}]"
         case dict():
-            return ", ".join(f"{key}: {shown(each)}" for key, each in value.items()) or "-"
+            return ", ".join(f"{key}: {_written(each)}" for key, each in value.items()) or "-"
         case _:
             return str(value)

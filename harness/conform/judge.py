@@ -41,6 +41,8 @@ REPLICA_FIELDS = tuple(seen.name for seen in observation.REPLICA)
 CONTROLLER_FIELDS = tuple(seen.name for seen in observation.CONTROLLER)
 FIELDS = (*(f"replicas.{field}" for field in REPLICA_FIELDS), *(f"controller.{field}" for field in CONTROLLER_FIELDS))
 
+_LONGEST_NAME = 200  # characters of a field's name that are kept
+
 OWN = "own"  # what a replica or the controller shows here is the subject's own: shown to people, never compared
 
 
@@ -56,12 +58,12 @@ def fields_of(shown: "Observation") -> Iterator[str]:
         elif part == "controller":
             yield from _named("controller", values)
         else:
-            yield part
+            yield part[:_LONGEST_NAME]
 
 
 def _named(part: str, values: dict[str, Any]) -> Iterator[str]:
-    yield from (f"{part}.{field}" for field in values if field != OWN)
-    yield from (f"{part}.{OWN}.{field}" for field in values.get(OWN, {}))
+    yield from (f"{part}.{field[:_LONGEST_NAME]}" for field in values if field != OWN)
+    yield from (f"{part}.{OWN}.{field[:_LONGEST_NAME]}" for field in values.get(OWN, {}))
 
 
 def is_beyond_bounds(

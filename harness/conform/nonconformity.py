@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from epochfuzz.harness.conform.attempts import shrink
 from epochfuzz.harness.conform.block import Failed, Trial
 from epochfuzz.harness.conform.drive import Answers, Setting, Sighting, drive
-from epochfuzz.harness.conform.fault import Fault, Kind, SubjectUnable
+from epochfuzz.harness.conform.fault import JUDGED, Fault, Kind, SubjectUnable
 from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.harness.conform.process import CommandError
 from epochfuzz.harness.conform.subject import CommandSubject
 from epochfuzz.model.protocols import Protocol
 
@@ -63,10 +64,7 @@ def _in_plain_configuration(plan: Plan, setting: Setting, sighting: Sighting) ->
     if plain == setting:
         return setting, sighting
     with CommandSubject(plan.command, _shrinking_patience(plan, sighting)) as subject:
-        try:
-            found = _alike(drive(subject, sighting.sent, plain).sightings, sighting)
-        except SubjectUnable:
-            found = None
+        found = _alike(_sightings(subject, sighting.sent, plain), sighting)
     return (setting, sighting) if found is None else (plain, found)
 
 
@@ -74,17 +72,24 @@ def _confirmed(plan: Plan, setting: Setting, sighting: Sighting) -> tuple[Sighti
     """The sighting if a fresh process shows it again after the same events, else that it does not; and the answers."""
     if sighting.fault.kind is Kind.TIMEOUT and not sighting.sent:
         return sighting, []  # it was a fresh process that did not start, and has been waited for long enough
-    with CommandSubject(plan.command, plan.patience) as subject:
-        again = drive(subject, sighting.sent, setting)
-    fault = sighting.fault
-    if fault.kind is Kind.UNSTABLE:
-        return sighting, again.answers
+    try:
+        with CommandSubject(plan.command, plan.patience) as subject:
+            again = drive(subject, sighting.sent, setting)
+    except (SubjectUnable, CommandError) as error:
+        return _unstable(sighting, f"the subject is unable to run it: {error}"), []
     for each in again.sightings:
         if each.repeats(sighting):
             return each, again.answers
     second = again.sightings[0].fault.sentence if again.sightings else "nothing is wrong"
-    unstable = replace(fault, kind=Kind.UNSTABLE, expected=fault.sentence, observed=second)
-    return replace(sighting, fault=unstable), again.answers
+    return _unstable(sighting, second), again.answers
+
+
+def _unstable(sighting: Sighting, second: str) -> Sighting:
+    """A sighting that was something else the second time; if it is one of instability, that is what it says already."""
+    fault = sighting.fault
+    if fault.kind is Kind.UNSTABLE:
+        return sighting
+    return replace(sighting, fault=replace(fault, kind=Kind.UNSTABLE, expected=fault.sentence, observed=second))
 
 
 def _shrunk(plan: Plan, setting: Setting, sighting: Sighting) -> Sighting:
@@ -92,9 +97,22 @@ def _shrunk(plan: Plan, setting: Setting, sighting: Sighting) -> Sighting:
     with CommandSubject(plan.command, _shrinking_patience(plan, sighting)) as subject:
 
         def attempt(schedule: bytes) -> Sighting | None:
-            return _alike(drive(subject, schedule, setting, healing=healing).sightings, sighting)
+            has_a_past = subject.is_running
+            found = _alike(_sightings(subject, schedule, setting, healing), sighting)
+            if found is None or found.fault.kind in JUDGED or not has_a_past:
+                return found
+            # It may have died of what came before, even at the reset. It has been ended: the next is a fresh process.
+            return _alike(_sightings(subject, schedule, setting, healing), sighting)
 
         return shrink(sighting, attempt, setting.settings.alphabet(), setting.enabled)
+
+
+def _sightings(subject: CommandSubject, schedule: bytes, setting: Setting, healing: bool = True) -> list[Sighting]:
+    """What fails on a schedule; nothing, where the subject, which has been able to, is no longer able to run it."""
+    try:
+        return drive(subject, schedule, setting, healing=healing).sightings
+    except (SubjectUnable, CommandError):
+        return []
 
 
 def _shrinking_patience(plan: Plan, sighting: Sighting) -> float:

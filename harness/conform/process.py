@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from epochfuzz.harness.conform.fault import Kind, SubjectFailed
+from epochfuzz.harness.printable import paragraphs
 
 MOST_LINE = 1 << 20
 KEPT_OUTPUT = 2048
@@ -56,6 +57,7 @@ class LineProcess:
         self._stdin = self._process.stdin
         self._stdout = self._process.stdout.fileno()
         self._stderr = self._process.stderr.fileno()
+        os.set_blocking(self._stdin.fileno(), False)  # a process that does not read would be waited for for ever
         self._poll = select.poll()
         for output in (self._stdout, self._stderr):
             os.set_blocking(output, False)
@@ -64,16 +66,10 @@ class LineProcess:
     def ask(self, line: bytes, patience: float) -> bytes:
         """Write a line and read the one in reply, without its end. Raises SubjectFailed."""
         self.expect_silence()
-        with suppress(BrokenPipeError):  # it has died, or is about to: reading finds out
-            self._stdin.write(line)
         deadline = time.monotonic() + patience
+        self._write(line, deadline, f"no line was read within {patience:g} s")
         while (end := self._unread.find(b"\n")) < 0:
-            if len(self._unread) > MOST_LINE:
-                raise SubjectFailed(Kind.FLOOD, f"a line of more than {MOST_LINE:,} bytes", self.output())
-            remaining = deadline - time.monotonic()
-            if remaining <= 0:
-                raise SubjectFailed(Kind.TIMEOUT, f"no answer within {patience:g} s", self.output())
-            self._read_ready(remaining)
+            self._wait(deadline, f"no answer within {patience:g} s")
         self._last_line = bytes(self._unread[:end])
         del self._unread[: end + 1]
         return self._last_line
@@ -88,7 +84,7 @@ class LineProcess:
     def output(self) -> str:
         """What it printed last, for people: the last line read, what came after it, and the end of standard error."""
         printed = self._last_line[:KEPT_OUTPUT] + b"\n" + self._unread[-KEPT_OUTPUT:]
-        parts = {"stdout": printable(printed), "stderr": printable(self._errors)}
+        parts = {"stdout": _text(printed), "stderr": _text(self._errors)}
         return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
 
     def close(self, patience: float = _PARTING_PATIENCE) -> None:
@@ -111,8 +107,36 @@ class LineProcess:
                     stream.close()
         _kill_those_with(self._cookie)
 
+    def _write(self, line: bytes, deadline: float, complaint: str) -> None:
+        """Write a line. While the pipe is full, what the process prints is read: it may be waiting for that."""
+        stdin = self._stdin.fileno()
+        with suppress(BrokenPipeError):  # it has died, or is about to: reading finds out
+            while line := line[self._written(line) :]:
+                self._poll.register(stdin, select.POLLOUT)
+                try:
+                    self._wait(deadline, complaint)
+                finally:
+                    self._poll.unregister(stdin)
+
+    def _written(self, line: bytes) -> int:
+        try:
+            return os.write(self._stdin.fileno(), line)
+        except BlockingIOError:
+            return 0
+
+    def _wait(self, deadline: float, complaint: str) -> None:
+        """Wait until there is more to read or to write. Raises SubjectFailed: with a complaint once it is too late."""
+        if len(self._unread) > MOST_LINE:
+            raise SubjectFailed(Kind.FLOOD, f"a line of more than {MOST_LINE:,} bytes", self.output())
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            raise SubjectFailed(Kind.TIMEOUT, complaint, self.output())
+        self._read_ready(remaining)
+
     def _read_ready(self, seconds: float) -> None:
         for output, _ in self._poll.poll(seconds * 1000):
+            if output not in (self._stdout, self._stderr):
+                continue  # it can be written to
             try:
                 data = os.read(output, 65536)
             except BlockingIOError:
@@ -133,13 +157,19 @@ class LineProcess:
             return "it closed its standard output"
         with suppress(BlockingIOError, SubjectFailed):
             self._read_ready(0)  # its last words
-        return f"it was killed by {signal.Signals(-status).name}" if status < 0 else f"it exited with status {status}"
+        return f"it was killed by {_name_of(-status)}" if status < 0 else f"it exited with status {status}"
 
 
-def printable(data: bytes | bytearray) -> str:
-    """Text that a terminal can be trusted with: line ends and tabs stay, other control characters are spelled out."""
-    text = data.decode(errors="replace").strip()
-    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+def _text(data: bytes | bytearray) -> str:
+    return paragraphs(data.decode(errors="replace").strip())
+
+
+def _name_of(number: int) -> str:
+    """The name of a signal. Most of the real-time signals have none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _kill_those_with(cookie: str) -> None:

@@ -21,6 +21,8 @@ from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model.events import REPLICA_NAMES, VERBS, event_text, schedule_texts, verb_of
 
+_MOST_LISTED = 30  # names in a line: there are fewer verbs, and fewer fields of the protocol
+
 
 def nonconformity_text(nonconformity: Nonconformity) -> RenderableType:
     """A nonconformity: what is wrong, the schedule step by step, and what was to be seen at its end."""
@@ -55,7 +57,13 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
         ("Fields that mean nothing here", unknown_fields(conformance)),
     ):
         if names and conformance.shown.steps:
-            yield f"{title}: {', '.join(names)}"
+            yield f"{title}: {_listed(names)}"
+
+
+def _listed(names: list[str]) -> str:
+    """Names for people: the first of them where there are many, for any may be a subject's."""
+    more = [f"and {len(names) - _MOST_LISTED:,} more"] if len(names) > _MOST_LISTED else []
+    return ", ".join([*map(shown, names[:_MOST_LISTED]), *more])
 
 
 def document(conformance: Conformance, plan: Plan, saved: Mapping[int, Path]) -> dict[str, Any]:
@@ -151,10 +159,12 @@ def _beside(run: Run, nonconformity: Nonconformity) -> Table:
         beside.advance(event)
     subject = {"applied": applied, **beside.compared(observation)}
     table = Table("field", "model", "subject", title=f"After event {len(run.steps)}")
+    for name in sorted(subject["replicas"].keys() - model["replicas"]):  # that the partition does not have
+        table.add_row(f"replicas.{name}", "", Text(shown(subject["replicas"].pop(name)), "bold"))
     for where, observed, expected in differences(subject, model):
         table.add_row(".".join(where), Text(shown(expected)), Text(shown(observed), "bold"))
     for name, value in _own(observation):
-        table.add_row(name, "", Text(shown(value)))
+        table.add_row(Text(shown(name)), "", Text(shown(value)))
     return table
 
 
@@ -192,7 +202,7 @@ def _replica(seen: dict[str, Any], own: dict[str, Any]) -> str:
         return "down"
     figures = [f"{field} {shown(seen[field])}" for field in ("hw", "leader", "leader_epoch") if field in seen]
     figures += [f"{field} {shown(value)}" for field, value in own.items()]
-    return "\n".join([" ".join(log_texts(seen.get("log", []))) or "-", ", ".join(figures)])
+    return "\n".join([shown(" ".join(log_texts(seen.get("log", [])))) or "-", shown(", ".join(figures))])
 
 
 def _controller(seen: dict[str, Any]) -> str:

@@ -14,9 +14,10 @@ from typing import Protocol as Interface
 
 from epochfuzz.harness.conform.block import MOST_UNJUDGED, BlockResult, Failed
 from epochfuzz.harness.conform.drive import Shown
-from epochfuzz.harness.conform.fault import Kind
+from epochfuzz.harness.conform.fault import Kind, SubjectUnable
 from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.harness.conform.process import CommandError
 from epochfuzz.model.protocols import Protocol
 
 MOST_NONCONFORMITIES = 5  # for each protocol; one cause seldom shows in more ways than that
@@ -26,7 +27,8 @@ MOST_NONCONFORMITIES = 5  # for each protocol; one cause seldom shows in more wa
 class Conformance:
     """What came of a run. `given_up`: not all schedules were run, for the subject gave no answers to judge.
 
-    `unable` has, by case, why the subject could not run it. `seconds` is the time spent running schedules.
+    `unable` has, by case, why the subject could not run it. `seconds` is the time spent running schedules. `ended_by`
+    is what ended the run before its end, a subject or a command that gave up after it had done some of it.
     """
 
     schedules: int = 0
@@ -36,6 +38,7 @@ class Conformance:
     unable: dict[str, str] = field(default_factory=dict)
     given_up: bool = False
     seconds: float = 0.0
+    ended_by: SubjectUnable | CommandError | None = None
 
     def add(self, result: BlockResult, seconds: float) -> None:
         """Add what came of a block, `seconds` were spent on running blocks so far."""
@@ -87,26 +90,47 @@ class Crew(Interface):
 
 
 def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: None) -> Conformance:
-    """Run the plan. Raises SubjectUnable and CommandError. `report` is called with what is being done."""
+    """Run the plan. `report` is called with what is being done.
+
+    Raises SubjectUnable and CommandError if there is nothing else to tell.
+    """
     conformance = Conformance()
     for protocol in plan.protocols:
         failed = _Failed()
-        with closing(crew.results(plan, protocol)) as results:
-            for result in results:
-                conformance.add(result, crew.seconds)
-                failed.add(result)
-                report(conformance.progress)
-                gives_up = result.given_up or failed.unjudged >= MOST_UNJUDGED
-                conformance.given_up |= gives_up
-                if gives_up or failed.unexpected >= (plan.max_failures or math.inf):
-                    break
+        try:
+            _run_blocks(plan, protocol, crew, conformance, failed, report)
+        except (SubjectUnable, CommandError) as error:
+            if not conformance.schedules + conformance.cases:
+                raise
+            conformance.ended_by = error  # what was found before is still worth telling
         shortest = failed.shortest()
         report(f"shrinking {len(shortest)} failures under {protocol.name}")
         for one in crew.nonconformities(
             plan, protocol, [(each, failed.seen[each.fault.signature]) for each in shortest]
         ):
             conformance.add_nonconformity(one)
+        if conformance.ended_by is not None:
+            break
     return conformance
+
+
+def _run_blocks(
+    plan: Plan,
+    protocol: Protocol,
+    crew: Crew,
+    conformance: Conformance,
+    failed: "_Failed",
+    report: Callable[[str], None],
+) -> None:
+    with closing(crew.results(plan, protocol)) as results:
+        for result in results:
+            conformance.add(result, crew.seconds)
+            failed.add(result)
+            report(conformance.progress)
+            gives_up = result.given_up or failed.unjudged >= MOST_UNJUDGED
+            conformance.given_up |= gives_up
+            if gives_up or failed.unexpected >= (plan.max_failures or math.inf):
+                break
 
 
 class _Failed:

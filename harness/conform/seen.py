@@ -11,6 +11,7 @@ from epochfuzz.model.protocols import GENERATIONS
 from epochfuzz.model.state import NONE, Partition, initial
 
 _UNSEEN = -1
+_RECORDS = {f"m{number}": number for number in range(MAX_RECORDS)}
 
 
 class SeenPartition:
@@ -103,8 +104,8 @@ class SeenPartition:
 
     def _record(self, name: str, offset: int) -> int:
         """The number of a record. Where it is seen first is where it belongs."""
-        number = int(name[1:]) if name[:1] == "m" and name[1:].isdecimal() else MAX_RECORDS
-        if number >= MAX_RECORDS:
+        number = _RECORDS.get(name)
+        if number is None:
             raise SubjectFailed(Kind.GARBAGE, f"a log has {name!r}, which no client produced: records are m0, m1, ...")
         if self._offsets[number] == _UNSEEN:
             self._offsets[number] = offset

@@ -60,6 +60,11 @@ class CommandSubject:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a process that has been asked before; if not, the next one to be asked is a fresh one."""
+        return self._process is not None
+
     def reset(self, config: Config, protocol: str) -> list[str]:
         """Raises SubjectFailed, SubjectUnable and CommandError."""
         patience = self.patience

@@ -19,6 +19,8 @@ from epochfuzz.model.events import VERBS
 from epochfuzz.model.observation import Seen, Shape
 
 VERSION: Literal[1] = 1
+MOST_VALUES = 2_000  # in a reply, at any depth: five replicas with all that they can hold take a quarter of that
+_LEAST_VALUE = 2  # bytes that a value takes in JSON, with the comma before it
 
 ReplicaName = Literal["A", "B", "C", "D", "E"]
 Verb = Annotated[str, Field(json_schema_extra={"enum": list(VERBS)})]
@@ -190,7 +192,21 @@ def _line(message: ResetRequest | EventRequest) -> bytes:
 
 def _parse(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
     try:
-        return adapter.validate_json(text)
+        parsed = adapter.validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise Malformed(": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))) from None
+    if len(text) > _LEAST_VALUE * MOST_VALUES and _has_more_values(parsed, MOST_VALUES):
+        raise Malformed(f"it has more than {MOST_VALUES:,} values")
+    return parsed
+
+
+def _has_more_values(whole: Any, most: int) -> bool:
+    """Whether a value has more than so many others in it, at any depth."""
+    count, wholes = 0, [whole]
+    while wholes and count <= most:
+        part = wholes.pop()
+        values = part.values() if isinstance(part, dict) else part
+        count += len(values)
+        wholes += (value for value in values if isinstance(value, dict | list | tuple))
+    return count > most

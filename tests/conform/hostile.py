@@ -1,9 +1,10 @@
-"""A subject that misbehaves: `python hostile.py TRICK reset|event`, in answer to each reset or each event.
+"""A subject that misbehaves: `python hostile.py TRICK reset|event|any`, in answer to each reset, each event, or both.
 
 It knows one event, `restart`, and always refuses it, as it should while nobody can crash. It imports little, for it is
 started often.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -11,7 +12,22 @@ import sys
 import time
 
 READY = '{"ok": true, "events": ["restart"]}'
+UNABLE = '{"ok": false, "error": "%s"}'
 REFUSED = '{"applied": false, "observation": {"controller": {"epoch": %d}}}'
+
+
+asked = 0  # how often the trick could have been played
+
+
+def die_of_age() -> None:
+    """At a request of a number, whatever is asked, across resets."""
+    if asked == int(os.environ["AGE"]):
+        sys.exit(9)
+
+
+def become_unable() -> str | None:
+    """At a reset of a number."""
+    return UNABLE % "no longer" if asked >= int(os.environ["AGE"]) else None
 
 
 def hang() -> None:
@@ -42,6 +58,10 @@ def be_killed() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def be_killed_by_a_signal_without_a_name() -> None:
+    os.kill(os.getpid(), 40)
+
+
 def close_standard_output() -> None:
     os.close(1)
     hang()
@@ -49,6 +69,47 @@ def close_standard_output() -> None:
 
 def print_rubbish() -> None:
     print("INFO starting \x1b[31mup", flush=True)
+
+
+NASTY = "\x1b[31mred \x1b]0;title\x07 \u202e[/nothing]\x9b\n"
+
+
+def show_nasty_text() -> str:
+    """Wherever a subject can have a text of its own."""
+    own = {NASTY: NASTY}
+    replica = {"log": [[NASTY, 0]], "own": own, NASTY: 1}
+    return json.dumps(
+        {
+            "applied": False,
+            "observation": {"replicas": {"A": replica}, "controller": {"own": own, NASTY: 1}, NASTY: 1},
+        }
+    )
+
+
+def show_many_fields() -> str:
+    fields = {f"field{number}": number for number in range(20_000)}
+    return json.dumps({"applied": False, "observation": {"replicas": {"A": fields}}})
+
+
+def show_fields_that_are_always_new() -> str:
+    fields = {f"field{asked}-{number}": number for number in range(500)}
+    return json.dumps({"applied": False, "observation": {"replicas": {"A": fields | {"x" * 100_000: 1}}}})
+
+
+def show_a_replica_too_many() -> str:
+    return json.dumps({"applied": False, "observation": {"replicas": {"E": {"hw": 1, "log": [[NASTY, 0]]}}}})
+
+
+def show_a_record_of_many_digits() -> str:
+    return json.dumps({"applied": False, "observation": {"replicas": {"A": {"log": [["m" + "1" * 5_000, 0]]}}}})
+
+
+def refuse_in_nasty_text() -> str:
+    return json.dumps({"ok": False, "error": NASTY})
+
+
+def name_nasty_events() -> str:
+    return json.dumps({"ok": True, "events": [NASTY]})
 
 
 def answer_twice() -> None:
@@ -88,10 +149,13 @@ def differ_by_process() -> str:
 
 
 def main() -> None:
+    global asked
     trick, when = globals()[sys.argv[1]], sys.argv[2]
     while line := sys.stdin.readline():
         is_event = '"op": "event"' in line
-        instead = trick() if is_event == (when == "event") else None
+        is_time = when in ("any", "event" if is_event else "reset")
+        asked += is_time
+        instead = trick() if is_time else None
         print(instead or (REFUSED % 0 if is_event else READY), flush=True)
 
 

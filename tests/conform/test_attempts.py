@@ -77,6 +77,10 @@ def test_what_is_no_longer_enabled_goes_along_with_what_is_replaced() -> None:
     assert minimal([*DETOUR, "fetch B"], fails, enabled) == ["expire B", "fetch B"]
 
 
+def test_what_fails_without_any_event_is_shrunk_to_none() -> None:
+    assert minimal(LONG, lambda events: True) == []
+
+
 def test_no_schedule_is_run_twice() -> None:
     run: list[tuple[str, ...]] = []
 

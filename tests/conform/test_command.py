@@ -110,6 +110,22 @@ def test_a_corpus_in_the_current_directory_is_found(epochfuzz: Any) -> None:
     assert ended.json["cases"] == len(load_corpus(["corpus"]))
 
 
+def test_a_corpus_without_a_case_in_the_current_directory_is_as_good_as_none(epochfuzz: Any) -> None:
+    Path("corpus").mkdir()
+    ended = epochfuzz("conform", *FEW, "--json", "--", *HOSTILE, "flood_standard_error", "reset")
+    assert (ended.code, ended.json["cases"]) == (4, 0)
+
+
+def test_what_was_found_is_shown_before_the_complaint_about_a_protocol_that_the_subject_lacks(
+    epochfuzz: Any,
+) -> None:
+    words = ("--protocol", "kip-320", "--protocol", "kip-320:fencing=none", *FEW, "--json", "--", *DEFECTIVE)
+    ended = epochfuzz("conform", *words)
+    assert ended.code == 2
+    assert "the subject is unable to run this protocol and configuration: there is hw" in ended.err
+    assert [finding["events"] for finding in ended.json["findings"]] == [["produce A", "shrink B"]]
+
+
 def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
     words = ("--schedules", "15", "--seed", "3", "--processes-for", "4", "--json")
     one, two = (epochfuzz("conform", *words, "--jobs", jobs, "--", *DEFECTIVE).json for jobs in ("1", "2"))
@@ -170,6 +186,66 @@ def test_a_run_that_says_nothing_ends_with_4(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *HOSTILE, "flood_standard_error", "reset")
     assert ended.code == 4
     assert "This run says nothing" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("trick", "when", "code"),
+    [
+        ("show_nasty_text", "event", 1),
+        ("refuse_in_nasty_text", "reset", 2),
+        ("name_nasty_events", "reset", 1),
+        ("print_rubbish", "event", 1),
+    ],
+)
+@pytest.mark.parametrize("judge", ["lock-step", "promises"])
+def test_what_a_subject_says_reaches_the_terminal_spelled_out(
+    epochfuzz: Any, trick: str, when: str, code: int, judge: str
+) -> None:
+    ended = epochfuzz("conform", *FEW, "--judge", judge, "--", *HOSTILE, trick, when)
+    assert ended.code == code
+    assert_printable(ended)
+    assert "\\x1b" in ended.out + ended.err
+
+
+def test_a_saved_case_spells_out_what_a_subject_says_and_can_be_replayed(epochfuzz: Any) -> None:
+    epochfuzz("conform", *FEW, "--out", "kept", "--", *HOSTILE, "show_nasty_text", "event")
+    (case,) = load_corpus(["kept"])
+    assert "\\x1b[31mred" in case.why
+    assert "\\u202e" in case.why
+    ended = epochfuzz("replay", "kept")
+    assert ended.code == 0
+    assert_printable(ended)
+
+
+def test_a_replica_that_the_partition_does_not_have_is_a_finding_and_its_case_can_be_replayed(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", *FEW, "--out", "kept", "--", *HOSTILE, "show_a_replica_too_many", "event")
+    assert ended.code == 1
+    assert "│ replicas.E │" in ended.out
+    assert_printable(ended)
+    assert epochfuzz("replay", "kept").code == 0
+
+
+def test_the_names_of_files_reach_the_terminal_spelled_out(epochfuzz: Any) -> None:
+    nasty = "\x1b]0;title\x07\u202e"
+    Path(nasty).mkdir()
+    for words in (
+        ("replay", nasty),
+        ("replay", f"{nasty}.yaml"),
+        ("replay", f"--{nasty}"),
+        ("conform", *FEW, "--corpus", nasty, "--", *REFERENCE),
+        ("conform", *FEW, "--out", f"{nasty}/cases", "--", *DEFECTIVE),
+        ("conform", *FEW, "--out", f"{__file__}/{nasty}", "--", *DEFECTIVE),
+        ("conform", *FEW, "--", f"{nasty}-no-such-command"),
+    ):
+        ended = epochfuzz(*words)
+        assert ended.code in (1, 2)
+        assert_printable(ended)
+        assert "\\u202e" in ended.out + ended.err
+
+
+def assert_printable(ended: Any) -> None:
+    text = (ended.out + ended.err).replace("\n", "")
+    assert [c for c in text if not c.isprintable()] == []
 
 
 def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> None:

@@ -9,13 +9,19 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.conform.block import MOST_UNJUDGED
-from epochfuzz.harness.conform.fault import Fault, Kind
+from epochfuzz.harness.conform.drive import MOST_NAMES
+from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed
 from epochfuzz.harness.conform.judge import JudgedBy
-from epochfuzz.harness.conform.process import KEPT_OUTPUT, CommandError
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.harness.conform.process import KEPT_OUTPUT, CommandError, LineProcess
+from epochfuzz.harness.conform.report import summary, unknown_fields
 from epochfuzz.harness.conform.run import Conformance
+from epochfuzz.harness.conform.run import run as run_plan
 from epochfuzz.harness.conform.subject import CommandSubject
 from epochfuzz.harness.conform.wire import config_of
+from epochfuzz.harness.conform.workers import Processes
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import parse_protocol
 from tests.conform.running import ROOT, conform, reproducer, zombies
 
 HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
@@ -23,6 +29,26 @@ HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py"
 
 Living = Callable[[str], list[str]]
 PATIENCE = 0.3  # where it is going to be tried
+
+
+LONG_LINE = 1 << 20  # more than a pipe holds
+NEVER_READS = "import time; time.sleep(600)"
+PRINTS_FIRST = "import sys; sys.stderr.write('x' * (1 << 20)); sys.stdin.readline(); print('read', flush=True)"
+
+
+KNOWS_ONE_PROTOCOL = """
+import sys
+for line in sys.stdin:
+    if '"op": "event"' in line:
+        print('{"applied": false, "observation": {"controller": {"epoch": 5}}}', flush=True)
+    elif '"kip-320"' in line:
+        print('{"ok": true, "events": ["restart"]}', flush=True)
+    else:
+        print('{"ok": false, "error": "only kip-320"}', flush=True)
+"""
+
+
+PLAN = Plan(HOSTILE, [parse_protocol("kip-320")], Configuration(), 20, seed=1)
 
 
 def run(trick: str, when: str = "event", **arguments: Any) -> Conformance:
@@ -40,9 +66,11 @@ def only_fault(conformance: Conformance) -> Fault:
     [
         ("exit_with_words", Kind.DIED, "it exited with status 7"),
         ("be_killed", Kind.DIED, "it was killed by SIGKILL"),
+        ("be_killed_by_a_signal_without_a_name", Kind.DIED, "it was killed by signal 40"),
         ("print_rubbish", Kind.GARBAGE, "a reply that is not of the protocol: Invalid JSON"),
         ("answer_a_reset", Kind.GARBAGE, "a reply that is not of the protocol: applied: Field required"),
         ("answer_twice", Kind.GARBAGE, "it printed more than the one line that answers"),
+        ("show_many_fields", Kind.GARBAGE, "a reply that is not of the protocol: it has more than 2,000 values"),
         ("flood_a_line", Kind.FLOOD, "a line of more than 1,048,576 bytes"),
     ],
 )
@@ -63,6 +91,19 @@ def test_a_subject_that_is_late_is_a_finding_and_ends_the_run(trick: str) -> Non
     assert (conformance.given_up, conformance.schedules) == (True, 1)
 
 
+def test_a_subject_that_reads_nothing_is_late_however_much_it_prints() -> None:
+    process = LineProcess((sys.executable, "-I", "-S", "-c", NEVER_READS))
+    with pytest.raises(SubjectFailed, match="no line was read within 1 s"):
+        process.ask(b"x" * LONG_LINE + b"\n", 1.0)
+    process.kill()
+
+
+def test_a_subject_may_print_more_than_a_pipe_holds_before_it_reads() -> None:
+    process = LineProcess((sys.executable, "-I", "-S", "-c", PRINTS_FIRST))
+    assert process.ask(b"x" * LONG_LINE + b"\n", 30.0) == b"read"
+    process.kill()
+
+
 def test_a_subject_that_closes_its_standard_output_is_taken_for_dead() -> None:
     assert only_fault(run("close_standard_output", "reset")).observed == "it closed its standard output"
 
@@ -77,6 +118,22 @@ def test_control_characters_in_what_is_kept_are_spelled_out() -> None:
     assert "\x1b" not in output
 
 
+def test_a_record_whose_number_no_int_can_hold_is_one_that_no_client_produced() -> None:
+    fault = only_fault(run("show_a_record_of_many_digits", judged_by=JudgedBy.PROMISES))
+    assert (fault.kind, str(fault.observed)[:22]) == (Kind.GARBAGE, "a log has 'm1111111111")
+    assert len(fault.sentence) < 1_000
+
+
+def test_of_fields_that_are_always_new_the_first_are_remembered() -> None:
+    conformance = run("show_fields_that_are_always_new")
+    assert conformance.conforms
+    assert len(conformance.shown.fields) == MOST_NAMES
+    assert max(map(len, unknown_fields(conformance))) < 300
+    (line,) = (line for line in summary(conformance, PLAN) if line.startswith("Fields that mean nothing"))
+    assert line.endswith("and 970 more")
+    assert len(line) < 2_000
+
+
 def test_a_subject_may_log_to_standard_error_as_much_as_it_likes() -> None:
     assert run("flood_standard_error").conforms
 
@@ -89,6 +146,46 @@ def test_a_subject_that_cannot_be_reset_is_a_finding_without_events_and_ends_the
 def test_a_subject_is_started_again_after_it_died_until_that_has_been_enough() -> None:
     conformance = run("be_killed")
     assert (conformance.given_up, conformance.nonconformities[0].seen) == (True, MOST_UNJUDGED)
+
+
+@pytest.mark.parametrize("age", range(1, 9))
+def test_a_subject_that_dies_of_the_number_of_requests_is_a_finding(age: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGE", str(age))
+    conformance = run("die_of_age", "any")
+    assert not conformance.conforms
+    for one in conformance.nonconformities:
+        assert (one.fault.kind is Kind.DIED) == (age <= 2), "a fresh process shows it again if the schedule is enough"
+        assert "it exited with status 9" in one.fault.sentence
+
+
+def test_a_subject_that_dies_at_the_first_reset_is_a_finding_of_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGE", "1")
+    assert reproducer(run("die_of_age", "any")) == []
+
+
+def test_a_subject_that_is_no_longer_able_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGE", "3")
+    conformance = run("become_unable", "reset")
+    assert (conformance.given_up, conformance.schedules) == (True, 3)
+    assert only_fault(conformance).observed == "it is unable to: no longer"
+
+
+def test_what_was_found_under_one_protocol_is_kept_where_the_next_one_is_refused() -> None:
+    script = (*HOSTILE[:-1], "-c", KNOWS_ONE_PROTOCOL)
+    plan = Plan(script, [parse_protocol("kip-320"), parse_protocol("hw")], Configuration(), 3, seed=1)
+    conformance = run_plan(plan, Processes())
+    assert only_fault(conformance).field == "controller.epoch"
+    assert str(conformance.ended_by) == "only kip-320"
+
+
+def test_what_was_found_is_kept_where_the_command_is_gone_by_the_time_it_is_shrunk(tmp_path: Path) -> None:
+    script = tmp_path / "subject.py"
+    script.write_text(f"#!{sys.executable}\nimport os\nos.unlink({str(script)!r})\n{KNOWS_ONE_PROTOCOL}")
+    script.chmod(0o700)
+    fault = only_fault(conform((str(script),), schedules=1))
+    assert fault.kind is Kind.UNSTABLE
+    assert "controller.epoch is 5, and 0 in the model; then the subject is unable to run it" in fault.sentence
+    assert "cannot be started" in fault.sentence
 
 
 def test_an_answer_that_is_other_the_second_time_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,8 +256,7 @@ class Hanging(reference.Reference):
     def apply(self, event):
         return time.sleep(600) if event == "expire B" else super().apply(event)
 
-reference.Reference = Hanging
-reference.main()
+reference.serve(Hanging())
 """
 
 

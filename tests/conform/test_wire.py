@@ -7,7 +7,7 @@ import pytest
 
 from epochfuzz.harness.conform import wire
 from epochfuzz.harness.conform.wire import Malformed
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
 from tests.conform.running import ROOT
 
 EMPTY = {"up": True, "leo": 0, "hw": 0, "log": [], "epochs": [], "leader": "A", "leader_epoch": 0}
@@ -92,6 +92,20 @@ def test_a_malformed_answer_to_a_reset_is_refused_with_the_place(line: bytes, co
 def test_an_observation_in_python_that_is_no_json_is_refused() -> None:
     with pytest.raises(Malformed, match="not JSON serializable"):
         wire.check_observation({"replicas": {"A": {"log": {1, 2}}}})
+
+
+def test_five_replicas_with_all_that_they_can_hold_are_far_from_too_many_values() -> None:
+    full = EMPTY | {"log": [["m15", 15]] * MAX_RECORDS, "epochs": [[15, 16]] * MAX_EPOCHS}
+    observation = {"replicas": dict.fromkeys("ABCDE", full), "controller": {"own": {"x" * 10_000: 1}}}
+    line = json.dumps({"applied": True, "observation": observation})
+    assert set(wire.parse_event_reply(line.encode())["observation"]["replicas"]) == set("ABCDE")
+
+
+@pytest.mark.parametrize("own", [{"all": [1] * 2_000}, {"all": {f"key{n}": {} for n in range(2_000)}}])
+def test_too_many_values_are_refused_wherever_they_are(own: object) -> None:
+    line = json.dumps({"applied": True, "observation": {"controller": {"own": own}}})
+    with pytest.raises(Malformed, match="more than 2,000 values"):
+        wire.parse_event_reply(line.encode())
 
 
 def test_the_schema_in_the_documentation_is_that_of_the_code() -> None:

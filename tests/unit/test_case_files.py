@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epochfuzz.harness.cases.case import Case, CaseError, CheckedState, Expectation, dump_case, load_case
-from epochfuzz.harness.cases.corpus import find_cases, load_corpus
+from epochfuzz.harness.cases.corpus import CorpusError, find_cases, load_corpus
 from epochfuzz.model.configuration import ACKS, MAX_REPLICAS, MIN_REPLICAS, Configuration
 from epochfuzz.model.events import REPLICA_NAMES, alphabet, parse_schedule
 from epochfuzz.model.properties import NAMES
@@ -418,6 +418,23 @@ def test_cases_are_found_below_directories_in_order(tmp_path: Path) -> None:
 def test_a_directory_without_cases_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CaseError, match="there is no case file"):
         find_cases([tmp_path])
+
+
+def test_a_file_at_fault_hides_no_other_file(tmp_path: Path) -> None:
+    for name, text in (("a.yaml", "schema: 2"), ("b.yaml", CASE), ("c\x1b.yaml", "\x1b"), ("d.yaml", CASE)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(CorpusError) as caught:
+        load_corpus([tmp_path])
+    places = [line.partition(": ")[0] for line in str(caught.value).splitlines()]
+    assert places == [f"{tmp_path}/{name}" for name in ("a.yaml:1", "c\\x1b.yaml:1", "d.yaml")]
+    assert [case.path for case in caught.value.cases] == [tmp_path / "b.yaml"]
+
+
+def test_a_why_that_is_not_printable_is_spelled_out_when_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "written.yaml"
+    case = Case("a-case", "it said \x1b[31mred\u202e", Configuration(), parse_schedule(["produce A"]))
+    path.write_text(dump_case(case), encoding="utf-8")
+    assert load_case(path).why == "it said \\x1b[31mred\\u202e"
 
 
 def test_an_id_that_two_files_have_names_both(tmp_path: Path) -> None:
