@@ -5,8 +5,6 @@ import traceback
 from typing import Any
 
 import typer
-from rich.console import Console
-from typer.core import TyperGroup
 
 from epochfuzz.harness.commands import (
     bench,
@@ -22,7 +20,8 @@ from epochfuzz.harness.commands import (
     selftest,
     shrink,
 )
-from epochfuzz.harness.commands.output import BadInput, Exit
+from epochfuzz.harness.commands.help import Command, Group
+from epochfuzz.harness.commands.output import BadInput, Exit, complaints, end_broken_pipe
 
 _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.
 
@@ -47,7 +46,7 @@ _ORDER = (
 )
 
 
-class _Commands(TyperGroup):
+class _Commands(Group):
     """The commands in the order in which people meet them; Typer alone would put `campaign` last."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -64,42 +63,47 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("fuzz")(fuzz.fuzz)
+app.command("fuzz", cls=Command)(fuzz.fuzz)
 app.add_typer(campaign.app, name="campaign")
-app.command("replay")(replay.replay)
-app.command("report")(report.report)
-app.command("shrink")(shrink.shrink)
+app.command("replay", cls=Command)(replay.replay)
+app.command("report", cls=Command)(report.report)
+app.command("shrink", cls=Command)(shrink.shrink)
 app.add_typer(corpus.app, name="corpus")
-app.command("explore")(explore.explore)
-app.command("explain")(explain.explain)
-app.command("conform")(conform.conform)
-app.command("new-case")(new_case.new_case)
-app.command("bench")(bench.bench)
-app.command("selftest")(selftest.selftest)
+app.command("explore", cls=Command)(explore.explore)
+app.command("explain", cls=Command)(explain.explain)
+app.command("conform", cls=Command)(conform.conform)
+app.command("new-case", cls=Command)(new_case.new_case)
+app.command("bench", cls=Command)(bench.bench)
+app.command("selftest", cls=Command)(selftest.selftest)
 
 
 def main() -> None:
     """Run a command; its return value is the exit code, and bad input is one message on stderr."""
-    complaints = Console(stderr=True, highlight=False)
     try:
-        sys.exit(app(standalone_mode=False))
+        code = app(standalone_mode=False)
+        sys.stdout.flush()  # here, where it is noticed if nobody reads it
     except BadInput as error:
-        complaints.print(f"epochfuzz: {error}", markup=False, soft_wrap=True)
+        complaints().print(f"epochfuzz: {error}")
         sys.exit(Exit.BAD_INPUT)
     except typer.Exit as ended:
         sys.exit(ended.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        complaints.print("epochfuzz: interrupted")
+        complaints().print("epochfuzz: interrupted")
         sys.exit(130)
     except BrokenPipeError:
-        sys.exit(Exit.AS_EXPECTED)
+        end_broken_pipe()
+    except SystemExit as ended:  # rich and Typer end with 1, which would say that a property is broken
+        if isinstance(ended.__context__, BrokenPipeError):
+            end_broken_pipe()
+        raise
     except Exception as error:
         if _is_usage_error(error):
             error.show()  # type: ignore[attr-defined]
             sys.exit(Exit.BAD_INPUT)
         traceback.print_exc()
-        complaints.print("epochfuzz: this is a bug in epochfuzz; please report it with the lines above")
+        complaints().print("epochfuzz: this is a bug in epochfuzz; please report it with the lines above")
         sys.exit(Exit.INTERNAL)
+    sys.exit(code)
 
 
 def _is_usage_error(error: Exception) -> bool:

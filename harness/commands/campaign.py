@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.help import Command, Group
 from epochfuzz.harness.commands.output import BadInput, Exit, console
 from epochfuzz.model.configuration import Configuration
 
@@ -32,6 +33,7 @@ class Engine(Enum):
 
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     help="""The walk of `fuzz` on Spark, durable: run, resume, report.
@@ -55,7 +57,7 @@ Corpus = Annotated[
 Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect server, such as sc://localhost.")]
 
 
-@app.command("run")
+@app.command("run", cls=Command)
 @options.configured()
 def run(
     *,
@@ -125,7 +127,7 @@ def run(
     return _finish(begin, out, master, remote, _load_corpus(corpus), json)
 
 
-@app.command("resume")
+@app.command("resume", cls=Command)
 def resume(
     directory: Directory,
     master: Master = None,
@@ -140,7 +142,7 @@ def resume(
     return _finish(lambda spark: _load(spark, directory), directory, master, remote, _load_corpus(corpus), json)
 
 
-@app.command("report")
+@app.command("report", cls=Command)
 def report(
     directory: Directory,
     file: Annotated[Path | None, typer.Option("--out", help="Write an HTML report to this file, too.")] = None,

@@ -1,6 +1,7 @@
 """The command line: JSON, exit codes, and mistakes that end in one clear message."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -151,3 +152,45 @@ def test_a_bad_case_names_its_file_and_line(tmp_path):
     case = tmp_path / "bad.yaml"
     case.write_text("schema: 1\nid: bad\nwhy: Bad.\nevents:\n  - produce A\n  - fetsch B\n")
     assert f"{case}:6:" in "".join(complaint("replay", case).splitlines())
+
+
+def test_what_is_piped_has_no_spaces_at_the_ends_of_lines():
+    shown = epochfuzz("replay", DOCUMENTS / "m1-loss.yaml", "--trace").stdout
+    assert "LEO 0->1" in shown
+    assert [line for line in shown.splitlines() if line.endswith(" ")] == []
+
+
+def test_a_piped_table_has_the_names_of_cases_and_protocols_whole(tmp_path):
+    name = "a-case-" + "of-a-long-name-" * 8 + "indeed"
+    case = tmp_path / "case.yaml"
+    case.write_text(f"schema: 1\nid: {name}\nwhy: W.\nevents: [produce A]\nexpect:\n  hw: {{broken: []}}\n")
+    protocol = "kip-320:truncation=high_watermark,registration=resume"
+    rows = epochfuzz("replay", case, "--protocol", protocol).stdout.splitlines()
+    assert any(name in row and protocol in row for row in rows)
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["for people", "JSON"])
+def test_a_reader_who_leaves_is_no_broken_property(more):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "epochfuzz", "fuzz", "--schedules", "2000", "--seed", "1", *more]
+    ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=300)
+    os.close(writing)
+    assert ended.returncode == 141
+    assert "Traceback" not in ended.stderr
+    assert "Exception" not in ended.stderr
+
+
+def test_the_line_of_a_mistake_is_a_number_and_no_pictogram(tmp_path):
+    case = tmp_path / "bad.yaml"
+    case.write_text("schema: 1\nid: bad\nwhy: Bad.\n" + "#\n" * 95 + "events:\n  - fetsch B\n")
+    assert f"{case}:100:" in "".join(complaint("replay", case).splitlines())
+
+
+def test_nobody_to_ask_whether_to_keep_a_case_is_bad_input_and_says_what_to_use(tmp_path):
+    arguments = ("corpus", "add", DOCUMENTS / "m1-loss.yaml", "--corpus", tmp_path / "corpus")
+    ended = epochfuzz(*arguments, stdin=subprocess.DEVNULL)
+    assert ended.returncode == 2
+    assert "use --yes" in ended.stderr
+    assert not (tmp_path / "corpus").exists()
+    assert epochfuzz(*arguments, input="y\n").returncode == 0
