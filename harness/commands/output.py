@@ -13,7 +13,6 @@ from rich.table import Table
 
 from epochfuzz.harness.views.unpadded import Unpadded
 
-
 PIPE_CLOSED = 141  # as a shell reports a command that SIGPIPE ended
 _PIPED_WIDTH = 100  # columns
 _UNLIMITED = 10_000

@@ -30,18 +30,20 @@ def end_walk(
     report: Path | None = None,
     sarif: Path | None = None,
     never_met: Mapping[str, Sequence[str]] | None = None,
+    *,
+    trace: bool = False,
     **more: Any,
 ) -> int:
     """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code.
 
     `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted.
-    `never_met` is for the report: the situations within reach that were not met, by protocol text.
+    `trace` draws known flaws as well as what is new. `never_met` is for the report: the situations within reach that were not met, by protocol text.
     """
     protocols, settings, tally = walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
     out.print(summary.goals_table(protocols, settings, tally.goals))
     out.print(summary.verdict_table(protocols, settings, found))
-    summary.print_reproducers(out, found)
+    summary.print_reproducers(out, found, trace=trace)
     out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
     unmet = summary.unmet_goals(protocols, settings, tally.goals)
     for goal in unmet:

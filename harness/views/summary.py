@@ -185,13 +185,28 @@ def proof(finding: Finding) -> str:
     return f"{proven}; shrunk from {finding.shrunk_from} events of schedule {finding.schedule}"
 
 
-def print_reproducers(out: Console, findings: Sequence[Finding]) -> None:
-    """Print every distinct reproducer once, whatever the number of properties it breaks.
+def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool = False) -> None:
+    """Print every distinct reproducer once, whatever the number of properties it breaks: a line for a known flaw.
 
-    The first finding comes last: that is where a terminal stops scrolling.
+    What is new is drawn step by step, and so is all with `trace`. The first finding comes last, and the new ones after
+    the known ones: that is where a terminal stops scrolling.
     """
-    for same in reversed(by_reproducer(findings)):
-        out.print(reproducer(same[0], [finding.property for finding in same[1:]]))
+    together = by_reproducer(findings)
+    is_drawn = [trace or any(finding.known_flaw is None for finding in same) for same in together]
+    for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
+        if not drawn:
+            out.print(_line(same), highlight=False)
+    for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
+        if drawn:
+            out.print(reproducer(same[0], [finding.property for finding in same[1:]]))
+
+
+def _line(same: Sequence[Finding]) -> Text:
+    """Findings that have a reproducer in common, in a line."""
+    proven = "certified minimal" if same[0].reproducer.certified_minimal else "not proven minimal"
+    names = " and ".join(finding.property for finding in same)
+    events = len(same[0].witness.schedule)
+    return Text(f"{same[0].protocol.name} breaks {names} in {events} events, {proven}: known")
 
 
 def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:

@@ -2,11 +2,15 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from epochfuzz.harness.cases.case import load_case
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 
@@ -44,6 +48,18 @@ def test_fuzz_finds_shrinks_and_certifies_the_lost_record():
     assert set(found["goals"]) == {"hw", "kip-101"}
 
 
+def test_known_flaws_are_a_line_each_unless_a_trace_is_asked_for_and_new_ones_are_drawn():
+    walked = ("fuzz", "--protocol", "hw", "--schedules", "2000", "--seed", "7")
+    known = epochfuzz(*walked).stdout
+    assert re.search(
+        r"^hw breaks no-committed-loss and no-acked-loss in 9 events, certified minimal: known$", known, re.M
+    )
+    assert "LEO 0->1" not in known
+    assert "LEO 0->1" in epochfuzz(*walked, "--trace").stdout
+    new = epochfuzz("fuzz", "--protocol", "kip-320:truncation=high_watermark", "--schedules", "2000", "--seed", "1")
+    assert "LEO 0->1" in new.stdout
+
+
 def test_the_same_seed_gives_the_same_findings_whatever_the_number_of_jobs():
     one, three = (
         result("fuzz", "--protocol", "hw", "--schedules", "6000", "--seed", "11", "--jobs", jobs) for jobs in (1, 3)
@@ -67,9 +83,17 @@ def test_a_distinguishing_schedule_breaks_the_one_and_spares_the_other():
     assert (found["length"], found["certified_minimal"]) == (9, True)
 
 
-def test_no_schedule_breaks_a_protocol_and_spares_that_very_protocol():
-    found = result("fuzz", "--breaks", "hw", "--holds", "hw", "--records", "1", "--epochs", "1")
+def test_no_schedule_breaks_the_newer_protocol_and_spares_the_older_one_within_small_bounds():
+    found = result("fuzz", "--breaks", "kip-320", "--holds", "hw", "--records", "1", "--epochs", "1")
     assert found["events"] is None
+
+
+def test_a_search_for_a_distinguishing_schedule_ends_when_its_time_is_up():
+    arguments = ("--breaks", "kip-320", "--holds", "hw", "--replicas", "3")
+    started = time.monotonic()
+    found = result("fuzz", *arguments, "--for", "1s", exit_code=4)
+    assert found["events"] is None
+    assert time.monotonic() - started < 60  # without --for, minutes
 
 
 def test_ablation_names_what_each_mechanism_guards():
@@ -121,6 +145,15 @@ def test_shrink_prints_a_case_that_replays(tmp_path):
     assert case["protocols"]["hw"]["at"] == 9
 
 
+def test_a_shrunk_case_tells_its_own_story_and_not_that_of_the_case_it_was_made_from(tmp_path):
+    shrunk = tmp_path / "shrunk.yaml"
+    shrunk.write_text(epochfuzz("shrink", DOCUMENTS / "m1-loss.yaml", "--protocol", "hw").stdout)
+    why = load_case(shrunk).why
+    assert why.startswith("Shrunk from m1-loss: hw breaks no-committed-loss. (1) A appends m0 at offset 0")
+    assert "m0 is lost" in why
+    assert "m1" not in why.replace("m1-loss", "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -131,6 +164,12 @@ def test_shrink_prints_a_case_that_replays(tmp_path):
         (["fuzz", "--schedules", "0"], "--schedules"),
         (["fuzz", "--for", "soon"], "a duration is a number and s, m or h"),
         (["fuzz", "--for", "1s", "--schedules", "5"], "give one of them"),
+        (["fuzz", "--protocol", "hw", "--property", "nope"], "unknown property 'nope'"),
+        (["fuzz", "--protocol", "hw", "--property", "no-divergence"], "--property: of no use here"),
+        (["fuzz", "--breaks", "hw", "--holds", "hw"], "the same rules"),
+        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--schedules", "5"], "--schedules: of no use here"),
+        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--ablate", "hw"], "--ablate: of no use here"),
+        (["fuzz", "--ablate", "kip-320", "--protocol", "hw"], "--protocol: of no use here"),
         (["fuzz", "--breaks", "hw"], "--breaks and --holds go together"),
         (
             ["fuzz", "--ablate", "kafka-0.10.2:cache_truncation=with_log"],
