@@ -21,7 +21,7 @@ from epochfuzz.harness.commands import (
     shrink,
 )
 from epochfuzz.harness.commands.help import Command, Group
-from epochfuzz.harness.commands.output import BadInput, Exit, complaints, end_broken_pipe
+from epochfuzz.harness.commands.output import INTERRUPTED, BadInput, Exit, complaints, end_broken_pipe
 
 _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.
 
@@ -81,6 +81,8 @@ def main() -> None:
     """Run a command; its return value is the exit code, and bad input is one message on stderr."""
     try:
         code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # Typer's answer to Ctrl-C, which says nothing
+            raise KeyboardInterrupt
         sys.stdout.flush()  # here, where it is noticed if nobody reads it
     except BadInput as error:
         complaints().print(f"epochfuzz: {error}")
@@ -89,7 +91,7 @@ def main() -> None:
         sys.exit(ended.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         complaints().print("epochfuzz: interrupted")
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         end_broken_pipe()
     except SystemExit as ended:  # rich and Typer end with 1, which would say that a property is broken

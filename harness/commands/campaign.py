@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -263,7 +263,7 @@ def _end(
     walked = Walked(outcome.tally, outcome.seconds)
     comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
     remaining = remaining_json(outcome)
-    more = {"directory": directory} | comparison_json(outcome.findings, comparison) | remaining
+    more: dict[str, Any] = {"directory": directory} | comparison_json(outcome.findings, comparison) | remaining
     never_met = remaining["unreached"]
     code = end_walk(out, outcome.engine, walked, outcome.findings, json, report, sarif, never_met, **more)
     for line in (*comparison_lines(outcome.findings, comparison), *remaining_lines(outcome)):

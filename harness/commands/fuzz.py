@@ -38,9 +38,7 @@ def fuzz(
     breaks: Annotated[str | None, typer.Option("--breaks", help="With --holds: the protocol to break.")] = None,
     holds: Annotated[str | None, typer.Option("--holds", help="With --breaks: the protocol that must hold.")] = None,
     property_: options.Property = "no-committed-loss",
-    trace: Annotated[
-        bool, typer.Option("--trace", help="Show known flaws step by step too, not only what is new.")
-    ] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show known flaws too step by step.")] = False,
     report: options.Report = None,
     sarif: options.Sarif = None,
     json: options.Json = False,
@@ -67,9 +65,7 @@ def fuzz(
     if breaks is not None and holds is not None:
         (to_break,), (to_hold,) = options.parse_protocols([breaks]), options.parse_protocols([holds])
         if to_break.numbers() == to_hold.numbers():
-            raise BadInput(
-                f"--breaks {breaks} --holds {holds}: the same rules, and what breaks them does not spare them"
-            )
+            raise BadInput(f"--breaks {breaks} --holds {holds}: the same rules, which nothing breaks and spares")
         return _distinguish(out, to_break, to_hold, settings, wanted, seed, seconds, json)
     if schedules is not None and for_ is not None:
         raise BadInput("--schedules and --for both say when to stop: give one of them")
@@ -127,7 +123,7 @@ def _walk(
     sarif: Path | None,
     json: bool,
 ) -> int:
-    from epochfuzz.harness.commands.walk_results import end_walk
+    from epochfuzz.harness.commands.walk_results import end_walk, interruptible
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views.progress import show_walk
@@ -136,7 +132,8 @@ def _walk(
     walker = Walker(protocols, settings, seed)
     with show_walk(out, schedules, seconds) as progress:
         walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
-        found = fuzzing.findings(walker, walked.tally, progress.doing)
+        with interruptible(out, walker, walked, [f"--protocol {each.name}" for each in protocols]):
+            found = fuzzing.findings(walker, walked.tally, progress.doing)
     return end_walk(out, walker, walked, found, json, report, sarif, trace=trace)
 
 
@@ -203,7 +200,7 @@ def _distinguish(
     from epochfuzz.harness.views.terminal import side_by_side
     from epochfuzz.harness.witness.replay import replay
 
-    property_ = properties.names(wanted)
+    (property_,) = properties.names(wanted)
     out.print(f"seed {seed} · {settings.text()}")
     with show_search(out) as progress:
         distinction = distinguish(breaks, holds, settings, wanted, seed, seconds, progress.searched)

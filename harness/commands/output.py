@@ -13,7 +13,8 @@ from rich.table import Table
 
 from epochfuzz.harness.views.unpadded import Unpadded
 
-PIPE_CLOSED = 141  # as a shell reports a command that SIGPIPE ended
+INTERRUPTED = 130  # as a shell reports a command that SIGINT ended
+PIPE_CLOSED = 141  # the same for SIGPIPE
 _PIPED_WIDTH = 100  # columns
 _UNLIMITED = 10_000
 

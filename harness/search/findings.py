@@ -9,6 +9,7 @@ from typing import Protocol as Interface
 
 from epochfuzz.harness.search import expectations, shrink
 from epochfuzz.harness.search.canonical import canonical
+from epochfuzz.harness.search.interruption import Interruption
 from epochfuzz.harness.search.walk import Failure, Tally, Walker
 from epochfuzz.harness.witness.witness import Witness
 from epochfuzz.model import properties
@@ -69,10 +70,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Walked:
-    """What came of a walk: its tally, and how long it ran, compilation not counted."""
+    """What came of a walk: its tally, how long it ran, compilation not counted, and whether Ctrl-C ended it."""
 
     tally: Tally
     seconds: float
+    interrupted: bool = False
 
 
 class Engine(Interface):
@@ -96,14 +98,18 @@ def walk(
     jobs: int,
     report: Callable[[Tally, float], None] = lambda tally, elapsed: None,
 ) -> Walked:
-    """Walk a number of schedules, or for some seconds, on `jobs` threads. Threads change nothing in the tally."""
+    """Walk a number of schedules, or for some seconds, on `jobs` threads. Threads change nothing in the tally.
+
+    Ctrl-C ends it earlier: the tally is then that of the first so many schedules, as if no more had been asked for.
+    """
     walker.walk(0, 1)  # compile before the clock starts
     tally = Tally.empty(len(walker.protocols))
     started = time.monotonic()
-    with ThreadPoolExecutor(jobs) as pool:
-        blocks = _blocks(schedules, seconds, started)
+    with Interruption() as interruption, ThreadPoolExecutor(jobs) as pool:
         running: set[Future[Tally]] = set()
-        for first, count in blocks:
+        for first, count in _blocks(schedules, seconds, started):
+            if interruption.happened:
+                break
             running.add(pool.submit(walker.walk, first, count))
             if len(running) >= 2 * jobs:
                 running = _collect(running, tally)
@@ -111,7 +117,7 @@ def walk(
         while running:
             running = _collect(running, tally)
             report(tally, time.monotonic() - started)
-    return Walked(tally, time.monotonic() - started)
+    return Walked(tally, time.monotonic() - started, interruption.happened)
 
 
 def _blocks(schedules: int | None, seconds: float | None, started: float) -> Iterator[tuple[int, int]]:
@@ -147,7 +153,7 @@ def findings(
     memory: int = CERTIFICATE_MEMORY,
 ) -> list[Finding]:
     """A minimal reproducer for each breach; see `finding`. `memory` (bytes) bounds the search that certifies one."""
-    found = []
+    found: list[Finding] = []
     for breach in breaches(walker.protocols, walker.settings, tally):
         report(f"shrinking {breach.property} under {breach.protocol.name}")
         found.append(finding(walker, breach, memory))
