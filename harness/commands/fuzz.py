@@ -3,8 +3,9 @@
 import os
 import secrets
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -16,8 +17,11 @@ from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.protocols import Protocol, ablations
 
+if TYPE_CHECKING:
+    from epochfuzz.harness.search.findings import Finding
+
 DEFAULT_SCHEDULES = 200_000
-ABLATION_SCHEDULES = 1_000_000
+ABLATION_SECONDS = 120.0  # of which half is for the walk, and half to shrink what it finds
 _ABLATION_MEMORY = 1 << 28  # thirty reproducers are certified, most of them short
 
 
@@ -28,7 +32,7 @@ def fuzz(
     context: typer.Context,
     protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer reads the default, nobody writes to it
     schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to walk.")] = None,
-    for_: Annotated[str | None, typer.Option("--for", help="Walk for that long instead, such as 60s.")] = None,
+    for_: Annotated[str | None, typer.Option("--for", help="End after that long instead, such as 60s.")] = None,
     seed: options.Seed = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")] = None,
     ablate: Annotated[
@@ -70,7 +74,7 @@ def fuzz(
     if schedules is not None and for_ is not None:
         raise BadInput("--schedules and --for both say when to stop: give one of them")
     if schedules is None and seconds is None:
-        schedules = DEFAULT_SCHEDULES if ablate is None else ABLATION_SCHEDULES
+        schedules, seconds = (DEFAULT_SCHEDULES, None) if ablate is None else (None, ABLATION_SECONDS)
     threads = jobs or os.cpu_count() or 1
     if ablate is not None:
         (base,) = options.parse_protocols([ablate])
@@ -150,7 +154,7 @@ def _ablate(
     sarif: Path | None,
     json: bool,
 ) -> int:
-    from epochfuzz.harness.commands.walk_results import reproduction, write_report, write_sarif
+    from epochfuzz.harness.commands.walk_results import interruptible, reproduction, write_report, write_sarif
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views import summary
@@ -161,10 +165,21 @@ def _ablate(
     if not variants:
         raise BadInput(f"--ablate: {base.name} has no mechanism that could be switched back")
     out.print(f"seed {seed} · {settings.text()}")
+    half = None if seconds is None else seconds / 2
+    if half is not None:
+        out.print(f"{len(variants)} variants in {seconds:.0f} s (--for): half to walk, half to shrink what that finds")
     walker = Walker([base, *variants], settings, seed)
-    with show_walk(out, schedules, seconds) as progress:
-        walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
-        found = fuzzing.findings(walker, walked.tally, progress.doing, _ABLATION_MEMORY)
+    found: list[Finding] = []
+    with show_walk(out, schedules, half) as progress:
+        walked = fuzzing.walk(walker, schedules, half, threads, progress.walked)
+        with interruptible(out, walker, walked, [f"--ablate {base.name}"]):
+            if half is None:
+                coming = fuzzing.each_finding(walker, walked.tally, progress.doing, _ABLATION_MEMORY)
+            else:
+                coming = fuzzing.findings_within(walker, walked.tally, half, progress.doing, _ABLATION_MEMORY)
+            for protocol, findings in groupby(coming, lambda finding: finding.protocol):
+                found += findings
+                out.print(summary.lengths(protocol, found), soft_wrap=True)
     again = reproduction([f"--ablate {base.name}"], settings, walked.tally.schedules, seed)
     summary.print_reproducers(out, summary.witnesses(found), trace=trace)
     out.print(summary.ablation_table(base, variants, found))

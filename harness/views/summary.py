@@ -10,6 +10,7 @@ from rich.text import Text
 
 from epochfuzz.harness.search import goals
 from epochfuzz.harness.search.findings import Engine, Finding, Walked
+from epochfuzz.harness.search.shrink import Reproducer
 from epochfuzz.harness.views.terminal import draw
 from epochfuzz.model import goals as model_goals
 from epochfuzz.model import properties
@@ -87,8 +88,18 @@ def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Seque
     for variant in variants:
         cells = [found.get((variant, name)) for name in names]
         switched = variant.name.removeprefix(base.name).lstrip(":,").replace("=", " =\n")
-        table.add_row(switched, *(f"{len(r.schedule)}{'*' * r.certified_minimal}" if r else "-" for r in cells))
+        table.add_row(switched, *map(_length, cells))
     return table
+
+
+def lengths(protocol: Protocol, findings: Sequence[Finding]) -> Text:
+    """One line: what a protocol breaks, and in how many events, * where that is proven minimal."""
+    cells = [f"{each.property} {_length(each.reproducer)}" for each in findings if each.protocol == protocol]
+    return Text(f"{protocol.name}: {', '.join(cells)}")
+
+
+def _length(reproducer: Reproducer | None) -> str:
+    return f"{len(reproducer.schedule)}{'*' * reproducer.certified_minimal}" if reproducer else "-"
 
 
 def harmless_variants(variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
