@@ -5,7 +5,6 @@ import traceback
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from epochfuzz.harness.commands import (
     bench,
@@ -21,9 +20,9 @@ from epochfuzz.harness.commands import (
     selftest,
     shrink,
 )
-from epochfuzz.harness.commands.output import BadInput, Exit
+from epochfuzz.harness.commands.help import Command, Group
+from epochfuzz.harness.commands.output import INTERRUPTED, BadInput, Exit, complaints, end_broken_pipe
 from epochfuzz.harness.printable import paragraphs
-from epochfuzz.harness.views.console import PrintableConsole
 
 _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.
 
@@ -48,7 +47,7 @@ _ORDER = (
 )
 
 
-class _Commands(TyperGroup):
+class _Commands(Group):
     """The commands in the order in which people meet them; Typer alone would put `campaign` last."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -65,43 +64,50 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("fuzz")(fuzz.fuzz)
+app.command("fuzz", cls=Command)(fuzz.fuzz)
 app.add_typer(campaign.app, name="campaign")
-app.command("replay")(replay.replay)
-app.command("report")(report.report)
-app.command("shrink")(shrink.shrink)
+app.command("replay", cls=Command)(replay.replay)
+app.command("report", cls=Command)(report.report)
+app.command("shrink", cls=Command)(shrink.shrink)
 app.add_typer(corpus.app, name="corpus")
-app.command("explore")(explore.explore)
-app.command("explain")(explain.explain)
-app.command("conform")(conform.conform)
-app.command("new-case")(new_case.new_case)
-app.command("bench")(bench.bench)
-app.command("selftest")(selftest.selftest)
+app.command("explore", cls=Command)(explore.explore)
+app.command("explain", cls=Command)(explain.explain)
+app.command("conform", cls=Command)(conform.conform)
+app.command("new-case", cls=Command)(new_case.new_case)
+app.command("bench", cls=Command)(bench.bench)
+app.command("selftest", cls=Command)(selftest.selftest)
 
 
 def main() -> None:
     """Run a command; its return value is the exit code, and bad input is one message on stderr."""
-    complaints = PrintableConsole(stderr=True, highlight=False)
     try:
-        sys.exit(app(standalone_mode=False))
+        code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # Typer's answer to Ctrl-C, which says nothing
+            raise KeyboardInterrupt
+        sys.stdout.flush()  # here, where it is noticed if nobody reads it
     except BadInput as error:
-        complaints.print(f"epochfuzz: {error}", markup=False, soft_wrap=True)
+        complaints().print(f"epochfuzz: {error}")
         sys.exit(Exit.BAD_INPUT)
     except typer.Exit as ended:
         sys.exit(ended.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        complaints.print("epochfuzz: interrupted")
-        sys.exit(130)
+        complaints().print("epochfuzz: interrupted")
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
-        sys.exit(Exit.AS_EXPECTED)
+        end_broken_pipe()
+    except SystemExit as ended:  # rich and Typer end with 1, which would say that a property is broken
+        if isinstance(ended.__context__, BrokenPipeError):
+            end_broken_pipe()
+        raise
     except Exception as error:
         if _is_usage_error(error):
             error.message = paragraphs(error.message)  # type: ignore[attr-defined]
             error.show()  # type: ignore[attr-defined]
             sys.exit(Exit.BAD_INPUT)
         sys.stderr.write(paragraphs(traceback.format_exc()))
-        complaints.print("epochfuzz: this is a bug in epochfuzz; please report it with the lines above")
+        complaints().print("epochfuzz: this is a bug in epochfuzz; please report it with the lines above")
         sys.exit(Exit.INTERNAL)
+    sys.exit(code)
 
 
 def _is_usage_error(error: Exception) -> bool:

@@ -12,15 +12,9 @@ def case_for(finding: Finding, seed: int, who: str) -> Case:
     `who` found it, as in `A campaign`.
     """
     runs = finding.witness.runs
-    story = runs[finding.protocol.name].scenes[1:]
     return Case(
         id=re.sub(r"[^a-z0-9]+", "-", f"{finding.protocol.name} {finding.property}"),
-        why=" ".join(
-            [
-                f"{who} found that {finding.protocol.name} breaks {finding.property}.",
-                *(f"({scene.number}) {scene.sentence}" for scene in story),
-            ]
-        ),
+        why=f"{who} found that {finding.protocol.name} breaks {finding.property}. {runs[finding.protocol.name].told}",
         settings=finding.witness.settings,
         events=finding.witness.schedule,
         expect={name: Expectation(tuple(run.broken), run.at) for name, run in runs.items()},

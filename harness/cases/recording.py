@@ -51,7 +51,7 @@ class Recording:
         return rewritten(
             Case(
                 id=slug,
-                why=why or " ".join(f"({scene.number}) {scene.sentence}" for scene in self.run.scenes[1:]),
+                why=why or self.run.told,
                 settings=self.settings,
                 events=bytes(self.events),
                 expect={name: Expectation(()) for name in protocols},

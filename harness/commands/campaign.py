@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.help import Command, Group
 from epochfuzz.harness.commands.output import BadInput, Exit, console
 from epochfuzz.model.configuration import Configuration
 
@@ -32,6 +33,7 @@ class Engine(Enum):
 
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     help="""The walk of `fuzz` on Spark, durable: run, resume, report.
@@ -55,7 +57,7 @@ Corpus = Annotated[
 Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect server, such as sc://localhost.")]
 
 
-@app.command("run")
+@app.command("run", cls=Command)
 @options.configured()
 def run(
     *,
@@ -125,7 +127,7 @@ def run(
     return _finish(begin, out, master, remote, _load_corpus(corpus), json)
 
 
-@app.command("resume")
+@app.command("resume", cls=Command)
 def resume(
     directory: Directory,
     master: Master = None,
@@ -140,7 +142,7 @@ def resume(
     return _finish(lambda spark: _load(spark, directory), directory, master, remote, _load_corpus(corpus), json)
 
 
-@app.command("report")
+@app.command("report", cls=Command)
 def report(
     directory: Directory,
     file: Annotated[Path | None, typer.Option("--out", help="Write an HTML report to this file, too.")] = None,
@@ -261,7 +263,7 @@ def _end(
     walked = Walked(outcome.tally, outcome.seconds)
     comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
     remaining = remaining_json(outcome)
-    more = {"directory": directory} | comparison_json(outcome.findings, comparison) | remaining
+    more: dict[str, Any] = {"directory": directory} | comparison_json(outcome.findings, comparison) | remaining
     never_met = remaining["unreached"]
     code = end_walk(out, outcome.engine, walked, outcome.findings, json, report, sarif, never_met, **more)
     for line in (*comparison_lines(outcome.findings, comparison), *remaining_lines(outcome)):

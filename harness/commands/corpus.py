@@ -11,11 +11,13 @@ from epochfuzz.harness.cases.case import Case, dump_case, load_case
 from epochfuzz.harness.cases.corpus import covers, find_cases, load_corpus
 from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.cases import mistakes_as_bad_input
-from epochfuzz.harness.commands.output import Exit, console, print_json, write_file
+from epochfuzz.harness.commands.help import Command, Group
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, write_file
 
 FOUND = "found"
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     help="""Keep what was found as a case: add.
@@ -25,7 +27,7 @@ Example: `epochfuzz corpus add build/campaign/cases`
 )
 
 
-@app.command("add")
+@app.command("add", cls=Command)
 def add(
     case: Annotated[
         list[Path], typer.Argument(help="Case files, such as those of a campaign, or directories of them.")
@@ -54,7 +56,7 @@ def add(
             known[each.id] = str(twin.path)
             continue
         _show(out, each)
-        if yes or typer.confirm(f"keep {each.id} in {corpus / FOUND}?", default=False, err=json):
+        if yes or _confirmed(f"keep {each.id} in {corpus / FOUND}?", json):
             named = _named(each, kept)
             kept.append(named)
             path = corpus / FOUND / f"{named.id}.yaml"
@@ -64,6 +66,15 @@ def add(
     if json:
         print_json({"added": added, "known": known})
     return Exit.AS_EXPECTED
+
+
+def _confirmed(question: str, json: bool) -> bool:
+    try:
+        return typer.confirm(question, default=False, err=json)
+    except typer.Abort as abort:
+        if isinstance(abort.__context__, EOFError):
+            raise BadInput("there is nobody to ask whether to keep a case: use --yes to add without asking") from None
+        raise
 
 
 def _show(out: Console, case: Case) -> None:

@@ -48,7 +48,8 @@ def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
     from rich.console import Console
 
     from epochfuzz.harness.views import terminal as timeline
+    from epochfuzz.harness.views.unpadded import without_padding
 
     page = io.StringIO()
-    Console(file=page, width=_TERMINAL_WIDTH, color_system=None).print(timeline.draw(story))
-    return page.getvalue()
+    Console(file=page, width=_TERMINAL_WIDTH, color_system=None, emoji=False).print(timeline.draw(story))
+    return without_padding(page.getvalue())

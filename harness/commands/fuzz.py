@@ -3,20 +3,25 @@
 import os
 import secrets
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
+from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.protocols import Protocol, ablations
 
+if TYPE_CHECKING:
+    from epochfuzz.harness.search.findings import Finding
+
 DEFAULT_SCHEDULES = 200_000
-ABLATION_SCHEDULES = 1_000_000
+ABLATION_SECONDS = 120.0  # of which half is for the walk, and half to shrink what it finds
 _ABLATION_MEMORY = 1 << 28  # thirty reproducers are certified, most of them short
 
 
@@ -24,9 +29,10 @@ _ABLATION_MEMORY = 1 << 28  # thirty reproducers are certified, most of them sho
 def fuzz(
     *,
     settings: Configuration,
+    context: typer.Context,
     protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer reads the default, nobody writes to it
     schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to walk.")] = None,
-    for_: Annotated[str | None, typer.Option("--for", help="Walk for that long instead, such as 60s.")] = None,
+    for_: Annotated[str | None, typer.Option("--for", help="End after that long instead, such as 60s.")] = None,
     seed: options.Seed = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")] = None,
     ablate: Annotated[
@@ -36,6 +42,7 @@ def fuzz(
     breaks: Annotated[str | None, typer.Option("--breaks", help="With --holds: the protocol to break.")] = None,
     holds: Annotated[str | None, typer.Option("--holds", help="With --breaks: the protocol that must hold.")] = None,
     property_: options.Property = "no-committed-loss",
+    trace: Annotated[bool, typer.Option("--trace", help="Show known flaws too step by step.")] = False,
     report: options.Report = None,
     sarif: options.Sarif = None,
     json: options.Json = False,
@@ -56,23 +63,52 @@ def fuzz(
         seed = secrets.randbelow(1 << 32)
     if (breaks is None) != (holds is None):
         raise BadInput("--breaks and --holds go together: the protocol to break, and the one that must hold")
+    wanted = options.parse_property(property_)
+    _refuse_what_is_not_used(context)
+    seconds = options.parse_duration(for_) if for_ is not None else None
     if breaks is not None and holds is not None:
-        if report is not None or sarif is not None:
-            raise BadInput("--report and --sarif are about what a walk finds; --breaks with --holds is a search")
         (to_break,), (to_hold,) = options.parse_protocols([breaks]), options.parse_protocols([holds])
-        return _distinguish(out, to_break, to_hold, settings, property_, seed, json)
+        if to_break.numbers() == to_hold.numbers():
+            raise BadInput(f"--breaks {breaks} --holds {holds}: the same rules, which nothing breaks and spares")
+        return _distinguish(out, to_break, to_hold, settings, wanted, seed, seconds, json)
     if schedules is not None and for_ is not None:
         raise BadInput("--schedules and --for both say when to stop: give one of them")
-    seconds = options.parse_duration(for_) if for_ is not None else None
     if schedules is None and seconds is None:
-        schedules = DEFAULT_SCHEDULES if ablate is None else ABLATION_SCHEDULES
+        schedules, seconds = (DEFAULT_SCHEDULES, None) if ablate is None else (None, ABLATION_SECONDS)
     threads = jobs or os.cpu_count() or 1
     if ablate is not None:
         (base,) = options.parse_protocols([ablate])
-        return _ablate(out, base, settings, schedules, seconds, seed, threads, report, sarif, json)
+        return _ablate(out, base, settings, schedules, seconds, seed, threads, trace, report, sarif, json)
     return _walk(
-        out, options.parse_protocols(protocol), settings, schedules, seconds, seed, threads, report, sarif, json
+        out, options.parse_protocols(protocol), settings, schedules, seconds, seed, threads, trace, report, sarif, json
     )
+
+
+# What fuzz does, by the options that say so, and the options that have no meaning there.
+_NOT_USED = {
+    ("breaks", "holds"): ("protocol", "ablate", "schedules", "jobs", "trace", "report", "sarif"),
+    ("ablate",): ("protocol", "property_"),
+    (): ("property_",),
+}
+_INSTEAD = {
+    ("breaks", "holds"): "--breaks with --holds is a search for one schedule",
+    ("ablate",): "--ablate names the protocol, and checks every property",
+    (): "a walk checks every property; to break one of them is for --breaks with --holds",
+}
+
+
+def _refuse_what_is_not_used(context: typer.Context) -> None:
+    """Raises BadInput for an option that would be dropped in silence."""
+    given = {name for name in context.params if _is_given(context, name)}
+    mode = next(mode for mode in _NOT_USED if given.issuperset(mode))
+    dropped = [f"--{name.rstrip('_')}" for name in _NOT_USED[mode] if name in given]
+    if dropped:
+        raise BadInput(f"{' and '.join(dropped)}: of no use here: {_INSTEAD[mode]}")
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
 
 
 # What each of these imports is imported there, so that help and mistakes are answered before anything is compiled.
@@ -86,11 +122,12 @@ def _walk(
     seconds: float | None,
     seed: int,
     threads: int,
+    trace: bool,
     report: Path | None,
     sarif: Path | None,
     json: bool,
 ) -> int:
-    from epochfuzz.harness.commands.walk_results import end_walk
+    from epochfuzz.harness.commands.walk_results import end_walk, interruptible
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views.progress import show_walk
@@ -99,8 +136,9 @@ def _walk(
     walker = Walker(protocols, settings, seed)
     with show_walk(out, schedules, seconds) as progress:
         walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
-        found = fuzzing.findings(walker, walked.tally, progress.doing)
-    return end_walk(out, walker, walked, found, json, report, sarif)
+        with interruptible(out, walker, walked, [f"--protocol {each.name}" for each in protocols]):
+            found = fuzzing.findings(walker, walked.tally, progress.doing)
+    return end_walk(out, walker, walked, found, json, report, sarif, trace=trace)
 
 
 def _ablate(
@@ -111,11 +149,12 @@ def _ablate(
     seconds: float | None,
     seed: int,
     threads: int,
+    trace: bool,
     report: Path | None,
     sarif: Path | None,
     json: bool,
 ) -> int:
-    from epochfuzz.harness.commands.walk_results import reproduction, write_report, write_sarif
+    from epochfuzz.harness.commands.walk_results import interruptible, reproduction, write_report, write_sarif
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views import summary
@@ -126,12 +165,23 @@ def _ablate(
     if not variants:
         raise BadInput(f"--ablate: {base.name} has no mechanism that could be switched back")
     out.print(f"seed {seed} · {settings.text()}")
+    half = None if seconds is None else seconds / 2
+    if half is not None:
+        out.print(f"{len(variants)} variants in {seconds:.0f} s (--for): half to walk, half to shrink what that finds")
     walker = Walker([base, *variants], settings, seed)
-    with show_walk(out, schedules, seconds) as progress:
-        walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
-        found = fuzzing.findings(walker, walked.tally, progress.doing, _ABLATION_MEMORY)
+    found: list[Finding] = []
+    with show_walk(out, schedules, half) as progress:
+        walked = fuzzing.walk(walker, schedules, half, threads, progress.walked)
+        with interruptible(out, walker, walked, [f"--ablate {base.name}"]):
+            if half is None:
+                coming = fuzzing.each_finding(walker, walked.tally, progress.doing, _ABLATION_MEMORY)
+            else:
+                coming = fuzzing.findings_within(walker, walked.tally, half, progress.doing, _ABLATION_MEMORY)
+            for protocol, findings in groupby(coming, lambda finding: finding.protocol):
+                found += findings
+                out.print(summary.lengths(protocol, found), soft_wrap=True)
     again = reproduction([f"--ablate {base.name}"], settings, walked.tally.schedules, seed)
-    summary.print_reproducers(out, summary.witnesses(found))
+    summary.print_reproducers(out, summary.witnesses(found), trace=trace)
     out.print(summary.ablation_table(base, variants, found))
     out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
     for variant in summary.harmless_variants(variants, found):
@@ -155,8 +205,9 @@ def _distinguish(
     breaks: Protocol,
     holds: Protocol,
     settings: Configuration,
-    property_: str,
+    wanted: int,
     seed: int,
+    seconds: float | None,
     json: bool,
 ) -> int:
     from epochfuzz.harness.search.distinguish import distinguish
@@ -164,10 +215,10 @@ def _distinguish(
     from epochfuzz.harness.views.terminal import side_by_side
     from epochfuzz.harness.witness.replay import replay
 
-    wanted = options.parse_property(property_)
+    (property_,) = properties.names(wanted)
     out.print(f"seed {seed} · {settings.text()}")
     with show_search(out) as progress:
-        distinction = distinguish(breaks, holds, settings, wanted, seed, report=progress.searched)
+        distinction = distinguish(breaks, holds, settings, wanted, seed, seconds, progress.searched)
     schedule = distinction.schedule
     if schedule is None:
         bound = "within the bounds" if distinction.complete else f"of fewer than {distinction.searched} events"

@@ -1,12 +1,23 @@
 """How a command ends: exit codes, one JSON document on stdout, everything else on stderr."""
 
 import json
+import os
 import sys
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NoReturn, cast
 
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+from epochfuzz.harness.views.console import PrintableConsole
+from epochfuzz.harness.views.unpadded import Unpadded
+
+INTERRUPTED = 130  # as a shell reports a command that SIGINT ended
+PIPE_CLOSED = 141  # the same for SIGPIPE
+_PIPED_WIDTH = 100  # columns
+_UNLIMITED = 10_000
 
 
 class Exit(IntEnum):
@@ -23,10 +34,32 @@ class BadInput(Exception):
     """Something the user gave cannot be used; the message says what, where, and what to do."""
 
 
+def end_broken_pipe() -> NoReturn:
+    """End because nobody reads stdout any more; what is still to be flushed there goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(PIPE_CLOSED)
+
+
 def console(json_wanted: bool) -> Console:
     """Where a command prints for people: stdout, or stderr when stdout is for JSON."""
     stream = sys.stderr if json_wanted else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else 100, highlight=False, soft_wrap=False)
+    if stream.isatty():
+        return PrintableConsole(file=stream, highlight=False, emoji=False)
+    return PrintableConsole(file=cast(IO[str], Unpadded(stream)), width=_PIPED_WIDTH, highlight=False, emoji=False)
+
+
+def complaints() -> Console:
+    """Where a command says what is wrong: text as it is, be there a `:100:` or a `[bold]` in it."""
+    return PrintableConsole(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
+
+
+def print_table(out: Console, table: Table) -> None:
+    """Print a table; where no terminal limits it, as wide as it has to be for every cell to be whole."""
+    if out.is_terminal:
+        out.print(table)
+    else:
+        whole = Measurement.get(out, out.options.update_width(_UNLIMITED), table).maximum
+        PrintableConsole(file=out.file, width=max(out.width, whole), emoji=False).print(table)
 
 
 def print_json(document: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from epochfuzz.harness.cases.verdict import JudgedCase, Verdict, judge, rewritte
 from epochfuzz.harness.commands import github, options
 from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input
 from epochfuzz.harness.commands.drawing import Format, draw, refuse_too_long
-from epochfuzz.harness.commands.output import BadInput, console, print_json, write_file
+from epochfuzz.harness.commands.output import BadInput, console, print_json, print_table, write_file
 from epochfuzz.harness.commands.rerun import replay_by_subject
 
 
@@ -74,7 +74,7 @@ def replay(
     if trace:
         for judged in judged_cases:
             _print_trace(out, judged)
-    out.print(_table(judged_cases))
+    print_table(out, _table(judged_cases))
     for judged in judged_cases:
         for verdict in judged.verdicts.values():
             for sentence in verdict.complaints:

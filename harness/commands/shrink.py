@@ -80,7 +80,13 @@ def shrink(
     }
     expect = {each: Expectation(()) for each in dict.fromkeys([parsed.name, *loaded.expect])}
     shorter = replace(
-        loaded, id=f"{loaded.id}-shrunk", events=result.schedule, expect=expect, states=(), provenance=provenance
+        loaded,
+        id=f"{loaded.id}-shrunk",
+        why=f"Shrunk from {loaded.id}: {parsed.name} breaks {name}. {run.told}",
+        events=result.schedule,
+        expect=expect,
+        states=(),
+        provenance=provenance,
     )
     typer.echo(dump_case(rewritten(shorter)), nl=False)
     return Exit.AS_EXPECTED

@@ -1,6 +1,7 @@
 """How a walk ends, in this process or on Spark: what is printed, the JSON document, and the exit code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 
 from epochfuzz.harness.commands import github, options
 from epochfuzz.harness.commands.output import Exit, print_json, write_file
-from epochfuzz.harness.search.findings import Engine, Finding, Walked
+from epochfuzz.harness.search.findings import Engine, Finding, Walked, breaches
+from epochfuzz.harness.search.walk import Walker
 from epochfuzz.harness.views import sarif as sarif_format
 from epochfuzz.harness.views import summary
 from epochfuzz.harness.views.report import from_walk
@@ -30,18 +32,21 @@ def end_walk(
     report: Path | None = None,
     sarif: Path | None = None,
     never_met: Mapping[str, Sequence[str]] | None = None,
+    *,
+    trace: bool = False,
     **more: Any,
 ) -> int:
     """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code.
 
     `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted.
+    `trace` draws known flaws as well as what is new.
     `never_met` is for the report: the situations within reach that were not met, by protocol text.
     """
     protocols, settings, tally = walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
     out.print(summary.goals_table(protocols, settings, tally.goals))
     out.print(summary.verdict_table(protocols, settings, found))
-    summary.print_reproducers(out, found)
+    summary.print_reproducers(out, found, trace=trace)
     out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
     unmet = summary.unmet_goals(protocols, settings, tally.goals)
     for goal in unmet:
@@ -56,6 +61,30 @@ def end_walk(
     if any(finding.known_flaw is None for finding in found):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if unmet else Exit.AS_EXPECTED
+
+
+@contextmanager
+def interruptible(out: Console, walker: Walker, walked: Walked, what: Sequence[str]) -> Iterator[None]:
+    """What comes of a walk, unless Ctrl-C ended that, or ends this: then what is known is said, and how to go on.
+
+    `what` is what was walked, as options. Raises KeyboardInterrupt.
+    """
+    try:
+        if walked.interrupted:
+            raise KeyboardInterrupt
+        yield
+    except KeyboardInterrupt:
+        for breach in breaches(walker.protocols, walker.settings, walked.tally):
+            out.print(
+                f"{breach.protocol.name} breaks {breach.property}: {breach.seen:,} schedules,"
+                f" the shortest after {breach.failures[0].length} events",
+                soft_wrap=True,
+            )
+        again = reproduction(what, walker.settings, walked.tally.schedules, walker.seed)
+        out.print(summary.pace(walked))
+        out.print("to have these shrunk and shown; with more --schedules the walk goes on from there:")
+        out.print(again, soft_wrap=True)
+        raise
 
 
 def write_report(out: Console, file: Path, page: Page) -> None:

@@ -114,11 +114,12 @@ def _timeline(case: Case, verdict: Verdict) -> str:
     from rich.console import Console
 
     from epochfuzz.harness.views.terminal import timeline
+    from epochfuzz.harness.views.unpadded import without_padding
 
     drawing = io.StringIO()
-    console = Console(file=drawing, width=_TIMELINE_WIDTH, color_system=None)
+    console = Console(file=drawing, width=_TIMELINE_WIDTH, color_system=None, emoji=False)
     console.print(timeline(replace(verdict.run, steps=verdict.run.steps[: _parts_after(case, verdict)])))
-    return drawing.getvalue()
+    return without_padding(drawing.getvalue())
 
 
 def _parts_after(case: Case, verdict: Verdict) -> int:

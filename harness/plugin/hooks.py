@@ -97,7 +97,12 @@ def protocols(config: pytest.Config) -> list[str]:
 
 
 def _corpus(config: pytest.Config) -> list[Path]:
-    return [config.rootpath / directory for directory in config.getini("epochfuzz_corpus")]
+    """The directories of the corpus. Raises UsageError."""
+    directories = config.getini("epochfuzz_corpus")
+    for directory in directories:
+        if not isinstance(directory, str):  # TOML has lists in lists too
+            raise pytest.UsageError(f"epochfuzz_corpus: a list of directories, each of them a text; got {directory!r}")
+    return [config.rootpath / directory for directory in directories]
 
 
 def _looks_like_a_case(path: Path) -> bool:

@@ -59,15 +59,21 @@ def model_digest() -> str:
 
 
 @cache
-def cache_directory() -> Path:
-    """Where compiled kernels are kept, under the digest of their sources."""
+def cache_directory() -> Path | None:
+    """Where compiled kernels are kept, under the digest of their sources; None where nothing can be, which is said."""
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         directory = base / "epochfuzz" / model_digest()
         directory.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # nowhere to write, or a user without a home
-        return Path(tempfile.mkdtemp(prefix="epochfuzz-"))
-    return directory
+        with tempfile.TemporaryFile(dir=directory):  # a directory may be there that nobody can write to
+            return directory
+    except (OSError, RuntimeError) as error:  # nowhere to write, or a user without a home
+        print(
+            f"epochfuzz: what is compiled cannot be kept ({error}), and is compiled each time;"
+            " XDG_CACHE_HOME names a directory for it",
+            file=sys.stderr,
+        )
+        return None
 
 
 def _kernel_sources() -> list[Path]:
@@ -83,14 +89,19 @@ def _digest(sources: Iterable[Path]) -> str:
 
 @cache
 def _program(with_defects: bool) -> ModuleType:
-    """The module of all kernels, written unless an earlier run has."""
-    numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
+    """The module of all kernels, written unless an earlier run has; or not written at all where it cannot be kept."""
+    directory = cache_directory()
+    if directory is None:
+        module = ModuleType("epochfuzz_kernels")
+        exec(_source(with_defects, kept=False), module.__dict__)
+        return module
+    numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]
     name = "kernels"
     if with_defects:
         name += f"_with_defects_{_digest(sorted((Path(__file__).parents[1] / 'defects').glob('*.py')))}"
-    file = cache_directory() / f"{name}.py"
+    file = directory / f"{name}.py"
     if not file.exists():
-        _write(file, _source(with_defects))
+        _write(file, _source(with_defects, kept=True))
     name = f"epochfuzz_{model_digest()}_{name}"  # Numba looks for what it has cached by the name of the module
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
@@ -108,8 +119,8 @@ def _write(file: Path, text: str) -> None:
     os.replace(temporary, file)
 
 
-def _source(with_defects: bool) -> str:
-    """The text of the module: each function with how it is compiled."""
+def _source(with_defects: bool, kept: bool) -> str:
+    """The text of the module: each function with how it is compiled, and whether Numba is to keep what it makes."""
     for name in _MODULES:
         importlib.import_module(f"{__package__}.{name}")
     if with_defects:
@@ -117,7 +128,7 @@ def _source(with_defects: bool) -> str:
     parts = [
         '"""Written by epochfuzz: the rules of the model and the kernels that run them, to be compiled by Numba."""',
         "import numpy as np",
-        f"from {__name__} import as_called, as_inlined, as_kernel",
+        f"from {__name__} import as_called, as_inlined, {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}",
     ]
     for linked in program.link(_kernels, with_defects=with_defects):
         parts.append(f"@{_compiled_as(linked, with_defects)}\n{ast.unparse(linked.node)}")
@@ -137,5 +148,6 @@ def _compiled_as(linked: program.Linked, with_defects: bool) -> str:
 
 # How the functions of the module are compiled.
 as_kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
+as_kernel_not_kept = numba.njit(nogil=True, error_model="numpy")
 as_inlined = register_jitable(forceinline=True)
 as_called = register_jitable(forceinline=False)

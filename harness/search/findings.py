@@ -9,6 +9,8 @@ from typing import Protocol as Interface
 
 from epochfuzz.harness.search import expectations, shrink
 from epochfuzz.harness.search.canonical import canonical
+from epochfuzz.harness.search.deadline import Deadline, TimeUp
+from epochfuzz.harness.search.interruption import Interruption
 from epochfuzz.harness.search.walk import Failure, Tally, Walker
 from epochfuzz.harness.witness.witness import Witness
 from epochfuzz.model import properties
@@ -69,10 +71,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Walked:
-    """What came of a walk: its tally, and how long it ran, compilation not counted."""
+    """What came of a walk: its tally, how long it ran, compilation not counted, and whether Ctrl-C ended it."""
 
     tally: Tally
     seconds: float
+    interrupted: bool = False
 
 
 class Engine(Interface):
@@ -96,14 +99,18 @@ def walk(
     jobs: int,
     report: Callable[[Tally, float], None] = lambda tally, elapsed: None,
 ) -> Walked:
-    """Walk a number of schedules, or for some seconds, on `jobs` threads. Threads change nothing in the tally."""
+    """Walk a number of schedules, or for some seconds, on `jobs` threads. Threads change nothing in the tally.
+
+    Ctrl-C ends it earlier: the tally is then that of the first so many schedules, as if no more had been asked for.
+    """
     walker.walk(0, 1)  # compile before the clock starts
     tally = Tally.empty(len(walker.protocols))
     started = time.monotonic()
-    with ThreadPoolExecutor(jobs) as pool:
-        blocks = _blocks(schedules, seconds, started)
+    with Interruption() as interruption, ThreadPoolExecutor(jobs) as pool:
         running: set[Future[Tally]] = set()
-        for first, count in blocks:
+        for first, count in _blocks(schedules, seconds, started):
+            if interruption.happened:
+                break
             running.add(pool.submit(walker.walk, first, count))
             if len(running) >= 2 * jobs:
                 running = _collect(running, tally)
@@ -111,7 +118,7 @@ def walk(
         while running:
             running = _collect(running, tally)
             report(tally, time.monotonic() - started)
-    return Walked(tally, time.monotonic() - started)
+    return Walked(tally, time.monotonic() - started, interruption.happened)
 
 
 def _blocks(schedules: int | None, seconds: float | None, started: float) -> Iterator[tuple[int, int]]:
@@ -147,11 +154,46 @@ def findings(
     memory: int = CERTIFICATE_MEMORY,
 ) -> list[Finding]:
     """A minimal reproducer for each breach; see `finding`. `memory` (bytes) bounds the search that certifies one."""
-    found = []
+    return list(each_finding(walker, tally, report, memory))
+
+
+def each_finding(walker: Walker, tally: Tally, report: Callable[[str], None], memory: int) -> Iterator[Finding]:
+    """The same, one after the other."""
     for breach in breaches(walker.protocols, walker.settings, tally):
         report(f"shrinking {breach.property} under {breach.protocol.name}")
-        found.append(finding(walker, breach, memory))
-    return found
+        yield finding(walker, breach, memory)
+
+
+def findings_within(
+    walker: Walker, tally: Tally, seconds: float, report: Callable[[str], None], memory: int
+) -> Iterator[Finding]:
+    """The findings, one after the other, in about so many seconds: each has its share of what is left.
+
+    One whose share ends before complete search does is as short as leaving events out makes it.
+    """
+    started = time.monotonic()
+    remaining = breaches(walker.protocols, walker.settings, tally)
+    while remaining:
+        breach = remaining[0]
+        report(f"shrinking {breach.property} under {breach.protocol.name}")
+        share = (seconds - (time.monotonic() - started)) / len(remaining)
+        yield _hurried(walker, breach, memory, Deadline(share))
+        del remaining[0]
+
+
+def _hurried(walker: Walker, breach: Breach, memory: int, deadline: Deadline) -> Finding:
+    protocol, settings, failure = breach.protocol, walker.settings, breach.failures[0]
+    wanted = properties.named(breach.property).bit
+    failing = walker.failing(failure, protocol, breach.property)
+    try:
+        watched = deadline.watching(lambda progress: None)
+        reproducer = shrink.within_reach(failing, protocol, settings, wanted, memory, watched)
+    except TimeUp:
+        reproducer = None
+    if reproducer is None:
+        trimmed = shrink.trim(failing, protocol, settings, wanted)
+        reproducer = shrink.Reproducer(trimmed, False, deadline.depth + 1)
+    return _as_finding(walker, breach, reproducer, [], failure)
 
 
 def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, candidates: int = 1) -> Finding:
@@ -181,6 +223,15 @@ def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, ca
             proven = len(best[0]) <= reproducer.searched
             reproducer = shrink.Reproducer(best[0], proven, reproducer.searched)
     as_short = [schedule for schedule, _ in tried if len(schedule) == len(reproducer.schedule)]
+    return _as_finding(walker, breach, reproducer, as_short, best[1])
+
+
+def _as_finding(
+    walker: Engine, breach: Breach, reproducer: shrink.Reproducer, as_short: Sequence[bytes], shrunk: Failure
+) -> Finding:
+    """The finding of a breach that was shrunk to a reproducer, and to others as short."""
+    protocol, settings = breach.protocol, walker.settings
+    wanted = properties.named(breach.property).bit
     schedules = [reproducer.schedule, *as_short]
     first, *others = dict.fromkeys(canonical(each, protocol, settings, wanted) for each in schedules)
     return Finding(
@@ -190,8 +241,8 @@ def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, ca
         witness=Witness(first, settings, walker.protocols),
         variants=tuple(sorted(others)),
         seen=breach.seen,
-        schedule=best[1].schedule,
-        shrunk_from=best[1].length,
+        schedule=shrunk.schedule,
+        shrunk_from=shrunk.length,
         known_flaw=expectations.known_flaw(protocol, settings, breach.property),
     )
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from epochfuzz.harness.search import goals
 from epochfuzz.harness.search.findings import Engine, Finding, Walked
+from epochfuzz.harness.search.shrink import Reproducer
 from epochfuzz.harness.views.terminal import draw
 from epochfuzz.model import goals as model_goals
 from epochfuzz.model import properties
@@ -87,8 +88,18 @@ def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Seque
     for variant in variants:
         cells = [found.get((variant, name)) for name in names]
         switched = variant.name.removeprefix(base.name).lstrip(":,").replace("=", " =\n")
-        table.add_row(switched, *(f"{len(r.schedule)}{'*' * r.certified_minimal}" if r else "-" for r in cells))
+        table.add_row(switched, *map(_length, cells))
     return table
+
+
+def lengths(protocol: Protocol, findings: Sequence[Finding]) -> Text:
+    """One line: what a protocol breaks, and in how many events, * where that is proven minimal."""
+    cells = [f"{each.property} {_length(each.reproducer)}" for each in findings if each.protocol == protocol]
+    return Text(f"{protocol.name}: {', '.join(cells)}")
+
+
+def _length(reproducer: Reproducer | None) -> str:
+    return f"{len(reproducer.schedule)}{'*' * reproducer.certified_minimal}" if reproducer else "-"
 
 
 def harmless_variants(variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
@@ -185,13 +196,28 @@ def proof(finding: Finding) -> str:
     return f"{proven}; shrunk from {finding.shrunk_from} events of schedule {finding.schedule}"
 
 
-def print_reproducers(out: Console, findings: Sequence[Finding]) -> None:
-    """Print every distinct reproducer once, whatever the number of properties it breaks.
+def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool = False) -> None:
+    """Print every distinct reproducer once, whatever the number of properties it breaks: a line for a known flaw.
 
-    The first finding comes last: that is where a terminal stops scrolling.
+    What is new is drawn step by step, and so is all with `trace`. The first finding comes last, and the new ones after
+    the known ones: that is where a terminal stops scrolling.
     """
-    for same in reversed(by_reproducer(findings)):
-        out.print(reproducer(same[0], [finding.property for finding in same[1:]]))
+    together = by_reproducer(findings)
+    is_drawn = [trace or any(finding.known_flaw is None for finding in same) for same in together]
+    for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
+        if not drawn:
+            out.print(_line(same), highlight=False)
+    for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
+        if drawn:
+            out.print(reproducer(same[0], [finding.property for finding in same[1:]]))
+
+
+def _line(same: Sequence[Finding]) -> Text:
+    """Findings that have a reproducer in common, in a line."""
+    proven = "certified minimal" if same[0].reproducer.certified_minimal else "not proven minimal"
+    names = " and ".join(finding.property for finding in same)
+    events = len(same[0].witness.schedule)
+    return Text(f"{same[0].protocol.name} breaks {names} in {events} events, {proven}: known")
 
 
 def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:

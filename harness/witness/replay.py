@@ -55,6 +55,11 @@ class Run:
         return narrate(self)
 
     @property
+    def told(self) -> str:
+        """The run in words: a sentence for each step, numbered."""
+        return " ".join(f"({scene.number}) {scene.sentence}" for scene in self.scenes[1:])
+
+    @property
     def broken(self) -> list[str]:
         """The properties that broke and should not, the most severe first."""
         allowed = properties.permitted(self.settings)

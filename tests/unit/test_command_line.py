@@ -1,11 +1,17 @@
 """The command line: JSON, exit codes, and mistakes that end in one clear message."""
 
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from epochfuzz.harness.cases.case import load_case
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 
@@ -43,6 +49,42 @@ def test_fuzz_finds_shrinks_and_certifies_the_lost_record():
     assert set(found["goals"]) == {"hw", "kip-101"}
 
 
+def interrupted(*arguments, after):
+    """How a command ended that Ctrl-C was sent to after so many seconds: its exit code, stdout and stderr."""
+    command = [sys.executable, "-m", "epochfuzz", *arguments]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stdout.readline().startswith("seed ")
+    time.sleep(after)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=120)
+    return running.returncode, out, err
+
+
+def test_an_interrupted_walk_says_what_it_found_and_how_to_go_on():
+    epochfuzz("fuzz", "--schedules", "10", "--seed", "7")  # everything is compiled
+    code, out, err = interrupted("fuzz", "--protocol", "hw", "--schedules", "900000000", "--seed", "7", after=10)
+    assert code == 130
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    found = re.search(r"hw breaks no-committed-loss: [0-9,]+ schedules, the shortest after (\d+) events", out)
+    assert found, out
+    shrink = re.search(r"epochfuzz (fuzz --protocol hw --replicas 2) --schedules (\d+) --seed 7$", out, re.M)
+    assert int(shrink[2]) > 1000
+    again = epochfuzz(*shrink[1].split(), "--schedules", str(min(int(shrink[2]), 2000)), "--seed", "7")
+    assert again.returncode == 0
+
+
+def test_known_flaws_are_a_line_each_unless_a_trace_is_asked_for_and_new_ones_are_drawn():
+    walked = ("fuzz", "--protocol", "hw", "--schedules", "2000", "--seed", "7")
+    known = epochfuzz(*walked).stdout
+    line = "hw breaks no-committed-loss and no-acked-loss in 9 events, certified minimal: known"
+    assert line in known.splitlines()
+    assert "LEO 0->1" not in known
+    assert "LEO 0->1" in epochfuzz(*walked, "--trace").stdout
+    new = epochfuzz("fuzz", "--protocol", "kip-320:truncation=high_watermark", "--schedules", "2000", "--seed", "1")
+    assert "LEO 0->1" in new.stdout
+
+
 def test_the_same_seed_gives_the_same_findings_whatever_the_number_of_jobs():
     one, three = (
         result("fuzz", "--protocol", "hw", "--schedules", "6000", "--seed", "11", "--jobs", jobs) for jobs in (1, 3)
@@ -63,12 +105,20 @@ def test_a_run_that_meets_too_few_goals_is_exit_4():
 
 def test_a_distinguishing_schedule_breaks_the_one_and_spares_the_other():
     found = result("fuzz", "--breaks", "hw", "--holds", "kip-101")
-    assert (found["length"], found["certified_minimal"]) == (9, True)
+    assert (found["property"], found["length"], found["certified_minimal"]) == ("no-committed-loss", 9, True)
 
 
-def test_no_schedule_breaks_a_protocol_and_spares_that_very_protocol():
-    found = result("fuzz", "--breaks", "hw", "--holds", "hw", "--records", "1", "--epochs", "1")
+def test_no_schedule_breaks_the_newer_protocol_and_spares_the_older_one_within_small_bounds():
+    found = result("fuzz", "--breaks", "kip-320", "--holds", "hw", "--records", "1", "--epochs", "1")
     assert found["events"] is None
+
+
+def test_a_search_for_a_distinguishing_schedule_ends_when_its_time_is_up():
+    arguments = ("--breaks", "kip-320", "--holds", "hw", "--replicas", "3")
+    started = time.monotonic()
+    found = result("fuzz", *arguments, "--for", "1s", exit_code=4)
+    assert found["events"] is None
+    assert time.monotonic() - started < 60  # without --for, minutes
 
 
 def test_ablation_names_what_each_mechanism_guards():
@@ -120,6 +170,15 @@ def test_shrink_prints_a_case_that_replays(tmp_path):
     assert case["protocols"]["hw"]["at"] == 9
 
 
+def test_a_shrunk_case_tells_its_own_story_and_not_that_of_the_case_it_was_made_from(tmp_path):
+    shrunk = tmp_path / "shrunk.yaml"
+    shrunk.write_text(epochfuzz("shrink", DOCUMENTS / "m1-loss.yaml", "--protocol", "hw").stdout)
+    why = load_case(shrunk).why
+    assert why.startswith("Shrunk from m1-loss: hw breaks no-committed-loss. (1) A appends m0 at offset 0")
+    assert "m0 is lost" in why
+    assert "m1" not in why.replace("m1-loss", "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -130,6 +189,12 @@ def test_shrink_prints_a_case_that_replays(tmp_path):
         (["fuzz", "--schedules", "0"], "--schedules"),
         (["fuzz", "--for", "soon"], "a duration is a number and s, m or h"),
         (["fuzz", "--for", "1s", "--schedules", "5"], "give one of them"),
+        (["fuzz", "--protocol", "hw", "--property", "nope"], "unknown property 'nope'"),
+        (["fuzz", "--protocol", "hw", "--property", "no-divergence"], "--property: of no use here"),
+        (["fuzz", "--breaks", "hw", "--holds", "hw"], "the same rules"),
+        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--schedules", "5"], "--schedules: of no use here"),
+        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--ablate", "hw"], "--ablate: of no use here"),
+        (["fuzz", "--ablate", "kip-320", "--protocol", "hw"], "--protocol: of no use here"),
         (["fuzz", "--breaks", "hw"], "--breaks and --holds go together"),
         (
             ["fuzz", "--ablate", "kafka-0.10.2:cache_truncation=with_log"],
@@ -151,3 +216,45 @@ def test_a_bad_case_names_its_file_and_line(tmp_path):
     case = tmp_path / "bad.yaml"
     case.write_text("schema: 1\nid: bad\nwhy: Bad.\nevents:\n  - produce A\n  - fetsch B\n")
     assert f"{case}:6:" in "".join(complaint("replay", case).splitlines())
+
+
+def test_what_is_piped_has_no_spaces_at_the_ends_of_lines():
+    shown = epochfuzz("replay", DOCUMENTS / "m1-loss.yaml", "--trace").stdout
+    assert "LEO 0->1" in shown
+    assert [line for line in shown.splitlines() if line.endswith(" ")] == []
+
+
+def test_a_piped_table_has_the_names_of_cases_and_protocols_whole(tmp_path):
+    name = "a-case-" + "of-a-long-name-" * 8 + "indeed"
+    case = tmp_path / "case.yaml"
+    case.write_text(f"schema: 1\nid: {name}\nwhy: W.\nevents: [produce A]\nexpect:\n  hw: {{broken: []}}\n")
+    protocol = "kip-320:truncation=high_watermark,registration=resume"
+    rows = epochfuzz("replay", case, "--protocol", protocol).stdout.splitlines()
+    assert any(name in row and protocol in row for row in rows)
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["for people", "JSON"])
+def test_a_reader_who_leaves_is_no_broken_property(more):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "epochfuzz", "fuzz", "--schedules", "2000", "--seed", "1", *more]
+    ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=300)
+    os.close(writing)
+    assert ended.returncode == 141
+    assert "Traceback" not in ended.stderr
+    assert "Exception" not in ended.stderr
+
+
+def test_the_line_of_a_mistake_is_a_number_and_no_pictogram(tmp_path):
+    case = tmp_path / "bad.yaml"
+    case.write_text("schema: 1\nid: bad\nwhy: Bad.\n" + "#\n" * 95 + "events:\n  - fetsch B\n")
+    assert f"{case}:100:" in "".join(complaint("replay", case).splitlines())
+
+
+def test_nobody_to_ask_whether_to_keep_a_case_is_bad_input_and_says_what_to_use(tmp_path):
+    arguments = ("corpus", "add", DOCUMENTS / "m1-loss.yaml", "--corpus", tmp_path / "corpus")
+    ended = epochfuzz(*arguments, stdin=subprocess.DEVNULL)
+    assert ended.returncode == 2
+    assert "use --yes" in ended.stderr
+    assert not (tmp_path / "corpus").exists()
+    assert epochfuzz(*arguments, input="y\n").returncode == 0

@@ -76,3 +76,10 @@ def test_a_mistyped_command_or_option_is_answered_with_the_right_one(arguments, 
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
     assert said in result.output
+
+
+@pytest.mark.parametrize("path", [(), *COMMANDS], ids=lambda path: " ".join(("epochfuzz", *path)))
+def test_a_flag_is_shown_without_a_type(path):
+    shown = CliRunner().invoke(app, [*path, "--help"]).output
+    assert "--help" in shown
+    assert "<bool>" not in shown
