@@ -46,6 +46,8 @@ def surveyed() -> dict[str, Verdicts]:
 
 HEAD = ("protocol", *NAMES)
 
+SHORT = ("no-committed-loss", "no-divergence", "isr-complete", "convergence")  # for the README
+
 LEGEND = (
     "A number is the length of a shortest schedule that breaks the property, with the number of replicas that it needs"
     f" in brackets, if that is not {SEARCHED[0].replicas}; with ≤ it is the shortest known. What holds was broken by"
@@ -64,6 +66,12 @@ def bounds() -> Iterator[str]:
 def rows() -> list[list[str]]:
     """A row for each protocol, a cell for each property."""
     return [[name, *(cell(verdicts, each) for each in NAMES)] for name, verdicts in surveyed().items()]
+
+
+def short_rows() -> list[list[str]]:
+    """Head and rows of the table in short: a column for each of SHORT."""
+    chosen = [0, *(HEAD.index(name) for name in SHORT)]
+    return [[row[i] for i in chosen] for row in (list(HEAD), *rows())]
 
 
 def cell(verdicts: Verdicts, property_: str) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from epochfuzz.harness.reference import markdown, releases
 from epochfuzz.harness.reference import pages as reference
 from epochfuzz.harness.reference.explain import glossary
 
@@ -19,3 +20,8 @@ def test_a_page_that_is_written_from_the_glossary_is_up_to_date(name: str) -> No
 def test_every_name_of_the_glossary_has_a_section_on_one_page() -> None:
     headings = [line.removeprefix("## ") for text in PAGES.values() for line in text.splitlines() if line[:3] == "## "]
     assert sorted(headings) == sorted(glossary())
+
+
+def test_the_readme_has_the_table_of_releases_in_short() -> None:
+    head, *rows = releases.short_rows()
+    assert markdown.table(head, rows) in (reference.DIRECTORY.parents[1] / "README.md").read_text(encoding="utf-8")
