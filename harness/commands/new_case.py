@@ -1,5 +1,7 @@
 """`epochfuzz new-case`: a schedule recorded event by event, from a keyboard or a pipe, and saved as a case."""
 
+import contextlib
+import importlib
 import io
 import re
 import sys
@@ -59,6 +61,9 @@ def new_case(
         raise BadInput(f"{file}: there is no directory {file.parent} to save it in: make it first")
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # what is not text is no event either
+    if sys.stdin.isatty():
+        with contextlib.suppress(ImportError):  # which Windows does not have
+            importlib.import_module("readline")  # from here on `input` has lines that can be edited, and a history
     session = _Session(console(json), Recording(parsed, settings), file, slug)
     session.converse()
     if json:
@@ -77,7 +82,18 @@ class _Session:
         self.saved: Case | None = None
 
     def converse(self) -> None:
-        """Show, ask, do; until `quit` or the end of the input."""
+        """Show, ask, do; until `quit` or the end of the input. Ctrl-C ends it too, and what was recorded is kept."""
+        try:
+            self._answer()
+        except KeyboardInterrupt:
+            if self._is_unsaved:
+                self._write("")
+                self._say(f"\nkept, interrupted or not; see it with: epochfuzz replay {self.file} --trace")
+            raise
+        if self._is_unsaved:
+            self._say(f"not saved: {', '.join(schedule_texts(bytes(self.recording.events)))}")
+
+    def _answer(self) -> None:
         choices = self._show()
         while (answer := self._ask("> ")) not in (None, "quit"):
             if answer == "undo":
@@ -87,9 +103,11 @@ class _Session:
             elif answer and (event := self._event(answer, choices)) is not None:
                 self.recording.events.append(event)
                 choices = self._show()
+
+    @property
+    def _is_unsaved(self) -> bool:
         events = bytes(self.recording.events)
-        if events and (self.saved is None or self.saved.events != events):
-            self._say(f"not saved: {', '.join(schedule_texts(events))}")
+        return bool(events) and (self.saved is None or self.saved.events != events)
 
     def json(self) -> dict[str, object]:
         """What was saved, if anything was."""
@@ -101,10 +119,12 @@ class _Session:
         }
 
     def _ask(self, question: str) -> str | None:
-        """A line from the keyboard or a pipe, which is echoed; None at the end of the input."""
-        self.out.print(question, end="", markup=False, soft_wrap=True)
+        """A line from the keyboard, to be edited, or from a pipe, which is echoed; None at the end of the input."""
+        at_keyboard = sys.stdin.isatty() and self.out.file is sys.stdout and self.out.is_terminal
+        if not at_keyboard:
+            self.out.print(question, end="", markup=False, soft_wrap=True)
         try:
-            answer = " ".join(input().split())
+            answer = " ".join(input(question if at_keyboard else "").split())
         except EOFError:
             self.out.print()
             return None
@@ -155,12 +175,16 @@ class _Session:
         if not self.recording.events:
             self._say("there is nothing to save: a case has at least one event")
             return
-        case = self.recording.case(self.slug, why=self._ask(_WHY) or "")
-        write_file(self.file, dump_case(case))
-        self.saved = case
+        case = self._write(self._ask(_WHY) or "")
         for name, verdict in judge(case).verdicts.items():
             self._say(f"{name} {captions.verdict(verdict.run)}")
         self._say(f"saved; see it again with: epochfuzz replay {self.file} --trace")
+
+    def _write(self, why: str) -> Case:
+        case = self.recording.case(self.slug, why)
+        write_file(self.file, dump_case(case))
+        self.saved = case
+        return case
 
     def _say(self, text: str) -> None:
         self.out.print(text, markup=False, soft_wrap=True)

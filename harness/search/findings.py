@@ -184,14 +184,13 @@ def findings_within(
 def _hurried(walker: Walker, breach: Breach, memory: int, deadline: Deadline) -> Finding:
     protocol, settings, failure = breach.protocol, walker.settings, breach.failures[0]
     wanted = properties.named(breach.property).bit
-    failing = walker.failing(failure, protocol, breach.property)
+    trimmed = shrink.trim(walker.failing(failure, protocol, breach.property), protocol, settings, wanted)
     try:
         watched = deadline.watching(lambda progress: None)
-        reproducer = shrink.within_reach(failing, protocol, settings, wanted, memory, watched)
+        reproducer = shrink.within_reach(trimmed, protocol, settings, wanted, memory, watched)
     except TimeUp:
         reproducer = None
     if reproducer is None:
-        trimmed = shrink.trim(failing, protocol, settings, wanted)
         reproducer = shrink.Reproducer(trimmed, False, deadline.depth + 1)
     return _as_finding(walker, breach, reproducer, [], failure)
 

@@ -131,6 +131,20 @@ def test_ablation_names_what_each_mechanism_guards():
     assert found["guards_nothing"] == []
 
 
+def test_ablation_states_its_budget_keeps_it_and_prints_rows_as_they_come():
+    command = [sys.executable, "-m", "epochfuzz", "fuzz", "--ablate", "kip-101", "--for", "10s", "--seed", "1"]
+    started = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        lines = [(line.rstrip("\n"), time.monotonic() - started) for line in running.stdout]
+    assert running.returncode == 0
+    assert any("variants in 10 s" in line for line, _ in lines)
+    rows = [came for line, came in lines if re.match(r"kip-101\S*: no-committed-loss \d+", line)]
+    assert len(rows) > 3
+    ended = lines[-1][1]
+    assert rows[0] < rows[-1] - 0.1 < ended
+    assert ended < 60  # with room for compiling, and for a machine that does other things too
+
+
 def test_explore_proves_within_bounds():
     found = result("explore", "--protocol", "kip-320", "--records", "2", "--epochs", "2")
     assert (found["complete"], found["broken"], found["length"], found["shortest"]) == (True, False, None, None)

@@ -1,6 +1,11 @@
 """new-case: a conversation from a pipe, and the case that comes of it."""
 
 import json
+import os
+import pty
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -119,3 +124,38 @@ def test_a_directory_that_is_not_there_is_noticed_before_anything_is_recorded(tm
     result = CliRunner().invoke(app, ["new-case", str(tmp_path / "none" / "case.yaml")])
     assert isinstance(result.exception, BadInput)
     assert "there is no directory" in str(result.exception)
+
+
+def test_what_was_recorded_is_kept_when_ctrl_c_ends_it(epochfuzz, file, monkeypatch):
+    answers = iter(["produce A", "fetch B"])
+
+    def answer(prompt=""):
+        try:
+            return next(answers)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr("builtins.input", answer)
+    code, out, _ = epochfuzz("new-case", file)
+    assert code == 130
+    assert "kept" in out
+    assert schedule_texts(load_case(file).events) == ["produce A", "fetch B"]
+
+
+def test_a_line_typed_at_a_terminal_can_be_edited(file):
+    terminal, keyboard = pty.openpty()
+    command = [sys.executable, "-m", "epochfuzz", "new-case", str(file)]
+    running = subprocess.Popen(
+        command, stdin=keyboard, stdout=keyboard, stderr=keyboard, env=os.environ | {"TERM": "vt100"}
+    )
+    os.close(keyboard)
+    shown = b""
+    for typed in (b"roduce A\x01p\n", b"save\n", b"\n", b"quit\n"):  # Ctrl-A goes to the beginning of the line
+        while not shown.rstrip().endswith((b">", b":")):
+            shown += os.read(terminal, 4096)
+        os.write(terminal, typed)
+        time.sleep(0.5)
+        shown = os.read(terminal, 1 << 16).split(b"\n")[-1]
+    running.wait(60)
+    os.close(terminal)
+    assert schedule_texts(load_case(file).events) == ["produce A"]
