@@ -15,7 +15,6 @@ from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.campaign import Master, Remote, spark_session
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.conform.judge import JudgedBy
-from epochfuzz.harness.printable import printable
 from epochfuzz.model.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def conform(
     again = _command_line(plan, corpus, campaign)
     out.print(f"seed {seed} · {settings.text()}")
     if campaign is not None:
-        out.print(printable(f"kept in {campaign}; this goes on with it: {again}"), markup=False, soft_wrap=True)
+        out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
     try:
         with _exit_on_sigterm():
             if campaign is not None:
@@ -115,10 +114,10 @@ def conform(
         out.print(report.nonconformity_text(nonconformity))
         if nonconformity.sighting.sent and not nonconformity.known_flaw:
             saved[number] = _save(nonconformity, seed, cases_out)
-            out.print(printable(f"saved as {saved[number]}"), markup=False)
+            out.print(f"saved as {saved[number]}", markup=False)
     for line in report.summary(conformance, plan):
         out.print(line, markup=False)
-    out.print(printable(f"reproduce: {again}"), markup=False, soft_wrap=True)
+    out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
     if json:
         print_json({**report.document(conformance, plan, saved), "reproduce": again})
     if conformance.ended_by is not None:

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.cases.case import dump_case
-from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.cases.case import Case, dump_case
+from epochfuzz.harness.cases.corpus import CorpusError, load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict, judge, rewritten
 from epochfuzz.harness.commands import github, options
 from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input
@@ -58,7 +58,7 @@ def replay(
         raise BadInput("--subject is for verdicts: it goes with --protocol and --json only")
     out = console(json or (format_ is not None and file is None))
     with mistakes_as_bad_input():
-        cases = load_corpus(case)
+        cases, refused = _load(case)
         if rewrite:
             cases = [rewritten(each) for each in cases]
             for each in cases:
@@ -82,7 +82,19 @@ def replay(
     github.annotate_replay(out, judged_cases)
     if json:
         print_json({"cases": [_json(judged) for judged in judged_cases]})
+    if refused is not None:
+        raise BadInput(str(refused))
     return exit_code(judged_cases)
+
+
+def _load(paths: list[Path]) -> tuple[list[Case], CorpusError | None]:
+    """The cases in files and directories, and what is wrong with files that are none: those hide no others."""
+    try:
+        return load_corpus(paths), None
+    except CorpusError as error:
+        if not error.cases:
+            raise
+        return error.cases, error
 
 
 def _draw(judged_cases: list[JudgedCase], format_: Format, file: Path | None) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -272,3 +273,12 @@ def test_nobody_to_ask_whether_to_keep_a_case_is_bad_input_and_says_what_to_use(
     assert "use --yes" in ended.stderr
     assert not (tmp_path / "corpus").exists()
     assert epochfuzz(*arguments, input="y\n").returncode == 0
+
+
+def test_a_file_that_is_no_case_does_not_keep_the_others_from_being_replayed(tmp_path):
+    shutil.copy(DOCUMENTS / "m1-loss.yaml", tmp_path)
+    (tmp_path / "zzz.yaml").write_text("schema: 2\n")
+    ended = epochfuzz("replay", tmp_path)
+    assert ended.returncode == 2
+    assert "m1-loss" in ended.stdout
+    assert f"{tmp_path}/zzz.yaml:1" in ended.stderr.replace("\n", "")
