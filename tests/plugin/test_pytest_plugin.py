@@ -143,7 +143,7 @@ def test_a_corpus_that_is_not_there_is_an_error_of_usage(project: pytest.Pyteste
 
 @pytest.mark.parametrize("corpus", ['[["corpus"]]', "[1]", "[{at = 'corpus'}]"])
 def test_a_corpus_that_is_no_list_of_directories_is_an_error_of_usage(pytester: pytest.Pytester, corpus: str) -> None:
-    write(pytester, "pyproject.toml", f"[tool.pytest]\nepochfuzz_corpus = {corpus}\n")
+    write(pytester, "pyproject.toml", f"[tool.pytest.ini_options]\nepochfuzz_corpus = {corpus}\n")
     result = run(pytester)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "INTERNALERROR" not in result.stderr.str() + result.stdout.str()

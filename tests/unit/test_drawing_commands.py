@@ -79,7 +79,10 @@ def test_a_schedule_that_is_too_long_to_be_drawn_is_refused(tmp_path, arguments)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--sarif", "x"], "--report and --sarif are about"),
+        (
+            ["fuzz", "--breaks", "hw", "--holds", "kip-101", "--sarif", "x"],
+            "--sarif: of no use here: --breaks with --holds",
+        ),
         (["report", M1_LOSS, "--out", "none/x.html"], "none/x.html: cannot be written"),
         (["report", M1_LOSS], "Missing option '--out'"),
         (["report", M1_LOSS, "--out", "x.html", "--protocol", "kip-102"], "did you mean 'kip-101'?"),
