@@ -112,8 +112,9 @@ def name_nasty_events() -> str:
     return json.dumps({"ok": True, "events": [NASTY]})
 
 
-def answer_twice() -> None:
-    print(REFUSED % 0, flush=True)
+def answer_twice() -> str:
+    """In one write: two would be read as one answer, or as the answers to two requests, as it happens."""
+    return f"{REFUSED % 0}\n{REFUSED % 0}"
 
 
 def answer_a_reset() -> str:
