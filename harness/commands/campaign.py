@@ -265,7 +265,7 @@ def _end(
     remaining = remaining_json(outcome)
     more: dict[str, Any] = {"directory": directory} | comparison_json(outcome.findings, comparison) | remaining
     never_met = remaining["unreached"]
-    code = end_walk(out, outcome.engine, walked, outcome.findings, json, report, sarif, never_met, **more)
+    code = end_walk(out, outcome.engine, walked, outcome.findings, json, report, sarif, never_met, trace=True, **more)
     for line in (*comparison_lines(outcome.findings, comparison), *remaining_lines(outcome)):
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
