@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from epochfuzz.model import controller, log
+from epochfuzz.model import alter_partition, controller, high_watermark, log, observation
 from epochfuzz.model.events import REPLICA_NAMES
+from epochfuzz.model.mechanisms import IsrChange
 from epochfuzz.model.replication import presumes_leadership
 from epochfuzz.model.state import NONE, Partition
 
@@ -57,6 +58,38 @@ def missing_in_isr(p: Partition) -> Iterator[str]:
                     record = log.at(p.log_record[leader], offset)
                     who, where = REPLICA_NAMES[r], REPLICA_NAMES[leader]
                     yield f"{who} is in the ISR without m{record}, which is below {where}'s HW"
+
+
+def incomplete_joining(p: Partition) -> Iterator[str]:
+    """That a replica has joined the ISR too early: which one, only the step that took it in can tell."""
+    if p.joined_incomplete:
+        yield "a replica has joined the ISR without a record below the HW of the leader that proposed it"
+
+
+def overdue(p: Partition) -> Iterator[str]:
+    """High watermarks below what their leaders could have raised them to."""
+    for leader in range(p.replicas):
+        if p.isr_change == IsrChange.ATOMIC or not presumes_leadership(p, leader):
+            continue
+        due = high_watermark.lowest_leo_in_isr(p, leader)
+        if due > p.high_watermark[leader] and not high_watermark.is_held(p, leader):
+            name = REPLICA_NAMES[leader]
+            yield f"leader {name} leaves its HW at {p.high_watermark[leader]}, though its ISR has all below {due}"
+
+
+def waiting_in_vain(p: Partition) -> Iterator[str]:
+    """Leaders that wait for an answer to their change of the ISR that will never come."""
+    for leader in range(p.replicas):
+        if p.pending_isr[leader] and alter_partition.waits_in_vain(p, leader):
+            isr = ",".join(observation.members(p.pending_isr[leader]))
+            yield f"leader {REPLICA_NAMES[leader]} has ISR {isr} pending, and nothing under way will ever answer"
+
+
+def leaderless(p: Partition) -> Iterator[str]:
+    """Candidates for leader in a healed partition that has none."""
+    candidates = controller.electable(p, controller.isr(p) | p.elr)
+    if controller.true_leader(p) == NONE and candidates:
+        yield f"healed, nobody leads, though {' and '.join(observation.members(candidates))} could"
 
 
 def unequal(p: Partition) -> Iterator[str]:

@@ -63,6 +63,7 @@ class Configuration:
     unclean_leader_election: bool = _flag("A replica outside the ISR may be elected while no member is up.")
     power_loss: bool = _flag("Power may fail: what was not flushed is lost.")
     asynchronous_checkpoint: bool = _flag("High watermarks reach the disk only now and then, by checkpoint.")
+    follower_reads: bool = _flag("Consumers may read from followers, up to their own high watermarks (KIP-392).")
     records_per_fetch: int = _number(1, "Records in one Fetch answer, at the most.", 1, MAX_RECORDS)
     records: int = _number(MAX_RECORDS, "How many records may be produced.", 1, MAX_RECORDS)
     epochs: int = _number(MAX_EPOCHS, "How often the leader epoch may change.", 0, MAX_EPOCHS)

@@ -3,21 +3,35 @@
 Replicas learn of decisions one at a time (`notify`) or by skipping to the latest (`catch_up`), see leadership.py.
 """
 
+from epochfuzz.model import eligible_leaders, promises
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import Leaderless
+from epochfuzz.model.mechanisms import (
+    FollowerFenceEpoch,
+    LastKnownLeader,
+    Leaderless,
+    has_heartbeats,
+    tracks_eligible_leaders,
+    tracks_partition_epoch,
+)
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, State
 
 
 def elect(p: State, r: int) -> int:
-    """The controller makes r leader: an ISR member, or any live replica by an unclean election."""
+    """The controller makes r leader: a member of the ISR, or where it has none an eligible leader replica, or the last
+    known leader; or any live replica by an unclean election.
+    """
     if p.controller_epoch >= p.epochs:
         return Refusal.EPOCHS_BOUND
-    if not p.up[r]:
-        return Refusal.IS_DOWN
+    if not takes_for_alive(p, r) and not (p.last_known_leader == LastKnownLeader.UNCHECKED and is_last_known(p, r)):
+        return Refusal.IS_FENCED if p.up[r] else Refusal.IS_DOWN
     if r == leader(p):
         return Refusal.IS_LEADER
-    return elect_member(p, r) if isr(p) >> r & 1 else elect_uncleanly(p, r)
+    if isr(p) >> r & 1:
+        return elect_member(p, r)
+    if isr(p) == 0 and (p.elr >> r & 1 or is_last_known(p, r)):
+        return elect_without_isr(p, r)
+    return elect_uncleanly(p, r)
 
 
 def elect_member(p: State, r: int) -> int:
@@ -31,48 +45,124 @@ def elect_member(p: State, r: int) -> int:
     return APPLIED
 
 
+def elect_without_isr(p: State, r: int) -> int:
+    """The ISR is empty: an eligible leader replica leads, and if there is none the last known leader, come what may.
+
+    The latter is KIP-966's stand-in for an unclean recovery that compares logs (PartitionChangeBuilder, 4.0).
+    """
+    if p.elr >> r & 1:
+        p.goals |= Goal.ELIGIBLE_REPLICA_ELECTED
+    else:
+        p.goals |= Goal.LAST_KNOWN_LEADER_ELECTED
+        promises.note_unclean_recovery(p)
+    decide(p, r, 1 << r)
+    return APPLIED
+
+
+def is_last_known(p: State, r: int) -> bool:
+    """Whether r is the one to fall back to: neither the ISR nor the eligible leader replicas have anybody."""
+    if not tracks_eligible_leaders(p) or p.last_known_leader == LastKnownLeader.NONE:
+        return False
+    return isr(p) == 0 and p.elr == 0 and p.last_leader == r
+
+
 def elect_uncleanly(p: State, r: int) -> int:
     """r is not in the ISR, of which nobody is up: r alone is in the new one."""
     if not p.unclean_leader_election:
         return Refusal.UNCLEAN_ELECTION_OFF
-    if live(p, isr(p)) != 0:
+    if electable(p, isr(p) | p.elr) != 0:
         return Refusal.ISR_HAS_LIVE_MEMBER
     decide(p, r, 1 << r)
+    p.elr = 0
     p.goals |= Goal.ELECTED_UNCLEANLY
     return APPLIED
 
 
 def expire(p: State, r: int) -> int:
-    """r's session with the controller expires, though r may live on as a zombie: it loses leadership and the ISR."""
-    if p.controller_epoch >= p.epochs:
+    """r's session with the controller expires, though r may live on as a zombie: it loses leadership and the ISR.
+
+    In KRaft it is fenced then, until it is heard from again, or restarts.
+    """
+    if has_heartbeats(p) and p.fenced >> r & 1:
+        return Refusal.IS_FENCED
+    if not may_end_session(p, r):
         return Refusal.EPOCHS_BOUND
     refusal = why_not_expired(p, r)
     if refusal == APPLIED:
         end_session(p, r)
+        if has_heartbeats(p):
+            p.fenced |= 1 << r
     return refusal
 
 
+def may_end_session(p: State, r: int) -> bool:
+    """Whether there is room for the decision that the end of r's session takes, if it takes one."""
+    return p.controller_epoch < p.epochs or not takes_an_epoch(p, r)
+
+
+def takes_an_epoch(p: State, r: int) -> bool:
+    """Whether a new leader epoch begins when r's session ends: since 3.6 not where only a follower goes (KAFKA-15021)."""
+    return p.follower_fence_epoch == FollowerFenceEpoch.BUMPED or r == leader(p)
+
+
 def why_not_expired(p: State, r: int) -> int:
-    """Whether the end of r's session changes anything: r leads, or is a member of the ISR and not its last one."""
+    """Whether the end of r's session changes anything: r leads, or is a member of the ISR and not its last one.
+
+    Where there are eligible leader replicas the last member becomes one of them.
+    """
     if r == leader(p):
         return APPLIED
     remaining = isr(p) & ~(1 << r)
     if remaining == isr(p):
         return Refusal.NEITHER_LEADS_NOR_IN_ISR
-    return Refusal.LAST_MEMBER if remaining == 0 else APPLIED
+    return Refusal.LAST_MEMBER if remaining == 0 and not tracks_eligible_leaders(p) else APPLIED
 
 
 def end_session(p: State, r: int) -> None:
-    """r leads no more, and leaves the ISR unless it is its last member."""
+    """r leads no more, and leaves the ISR unless it is its last member and cannot be an eligible leader replica."""
     remaining = isr(p) & ~(1 << r)
-    decide(p, NONE if r == leader(p) else leader(p), remaining if remaining != 0 else isr(p))
+    if remaining == 0 and not tracks_eligible_leaders(p):
+        remaining = isr(p)
+    if not takes_an_epoch(p, r):
+        change_isr(p, remaining)
+    elif r == leader(p):
+        end_leadership(p, r, remaining)
+    else:
+        decide(p, leader(p), remaining)
+
+
+def end_leadership(p: State, r: int, members: int) -> None:
+    """There is no leader any more; if there is no member of the ISR either, it is remembered who was it last."""
+    decide(p, NONE, members)
+    if members == 0:
+        p.last_leader = r
+        p.goals |= Goal.ISR_WAS_EMPTY
 
 
 def decide(p: State, new_leader: int, members: int) -> None:
     """A LeaderAndIsr decision: it opens the next leader epoch."""
+    eligible_leaders.follow_isr(p, isr(p), members)
     p.controller_epoch += 1
     p.decided_leader[p.controller_epoch] = new_leader
     p.decided_isr[p.controller_epoch] = members
+    if new_leader != NONE:
+        p.last_leader = NONE
+    begin_partition_epoch(p)
+
+
+def change_isr(p: State, members: int) -> None:
+    """The ISR changes, in the current decision: leader and leader epoch stay."""
+    eligible_leaders.follow_isr(p, isr(p), members)
+    p.decided_isr[p.controller_epoch] = members
+    begin_partition_epoch(p)
+
+
+def begin_partition_epoch(p: State) -> None:
+    """What leaders know of the ISR, and what they have asked for, is of an earlier partition epoch from here on."""
+    if tracks_partition_epoch(p):
+        for r in range(p.replicas):
+            p.isr_current[r] = 0
+            p.alter_current[r] = 0
 
 
 def forget_superseded(p: State) -> None:
@@ -110,6 +200,16 @@ def live(p: State, members: int) -> int:
         if not p.up[r]:
             members &= ~(1 << r)
     return members
+
+
+def takes_for_alive(p: State, r: int) -> bool:
+    """Whether r is up and not fenced, so that it may lead and join the ISR."""
+    return p.up[r] and not p.fenced >> r & 1
+
+
+def electable(p: State, members: int) -> int:
+    """The replicas of a set that the controller takes for alive."""
+    return live(p, members) & ~p.fenced
 
 
 def next_decision(p: State, r: int) -> int:

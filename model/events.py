@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from epochfuzz.model.mechanisms import StaleController, has_heartbeats, requests_isr_changes
 from epochfuzz.model.names import nearest
 
 REPLICA_NAMES = "ABCDE"
@@ -81,6 +82,47 @@ class Verb(IntEnum):
         dealt=4,
         progress=6,
         setting="asynchronous_checkpoint",
+    )
+    ALTER = _Verb(
+        15,
+        "alter_partition",
+        "the controller handles the replica's AlterPartition request",
+        dealt=4,
+        progress=7,
+        when=requests_isr_changes,
+    )
+    ALTERED = _Verb(
+        16,
+        "alter_partition",
+        "the replica gets the answer to its AlterPartition request",
+        dealt=4,
+        progress=8,
+        when=requests_isr_changes,
+    )
+    RESEND = _Verb(
+        17,
+        "alter_partition",
+        "the answer to the replica's AlterPartition request is lost, and the request sent again",
+        dealt=1,
+        when=requests_isr_changes,
+    )
+    REFUSE = _Verb(
+        18,
+        "alter_partition",
+        "a controller that is active no more refuses the replica's AlterPartition request",
+        dealt=1,
+        when=lambda p: requests_isr_changes(p) and p.stale_controller == StaleController.FINAL,
+    )
+    SHUTDOWN = _Verb(
+        19, "registration", "the replica's process ends by a controlled shutdown", dealt=1, when=has_heartbeats
+    )
+    UNFENCE = _Verb(
+        20,
+        "registration",
+        "the controller hears from the fenced replica again",
+        dealt=2,
+        progress=9,
+        when=has_heartbeats,
     )
 
     @property

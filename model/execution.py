@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from epochfuzz.model import program
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.properties import CONVERGENCE
+from epochfuzz.model.properties import AT_END
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.state import Partition, initial
@@ -35,13 +35,13 @@ class Execution:
         """The set of properties that are broken now, but for those that are judged at the end."""
         return self._rules.broken_now(self.state)
 
-    def converges(self) -> bool:
-        """Whether the partition would come to agree if all faults stopped now; it stays as it is."""
-        return not self._rules.non_convergence(self.state.copy())
+    def broken_at_end(self) -> int:
+        """The set of properties that are broken if all faults stop now; the partition stays as it is."""
+        return self._rules.broken_at_end(self.state.copy())
 
     def breaks(self, wanted: int) -> bool:
-        """Whether one of a set of properties is broken, `convergence` judged as if this were the end."""
-        return bool(self.broken() & wanted) or (wanted & CONVERGENCE != 0 and not self.converges())
+        """Whether one of a set of properties is broken, those that are judged at the end as if this were it."""
+        return bool(self.broken() & wanted) or (wanted & AT_END != 0 and bool(self.broken_at_end() & wanted))
 
     def copy(self) -> "Execution":
         """An independent execution that has come as far."""

@@ -1,8 +1,7 @@
 """Faults: processes die and return, power fails, and what was written to disk decides what a replica wakes up with."""
 
-from epochfuzz.model import controller, epoch_cache, log, processes
+from epochfuzz.model import epoch_cache, log, processes, promises, registration
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import Registration
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import State
 
@@ -30,26 +29,20 @@ def lose_unflushed(p: State, r: int) -> None:
     """r's log ends where it was last flushed."""
     if p.flushed[r] < p.leo[r]:
         p.goals |= Goal.UNFLUSHED_RECORDS_LOST
+        promises.note_lossy_failure(p)
     log.truncate(p, r, p.flushed[r])
     epoch_cache.truncate_from_end(p, r, p.leo[r])
     p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
 
 
 def restart(p: State, r: int) -> int:
-    """The process starts again. Since KIP-380 the controller takes a broker that returns for failed first.
-
-    KafkaController.BrokerChange (2.2) handles a bounced broker as one that failed and then started; a KRaft controller
-    fences it as it registers.
-    """
+    """The process starts again, and the broker registers with the controller."""
     if p.up[r]:
         return Refusal.IS_UP
-    if p.registration == Registration.FENCED and controller.why_not_expired(p, r) == APPLIED:
-        if p.controller_epoch >= p.epochs:
-            return Refusal.EPOCHS_BOUND
-        controller.end_session(p, r)
-        p.goals |= Goal.REGISTERED_ANEW
-    processes.start(p, r)
-    return APPLIED
+    refusal = registration.register(p, r)
+    if refusal == APPLIED:
+        processes.start(p, r)
+    return refusal
 
 
 def flush(p: State, r: int) -> int:

@@ -1,6 +1,14 @@
-"""What is in flight to a follower: the answer to its one request, as the leader gave it."""
+"""What is in flight to a follower: the answer to its one request, as the leader gave it.
 
-from epochfuzz.model.state import Flight, State
+Learning a decision discards it: up to Kafka 2.7 because the epoch of the request is compared, or because the partition
+is truncating by then. Where logs are checked on fetch there is no such state, and up to 4.0 no such comparison either:
+an answer counts if it is the same leader's, to a fetch from where the log still ends (KAFKA-18991).
+"""
+
+from epochfuzz.model import epoch_cache
+from epochfuzz.model.goals import Goal
+from epochfuzz.model.mechanisms import LateAnswer, answers_survive_decisions
+from epochfuzz.model.state import NONE, Flight, State
 
 
 def discard_answer(p: State, follower: int) -> None:
@@ -11,3 +19,51 @@ def discard_answer(p: State, follower: int) -> None:
     p.flight_record_epoch[follower] = 0
     p.flight_offset[follower] = 0
     p.flight_epoch[follower] = 0
+    p.flight_leader[follower] = NONE
+    p.flight_from[follower] = 0
+    p.flight_old[follower] = 0
+
+
+def is_awaited(p: State, follower: int, leader: int) -> bool:
+    """Whether the follower has to wait for an answer before it fetches. Each leader has a fetcher thread of its own."""
+    if p.flight[follower] == Flight.NOTHING:
+        return False
+    return not answers_survive_decisions(p) or p.flight_leader[follower] == leader
+
+
+def give_up_answer(p: State, follower: int) -> None:
+    """The follower fetches: an answer of another leader is one that it waits for no more."""
+    if answers_survive_decisions(p):
+        discard_answer(p, follower)
+
+
+def note_request(p: State, follower: int, leader: int) -> None:
+    """Whose answer it is that is in flight now, and from which offset on the follower asked."""
+    if answers_survive_decisions(p):
+        p.flight_leader[follower] = leader
+        p.flight_from[follower] = p.leo[follower]
+
+
+def outlive_decision(p: State, follower: int) -> None:
+    """The follower learns a decision: its answer in flight is discarded, or else it is an old one from here on."""
+    if not answers_survive_decisions(p):
+        discard_answer(p, follower)
+    elif p.flight[follower] != Flight.NOTHING:
+        p.flight_old[follower] = 1
+        p.goals |= Goal.ANSWER_OUTLIVED_AN_EPOCH
+
+
+def counts(p: State, follower: int) -> bool:
+    """Whether the answer that arrives is taken for one to the fetch that the follower waits for.
+
+    AbstractFetcherThread.processFetchRequest compares the fetch offset, in a thread that there is for each leader; a
+    partition whose epoch cache is empty is truncating when it starts to fetch again, and takes no answer. In 2.8.0
+    truncateOnFetchResponse had let go of the lock in between, and did not look again (KAFKA-13207).
+    """
+    if not answers_survive_decisions(p):
+        return True
+    if p.late_answer == LateAnswer.DIVERGING_ANY and p.flight[follower] == Flight.DIVERGING:
+        return True
+    if p.known_leader[follower] != p.flight_leader[follower] or p.leo[follower] != p.flight_from[follower]:
+        return False
+    return p.flight_old[follower] == 0 or epoch_cache.latest_epoch(p, follower) != NONE

@@ -5,7 +5,23 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from epochfuzz.model.configuration import Acks
-from epochfuzz.model.mechanisms import EpochCache, Fencing, Registration, Truncation
+from epochfuzz.model.mechanisms import (
+    EpochCache,
+    Fencing,
+    HighWatermarkGate,
+    IsrEligibility,
+    IsrRefresh,
+    LastKnownLeader,
+    Registration,
+    Truncation,
+    answers_survive_decisions,
+    checks_logs_on_fetch,
+    has_heartbeats,
+    requests_isr_changes,
+    tracks_eligible_leaders,
+    tracks_incarnations,
+    tracks_partition_epoch,
+)
 from epochfuzz.model.state import State
 
 
@@ -63,6 +79,25 @@ class Goal(IntEnum):
     NOT_ENOUGH_REPLICAS_AFTER_APPEND = _Goal(17, lambda p: p.min_insync_replicas > 1 and p.acks == Acks.ALL)
     REGISTERED_ANEW = _Goal(18, lambda p: p.registration == Registration.FENCED)
     HALTED_OUT_OF_RANGE = _Goal(19)
+    FETCH_DIVERGED = _Goal(20, checks_logs_on_fetch)
+    ANSWER_OUTLIVED_AN_EPOCH = _Goal(21, answers_survive_decisions)
+    ISR_REQUEST_REFUSED = _Goal(22, requests_isr_changes)
+    ISR_REQUEST_REVERTED = _Goal(
+        23, lambda p: requests_isr_changes(p) and p.isr_eligibility != IsrEligibility.UNCHECKED
+    )
+    ISR_ANSWERED_LATE = _Goal(24, requests_isr_changes)
+    ISR_LEARNED_FROM_METADATA = _Goal(25, lambda p: tracks_partition_epoch(p) and p.isr_refresh == IsrRefresh.METADATA)
+    STALE_INCARNATION_REFUSED = _Goal(26, tracks_incarnations)
+    HIGH_WATERMARK_HELD = _Goal(
+        27, lambda p: p.high_watermark_gate == HighWatermarkGate.MIN_ISR and p.min_insync_replicas > 1
+    )
+    ISR_WAS_EMPTY = _Goal(28, tracks_eligible_leaders)
+    ELIGIBLE_REPLICA_ELECTED = _Goal(29, lambda p: tracks_eligible_leaders(p) and p.min_insync_replicas > 1)
+    LAST_KNOWN_LEADER_ELECTED = _Goal(
+        30, lambda p: tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE
+    )
+    SHUT_DOWN = _Goal(31, has_heartbeats)
+    LOSS_PERMITTED = _Goal(32, lambda p: tracks_eligible_leaders(p) and bool(p.power_loss))
 
     @property
     def text(self) -> str:

@@ -3,26 +3,24 @@
 Only after that can logs be asked to agree, whatever went before: the `convergence` property.
 """
 
-from epochfuzz.model import controller, leadership, processes, replication
-from epochfuzz.model.mechanisms import Registration
+from epochfuzz.model import alter_partition, controller, eligible_leaders, isr, leadership, processes, replication
+from epochfuzz.model.mechanisms import HighWatermarkGate, IsrChange, Registration, tracks_eligible_leaders
 from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.state import EPOCHS, NONE, Phase, State
 
 
 def heal(p: State) -> None:
-    """Bring a partition to rest. A leaderless one first gets a leader from its ISR, as a controller would choose."""
+    """Bring a partition to rest. A leaderless one first gets a leader, as a controller would choose it."""
     if p.registration == Registration.FENCED:
         fence_the_dead(p)
-    for r in range(p.replicas):
-        if not p.up[r]:
-            processes.start(p, r)
+    return_all(p)
     if controller.leader(p) == NONE:
-        for r in range(p.replicas):
-            if controller.leader(p) == NONE and controller.isr(p) >> r & 1:
-                controller.decide(p, r, controller.isr(p))
+        choose_leader(p)
     for r in range(p.replicas):
         while leadership.notify(p, r) == APPLIED:
             pass
+    if p.isr_change == IsrChange.REQUEST:
+        settle_isr(p)
     # A follower truncates at most once an epoch, then each round brings a record, and two more the high watermark.
     for _ in range(3 * EPOCHS):
         if has_converged(p):
@@ -31,24 +29,55 @@ def heal(p: State) -> None:
 
 
 def fence_the_dead(p: State) -> None:
-    """In one decision, so that there is room for it: who is down leaves the ISR, but for its last member."""
+    """In one decision, so that there is room for it: who is down leaves the ISR, as far as `expire` would have it."""
     members = controller.isr(p)
     for r in range(p.replicas):
-        if not p.up[r] and members & ~(1 << r) != 0:
+        if not p.up[r] and (members & ~(1 << r) != 0 or tracks_eligible_leaders(p)):
             members &= ~(1 << r)
     leader = controller.leader(p)
     if leader != NONE and not p.up[leader]:
-        controller.decide(p, NONE, members)
+        controller.end_leadership(p, leader, members)
     elif members != controller.isr(p):
         controller.decide(p, leader, members)
 
 
+def return_all(p: State) -> None:
+    """Who is down starts, and who is fenced is heard from."""
+    p.fenced = 0
+    for r in range(p.replicas):
+        if not p.up[r]:
+            if p.registration == Registration.FENCED:
+                eligible_leaders.follow_registration(p, r)
+            processes.start(p, r)
+
+
+def choose_leader(p: State) -> None:
+    """The first replica that may lead: of the ISR, or where that is empty of those that may replace it."""
+    for r in range(p.replicas):
+        if controller.leader(p) == NONE:
+            if controller.isr(p) >> r & 1:
+                controller.decide(p, r, controller.isr(p))
+            elif controller.isr(p) == 0 and (p.elr >> r & 1 or controller.is_last_known(p, r)):
+                controller.elect_without_isr(p, r)
+
+
+def settle_isr(p: State) -> None:
+    """Every change of the ISR that is under way is answered, and leaders learn what became of it."""
+    for r in range(p.replicas):
+        alter_partition.alter(p, r)
+        alter_partition.altered(p, r)
+        leadership.notify(p, r)
+
+
 def fetch_round(p: State) -> None:
-    """Every follower receives what is in flight, fetches and receives."""
+    """Every follower receives what is in flight, fetches and receives, and joins the ISR once it has caught up."""
     for r in range(p.replicas):
         replication.receive(p, r)
         replication.fetch(p, r)
         replication.receive(p, r)
+        if p.high_watermark_gate == HighWatermarkGate.MIN_ISR:
+            isr.expand(p, r)
+            settle_isr(p)
 
 
 def has_converged(p: State) -> bool:

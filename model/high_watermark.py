@@ -4,31 +4,61 @@ A follower's trails the leader's by one fetch round trip, because it learns the 
 fetch after the one that brought the record. That is the root of every loss this project reproduces.
 """
 
-from epochfuzz.model import promises
+from epochfuzz.model import promises, replica_sets
 from epochfuzz.model.goals import Goal
+from epochfuzz.model.mechanisms import EffectiveIsr, HighWatermarkGate, IsrChange
 from epochfuzz.model.state import State
 
 
 def advance_leader(p: State, leader: int) -> None:
     """HW = max(HW, min(LEO of the leader, remote LEO of every ISR member)), evaluated at the leader.
 
-    Applied at produce, fetch, becoming leader and shrink. Without the max a HW could only fall.
+    Applied at produce, fetch, becoming leader and changes of the ISR. Without the max a HW could only fall.
     """
     lowest = lowest_leo_in_isr(p, leader)
     previous = p.high_watermark[leader]
     if lowest > previous:
+        if is_held(p, leader):
+            p.goals |= Goal.HIGH_WATERMARK_HELD
+            return
         p.high_watermark[leader] = lowest
         promises.remember_readable(p, leader, previous)
         p.goals |= Goal.HIGH_WATERMARK_ADVANCED
 
 
+def is_held(p: State, leader: int) -> bool:
+    """KIP-966: whether the committed ISR is too small for anything more to be committed (Partition.isUnderMinIsr)."""
+    return (
+        p.high_watermark_gate == HighWatermarkGate.MIN_ISR and replica_sets.size(p.isr[leader]) < p.min_insync_replicas
+    )
+
+
 def lowest_leo_in_isr(p: State, leader: int) -> int:
     """What the leader and every member of its ISR have, as far as the leader knows."""
     lowest = p.leo[leader]
+    members = effective_isr(p, leader)
     for follower in range(p.replicas):
-        if follower != leader and p.isr[leader] >> follower & 1:
+        if follower != leader and members >> follower & 1:
             lowest = min(lowest, replication_position(p, leader, follower))
     return lowest
+
+
+def effective_isr(p: State, leader: int) -> int:
+    """The ISR that the leader counts: while a change is pending, who is in the one of before or in the proposed one.
+
+    The controller may have made the change already, or may never make it (Partition.maximalIsr, KIP-497).
+    """
+    if p.isr_change == IsrChange.ATOMIC or p.effective_isr == EffectiveIsr.COMMITTED:
+        return p.isr[leader]
+    if p.effective_isr == EffectiveIsr.PROPOSED and p.pending_isr[leader] != 0:
+        return p.pending_isr[leader]
+    return p.isr[leader] | p.pending_isr[leader]
+
+
+def note_position(p: State, leader: int, follower: int, offset: int) -> None:
+    """The leader takes note of how far a follower is."""
+    p.remote_leos[leader, follower] = offset
+    advance_leader(p, leader)
 
 
 def replication_position(p: State, leader: int, follower: int) -> int:
@@ -38,6 +68,9 @@ def replication_position(p: State, leader: int, follower: int) -> int:
 
 def advance_follower(p: State, follower: int, leader_high_watermark: int) -> None:
     """HW = min(own LEO, leader's HW in the answer). It may go backwards after a fail-over (KAFKA-2334)."""
-    if leader_high_watermark < p.high_watermark[follower]:
+    previous = p.high_watermark[follower]
+    if leader_high_watermark < previous:
         p.goals |= Goal.HIGH_WATERMARK_WENT_BACK
     p.high_watermark[follower] = min(p.leo[follower], leader_high_watermark)
+    if p.follower_reads:
+        promises.expose(p, follower, previous)

@@ -1,11 +1,12 @@
 """In-sync replicas: the true leader shrinks the ISR when a follower lags, and expands it when one has caught up.
 
-Neither changes the leader epoch; the controller's current decision carries the ISR as changed.
+Neither changes the leader epoch; the controller's current decision carries the ISR as changed. Up to Kafka 2.6 the
+leader makes the change itself, by a conditional write to ZooKeeper; since KIP-497 it asks for it, see alter_partition.py.
 """
 
-from epochfuzz.model import controller, high_watermark
+from epochfuzz.model import alter_partition, controller, high_watermark
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import Fencing, IsrExpansion
+from epochfuzz.model.mechanisms import Fencing, IsrChange, IsrEligibility, IsrExpansion, tracks_partition_epoch
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, Phase, State
 
@@ -24,10 +25,7 @@ def shrink_by(p: State, leader: int, r: int) -> int:
         return Refusal.NOT_IN_ISR
     if high_watermark.replication_position(p, leader, r) >= p.leo[leader]:
         return Refusal.DOES_NOT_LAG
-    change(p, leader, p.isr[leader] & ~(1 << r))
-    high_watermark.advance_leader(p, leader)
-    p.goals |= Goal.ISR_SHRANK
-    return APPLIED
+    return change(p, leader, p.isr[leader] & ~(1 << r))
 
 
 def expand(p: State, r: int) -> int:
@@ -44,9 +42,8 @@ def expand_by(p: State, leader: int, r: int) -> int:
         return Refusal.IN_ISR
     refusal = why_not_caught_up(p, leader, r) if p.fencing == Fencing.EPOCH else why_not_fetching(p, leader, r)
     if refusal == APPLIED:
-        change(p, leader, p.isr[leader] | 1 << r)
-        p.goals |= Goal.ISR_GREW
-    return refusal
+        refusal = why_not_eligible(p, leader, r)
+    return change(p, leader, p.isr[leader] | 1 << r) if refusal == APPLIED else refusal
 
 
 def why_not_fetching(p: State, leader: int, r: int) -> int:
@@ -77,7 +74,42 @@ def why_not_caught_up(p: State, leader: int, r: int) -> int:
     return APPLIED
 
 
-def change(p: State, leader: int, members: int) -> None:
+def why_not_eligible(p: State, leader: int, r: int) -> int:
+    """Whether r may join, where no controller is asked; a leader that has to ask leaves that to the controller."""
+    if p.isr_change == IsrChange.REQUEST or p.isr_eligibility == IsrEligibility.UNCHECKED:
+        return APPLIED
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    if p.fenced >> r & 1:
+        return Refusal.IS_FENCED
+    if p.isr_eligibility >= IsrEligibility.INCARNATION_RACY and p.remote_stale[leader] >> r & 1:
+        p.goals |= Goal.STALE_INCARNATION_REFUSED
+        return Refusal.HAS_RESTARTED
+    return APPLIED
+
+
+def change(p: State, leader: int, members: int) -> int:
+    """The leader changes the ISR, or asks for the change."""
+    if p.isr_change == IsrChange.REQUEST:
+        refusal = alter_partition.why_not_proposed(p, leader)
+        if refusal == APPLIED:
+            alter_partition.propose(p, leader, members)
+        return refusal
+    if tracks_partition_epoch(p) and not p.isr_current[leader]:
+        return Refusal.INVALID_UPDATE_VERSION
+    write(p, leader, members)
+    return APPLIED
+
+
+def write(p: State, leader: int, members: int) -> None:
     """The leader's ISR and the controller's current decision change together."""
+    shrinks = members & ~p.isr[leader] == 0
+    alter_partition.note_joining(p, leader, members & ~p.isr[leader])
     p.isr[leader] = members
-    p.decided_isr[p.controller_epoch] = members
+    controller.change_isr(p, members)
+    p.isr_current[leader] = 1 if tracks_partition_epoch(p) else 0
+    if shrinks:
+        high_watermark.advance_leader(p, leader)
+        p.goals |= Goal.ISR_SHRANK
+    else:
+        p.goals |= Goal.ISR_GREW

@@ -1,19 +1,29 @@
 """What a replica does with a decision of the controller (LeaderAndIsr): lead, follow, or wait without a leader."""
 
-from epochfuzz.model import controller, epoch_cache, flight, high_watermark, processes, promises, truncation
+from epochfuzz.model import (
+    alter_partition,
+    controller,
+    epoch_cache,
+    flight,
+    high_watermark,
+    partition_epoch,
+    processes,
+    promises,
+    truncation,
+)
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import EpochCache, RemoteLeo
+from epochfuzz.model.mechanisms import EpochCache, RemoteLeo, tracks_partition_epoch
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, Phase, State
 
 
 def notify(p: State, r: int) -> int:
-    """r learns the next decision that is newer than what it knows."""
+    """r learns the next decision that is newer than what it knows, or changes of the ISR in that which it knows."""
     if not p.up[r]:
         return Refusal.IS_DOWN
     epoch = controller.next_decision(p, r)
     if epoch == NONE:
-        return Refusal.KNOWS_LATEST_EPOCH
+        return partition_epoch.learn_isr(p, r)
     learn(p, r, epoch)
     return APPLIED
 
@@ -33,10 +43,10 @@ def catch_up(p: State, r: int) -> int:
 
 
 def learn(p: State, r: int, epoch: int) -> None:
-    """r learns the decision of `epoch`, newer than any it knows; an answer in flight to it is discarded."""
+    """r learns the decision of `epoch`, newer than any it knows."""
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
-    flight.discard_answer(p, r)
+    flight.outlive_decision(p, r)
     p.known_epoch[r] = epoch
     p.known_leader[r] = p.decided_leader[epoch]
     take_role(p, r, previous_leader, epoch_missed)
@@ -73,8 +83,10 @@ def lead(p: State, r: int, led_before: bool) -> None:
     else:
         step_down(p, r)
         p.led_from[r] = p.leo[r]
+    alter_partition.forget_proposal(p, r)
     p.phase[r] = Phase.FETCHING
     p.isr[r] = p.decided_isr[epoch]
+    p.isr_current[r] = 1 if tracks_partition_epoch(p) and epoch == p.controller_epoch else 0
     p.epoch_start[r] = p.leo[r]
     p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
     assign_epoch_start(p, r)
@@ -90,6 +102,7 @@ def forget_positions(p: State, leader: int, but: int) -> None:
     for follower in range(p.replicas):
         if not but >> follower & 1:
             p.remote_leos[leader, follower] = NONE
+            p.remote_stale[leader] &= ~(1 << follower)
 
 
 def assign_epoch_start(p: State, r: int) -> None:

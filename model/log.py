@@ -41,6 +41,11 @@ def truncate(p: State, r: int, end: int) -> None:
         p.leo[r] = end
 
 
+def lacks(p: State, r: int, other: int, end: int) -> bool:
+    """Whether r does not have, each at its offset, all records that another replica has below `end`."""
+    return p.leo[r] < end or prefix(p.log_record[other] ^ p.log_record[r], end) != 0
+
+
 def occupied(word: int) -> int:
     """A word with 1 at each offset where `word` is not zero."""
     pairs = word | word >> 1

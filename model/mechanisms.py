@@ -4,7 +4,9 @@ A mechanism is declared once, as the enumeration of its choices, the oldest or w
 rules compare the constants of a state with them: `p.fencing == Fencing.EPOCH`.
 """
 
+from collections.abc import Callable
 from enum import IntEnum
+from typing import Any
 
 
 class Choice(IntEnum):
@@ -31,6 +33,7 @@ class Truncation(Choice):
     HIGH_WATERMARK = 0, "cut to one's own high watermark (Kafka up to 0.10.2)"
     LEADER_EPOCH = 1, "ask OffsetsForLeaderEpoch for one's last epoch, and cut to the answer (KIP-101)"
     LEADER_EPOCH_STEPWISE = 2, "the answer names an epoch that both may know; ask again until both do (KIP-279)"
+    ON_FETCH = 3, "ask nothing: each fetch carries the epoch of one's last record, and the leader checks it (KIP-595)"
 
 
 class TruncateWhen(Choice):
@@ -111,6 +114,126 @@ class RemoteLeoOutOfRange(Choice):
     AS_IT_WAS = 1, "nothing"
 
 
+class LateAnswer(Choice):
+    """Where logs are checked on fetch: what becomes of an answer in flight when its follower learns a decision."""
+
+    DIVERGING_ANY = 0, "as below, and one that tells of a divergence cuts whatever the replica is by then (KAFKA-13207)"
+    SAME_LEADER = 1, "it counts if the leader and the fetch offset are still those of the request (KAFKA-18991)"
+    SAME_EPOCH = 2, "it is discarded"
+
+
+class DivergingFetch(Choice):
+    """What a leader notes of a follower whose fetch shows that their logs diverge."""
+
+    COUNTED = 0, "its fetch offset, as if all below were the same (KAFKA-13141)"
+    IGNORED = 1, "nothing"
+
+
+class DivergingHighWatermark(Choice):
+    """What a follower makes of the high watermark in an answer that tells of a divergence."""
+
+    APPLIED = 0, "it takes it before it cuts its log (KAFKA-14704)"
+    IGNORED = 1, "nothing"
+
+
+class IsrChange(Choice):
+    """How a leader changes the ISR."""
+
+    ATOMIC = 0, "by a conditional write to ZooKeeper, under its lock"
+    REQUEST = 1, "by a request to the controller, proposed until it is answered (KIP-497)"
+
+
+class EffectiveIsr(Choice):
+    """Which ISR a leader counts for its high watermark while a change is pending."""
+
+    PROPOSED = 0, "the one that it has proposed"
+    COMMITTED = 1, "the one of before"
+    MAXIMAL = 2, "both together"
+
+
+class IsrVersion(Choice):
+    """Whether the controller checks that a change of the ISR was proposed knowing the partition as it is."""
+
+    UNCHECKED = 0, "no"
+    CHECKED = 1, "yes: the request carries the partition epoch"
+
+
+class IsrAnswer(Choice):
+    """Whether a leader computes its high watermark anew when its change of the ISR is answered."""
+
+    HIGH_WATERMARK_KEPT = 0, "no (KAFKA-13091)"
+    ADVANCED_WHEN_APPLIED = 1, "where the change was made, and not where it was turned down (Kafka to date)"
+    ADVANCED = 2, "yes"
+
+
+class IsrQueue(Choice):
+    """Whether a leader proposes a change of the ISR while an earlier request is still on its way."""
+
+    CLEARED_BY_NEWS = 0, "yes, where news of the partition came between: but nothing is sent then (KAFKA-12686)"
+    SINGLE = 1, "no"
+
+
+class IsrDuplicate(Choice):
+    """What the controller answers to a change of the ISR that it has made already."""
+
+    REFUSED = 0, "that the partition epoch is another by now (KRaft)"
+    ANSWERED = 1, "that it is made (ZooKeeper's controller)"
+
+
+class IsrRefresh(Choice):
+    """Whether a leader learns of changes of the ISR but by the answers to its requests."""
+
+    NONE = 0, "no (ZooKeeper)"
+    METADATA = 1, "yes: the metadata log brings them (KRaft)"
+
+
+class StaleController(Choice):
+    """What a leader makes of the answer of a controller that is no longer active."""
+
+    FINAL = 0, "that its proposal is refused, which it waits for news of for ever (KAFKA-14154)"
+    RETRIED = 1, "nothing: it asks the active one"
+
+
+class IsrEligibility(Choice):
+    """Which replicas may join the ISR."""
+
+    UNCHECKED = 0, "any that has caught up, be it down by then"
+    ALIVE = 1, "one that is up and not fenced (KIP-841)"
+    INCARNATION_RACY = 2, "also one that has not restarted since it caught up, judged a fetch too late (KAFKA-15221)"
+    INCARNATION = 3, "also one that has not restarted since it caught up: its broker epoch is the same (KIP-903)"
+
+
+class FollowerFenceEpoch(Choice):
+    """Whether the leader epoch rises when a follower is fenced."""
+
+    BUMPED = 0, "yes (ZooKeeper, and KRaft to 3.5)"
+    KEPT = 1, "no: the ISR of the current decision changes (KAFKA-15021)"
+
+
+class HighWatermarkGate(Choice):
+    """Whether the high watermark may rise while the ISR is smaller than min.insync.replicas."""
+
+    NONE = 0, "yes"
+    MIN_ISR = 1, "no (KIP-966)"
+
+
+class EligibleLeaders(Choice):
+    """Whether the controller remembers who left the ISR with all that was committed: the eligible leader replicas."""
+
+    NONE = 0, "no"
+    KEPT_UNCLEAN = 1, "yes, one that may have lost its log in an unclean shutdown too"
+    KEPT_ABOVE_MIN = 2, "yes, while the ISR has min.insync.replicas without them too"
+    TRACKED = 3, "yes, as long as nothing can be committed without them (KIP-966)"
+
+
+class LastKnownLeader(Choice):
+    """Whether the controller elects the last leader again where neither an ISR member nor an eligible one is left."""
+
+    NONE = 0, "no"
+    UNCHECKED = 1, "yes, be it down (KAFKA-19522)"
+    ALIVE = 2, "yes, once it is up (KIP-966)"
+
+
 MECHANISMS: dict[str, type[Choice]] = {
     "truncation": Truncation,
     "truncate_when": TruncateWhen,
@@ -124,4 +247,83 @@ MECHANISMS: dict[str, type[Choice]] = {
     "high_watermark_truncation": HighWatermarkTruncation,
     "out_of_range": OutOfRange,
     "remote_leo_out_of_range": RemoteLeoOutOfRange,
+    "late_answer": LateAnswer,
+    "diverging_fetch": DivergingFetch,
+    "diverging_high_watermark": DivergingHighWatermark,
+    "isr_change": IsrChange,
+    "effective_isr": EffectiveIsr,
+    "isr_version": IsrVersion,
+    "isr_answer": IsrAnswer,
+    "isr_queue": IsrQueue,
+    "isr_duplicate": IsrDuplicate,
+    "isr_refresh": IsrRefresh,
+    "stale_controller": StaleController,
+    "isr_eligibility": IsrEligibility,
+    "follower_fence_epoch": FollowerFenceEpoch,
+    "high_watermark_gate": HighWatermarkGate,
+    "eligible_leaders": EligibleLeaders,
+    "last_known_leader": LastKnownLeader,
 }
+
+# Of these no choice is a mistake: they are two ways to do the same.
+ALTERNATIVES = frozenset({"isr_change", "isr_duplicate", "isr_refresh", "follower_fence_epoch"})
+
+
+def checks_logs_on_fetch(p: Any) -> bool:
+    """Whether a fetch is where a leader tells a follower that their logs diverge (KIP-595)."""
+    return bool(p.truncation == Truncation.ON_FETCH)
+
+
+def answers_survive_decisions(p: Any) -> bool:
+    """Whether an answer in flight is kept when its follower learns a decision, see `late_answer`."""
+    return checks_logs_on_fetch(p) and p.late_answer != LateAnswer.SAME_EPOCH
+
+
+def requests_isr_changes(p: Any) -> bool:
+    """Whether leaders change the ISR by request to the controller (KIP-497)."""
+    return bool(p.isr_change == IsrChange.REQUEST)
+
+
+def tracks_partition_epoch(p: Any) -> bool:
+    """Whether a leader may not know the ISR of its own decision: the controller too may change it, or an answer is late.
+
+    The partition epoch rises with every change of leader, leader epoch and ISR; what counts is who knows the latest.
+    """
+    return requests_isr_changes(p) or p.follower_fence_epoch == FollowerFenceEpoch.KEPT
+
+
+def tracks_incarnations(p: Any) -> bool:
+    """Whether a leader knows of which incarnation of a broker it has heard (KIP-903)."""
+    return bool(p.isr_eligibility >= IsrEligibility.INCARNATION_RACY)
+
+
+def has_heartbeats(p: Any) -> bool:
+    """Whether the controller fences a broker until its heartbeats are back (KRaft)."""
+    return bool(p.leaderless == Leaderless.OBEYED)
+
+
+def tracks_eligible_leaders(p: Any) -> bool:
+    """Whether the controller has eligible leader replicas (KIP-966)."""
+    return bool(p.eligible_leaders != EligibleLeaders.NONE)
+
+
+# Under which other choices a mechanism makes any difference, of those that do not always.
+_APPLIES: dict[str, Callable[[Any], bool]] = {
+    "truncate_when": lambda p: not checks_logs_on_fetch(p),
+    "late_answer": checks_logs_on_fetch,
+    "diverging_fetch": checks_logs_on_fetch,
+    "diverging_high_watermark": checks_logs_on_fetch,
+    "effective_isr": requests_isr_changes,
+    "isr_version": requests_isr_changes,
+    "isr_answer": requests_isr_changes,
+    "isr_queue": requests_isr_changes,
+    "isr_duplicate": requests_isr_changes,
+    "isr_refresh": tracks_partition_epoch,
+    "stale_controller": requests_isr_changes,
+    "last_known_leader": tracks_eligible_leaders,
+}
+
+
+def applies(mechanism: str, p: Any) -> bool:
+    """Whether a mechanism makes any difference beside the choices of `p`, a state or whatever has them by name."""
+    return mechanism not in _APPLIES or _APPLIES[mechanism](p)

@@ -1,6 +1,6 @@
 """A replica's process: what it forgets when it dies, and what it finds on its disk when it starts."""
 
-from epochfuzz.model import epoch_cache, flight
+from epochfuzz.model import alter_partition, epoch_cache, flight, incarnations
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.state import NONE, Phase, State
 
@@ -9,6 +9,7 @@ def die(p: State, r: int) -> None:
     """What r held in memory is gone, its disk is kept. Its HW is what was checkpointed, as far as the log goes."""
     p.up[r] = 0
     forget_leadership(p, r)
+    alter_partition.forget_request(p, r)
     flight.discard_answer(p, r)
     p.known_epoch[r] = NONE
     p.known_leader[r] = NONE
@@ -29,11 +30,23 @@ def start(p: State, r: int) -> None:
     p.up[r] = 1
     p.known_epoch[r] = p.controller_epoch - 1
     epoch_cache.truncate_from_end(p, r, p.leo[r])
+    incarnations.note_restart(p, r)
+
+
+def write_all(p: State, r: int) -> None:
+    """What r has in memory of its log and its high watermark is written to disk."""
+    if p.power_loss:
+        p.flushed[r] = p.leo[r]
+    if p.asynchronous_checkpoint:
+        p.checkpointed[r] = p.high_watermark[r]
 
 
 def forget_leadership(p: State, r: int) -> None:
     """Forget what r knew as a leader."""
+    alter_partition.forget_proposal(p, r)
     p.isr[r] = 0
+    p.isr_current[r] = 0
+    p.remote_stale[r] = 0
     p.epoch_start[r] = 0
     p.led_from[r] = 0
     for follower in range(p.replicas):

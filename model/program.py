@@ -53,7 +53,7 @@ class Rules:
 
     step: Callable[[Any, int], int]
     broken_now: Callable[[Any], int]
-    non_convergence: Callable[[Any], bool]
+    broken_at_end: Callable[[Any], int]
 
 
 def plant(rule: Rule, number: int, mistake: Rule) -> None:
@@ -78,7 +78,7 @@ def interpreted(protocol: Protocol) -> Rules:
 
 @lru_cache(maxsize=256)
 def _interpreted(constants: tuple[tuple[str, int], ...]) -> Rules:
-    roots = (step, properties.broken_now, properties.non_convergence)
+    roots = (step, properties.broken_now, properties.broken_at_end)
     namespace: dict[str, Any] = {}
     for linked in link(roots, dict(constants)):
         code = ast.Module([linked.node], type_ignores=[])

@@ -7,6 +7,7 @@ its answer. Neither is ever forgotten, whatever happens to the replicas; the pro
 from epochfuzz.model import log, replica_sets
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
+from epochfuzz.model.mechanisms import tracks_eligible_leaders
 from epochfuzz.model.state import State
 
 
@@ -27,18 +28,50 @@ def remember_readable(p: State, r: int, start: int) -> None:
     min.insync.replicas now, or else NOT_ENOUGH_REPLICAS_AFTER_APPEND, for good. They wait at the leader that took the
     request as long as it leads, in later epochs too (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
     """
-    for offset in range(start, p.high_watermark[r]):
-        p.exposed |= 1 << log.at(p.log_record[r], offset)
+    expose(p, r, start)
     if p.acks == Acks.ALL:
         answer_producers(p, r, max(start, p.led_from[r]))
 
 
+def expose(p: State, r: int, start: int) -> None:
+    """Consumers may read from `start` to the high watermark of r: a leader, or with KIP-392 a follower too."""
+    for offset in range(start, p.high_watermark[r]):
+        p.exposed |= 1 << log.at(p.log_record[r], offset)
+
+
 def answer_producers(p: State, r: int, start: int) -> None:
-    """Producers of the records from `start` to the high watermark of r, which it has appended itself, get an answer."""
+    """Producers of the records from `start` to the high watermark of r, which it has appended itself, get an answer.
+
+    Who has been proposed for the ISR counts too (Partition.checkEnoughReplicasReachOffset, 2.7).
+    """
     if p.led_from[r] <= p.high_watermark[r]:
         p.led_from[r] = 0
     for offset in range(start, p.high_watermark[r]):
-        if replica_sets.size(p.isr[r]) >= p.min_insync_replicas:
+        if replica_sets.size(p.isr[r] | p.pending_isr[r]) >= p.min_insync_replicas:
             p.acked |= 1 << log.at(p.log_record[r], offset)
         else:
             p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+
+
+def note_lossy_failure(p: State) -> None:
+    """Power loss has taken records with it. KIP-966 promises to bear min.insync.replicas - 1 of such failures."""
+    if tracks_eligible_leaders(p):
+        p.lossy_failures = min(p.lossy_failures + 1, p.min_insync_replicas)
+        if are_void(p):
+            p.goals |= Goal.LOSS_PERMITTED
+
+
+def note_unclean_recovery(p: State) -> None:
+    """The last known leader is elected: everybody who had all that was committed has shut down uncleanly since.
+
+    That takes min.insync.replicas of unclean shutdowns. KIP-966 cannot tell which of them lost records, so that one that
+    did is too much: the election is an unclean one.
+    """
+    if p.lossy_failures > 0:
+        p.lossy_failures = p.min_insync_replicas
+        p.goals |= Goal.LOSS_PERMITTED
+
+
+def are_void(p: State) -> bool:
+    """Whether so many failures have lost records that the contract permits to lose what was promised."""
+    return tracks_eligible_leaders(p) and p.lossy_failures >= p.min_insync_replicas

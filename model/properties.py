@@ -1,13 +1,15 @@
 """The properties: what must hold after every event, each a function that says whether it is broken.
 
-`convergence` alone is not judged after every event but at the end of a schedule, by healing a copy of the partition.
+`convergence` and `leader-available` are not judged after every event but at the end of a schedule, by healing a copy of
+the partition.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from epochfuzz.model import breaches, controller, healing, log
+from epochfuzz.model import alter_partition, breaches, controller, healing, high_watermark, log, promises
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.mechanisms import IsrChange
 from epochfuzz.model.names import nearest
 from epochfuzz.model.replication import presumes_leadership
 from epochfuzz.model.state import NONE, Partition, State
@@ -21,13 +23,13 @@ def readable_end(p: State, r: int) -> int:
 def committed_loss(p: State) -> bool:
     """A record that consumers could read is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
-    return leader != NONE and p.exposed & ~p.standing[leader] != 0
+    return leader != NONE and p.exposed & ~p.standing[leader] != 0 and not promises.are_void(p)
 
 
 def acked_loss(p: State) -> bool:
     """A record whose producer got its answer is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
-    return leader != NONE and p.acked & ~p.standing[leader] != 0
+    return leader != NONE and p.acked & ~p.standing[leader] != 0 and not promises.are_void(p)
 
 
 def divergence(p: State) -> bool:
@@ -35,7 +37,7 @@ def divergence(p: State) -> bool:
     for a in range(p.replicas):
         for b in range(a):
             both = min(readable_end(p, a), readable_end(p, b))
-            if log.prefix(p.log_record[a] ^ p.log_record[b], both) != 0:
+            if log.prefix(p.log_record[a] ^ p.log_record[b], both) != 0 and not promises.are_void(p):
                 return True
     return False
 
@@ -69,17 +71,43 @@ def isr_incomplete(p: State) -> bool:
         if presumes_leadership(p, leader):
             end = readable_end(p, leader)
             for r in range(p.replicas):
-                if (members >> r & 1 and p.up[r]) and (
-                    p.leo[r] < end or log.prefix(p.log_record[leader] ^ p.log_record[r], end) != 0
-                ):
+                if (members >> r & 1 and p.up[r]) and log.lacks(p, r, leader, end) and not promises.are_void(p):
                     return True
     return False
 
 
+def joined_incomplete(p: State) -> bool:
+    """A replica has joined the ISR without a record below the high watermark of the leader that proposed it."""
+    return p.joined_incomplete != 0
+
+
+def high_watermark_due(p: State) -> bool:
+    """A presumed leader's high watermark is below what its own rule makes of what the leader knows."""
+    if p.isr_change == IsrChange.ATOMIC:
+        return False
+    for leader in range(p.replicas):
+        if presumes_leadership(p, leader) and not high_watermark.is_held(p, leader):
+            if high_watermark.lowest_leo_in_isr(p, leader) > p.high_watermark[leader]:
+                return True
+    return False
+
+
+def isr_change_stuck(p: State) -> bool:
+    """A leader waits for the answer to a change of the ISR, and no request, no answer and no news is on its way."""
+    for leader in range(p.replicas):
+        if p.pending_isr[leader] != 0 and alter_partition.waits_in_vain(p, leader):
+            return True
+    return False
+
+
 def non_convergence(p: State) -> bool:
-    """With all faults stopped, logs or high watermarks still differ. Heals `p` itself: hand it a copy."""
-    healing.heal(p)
-    return not healing.has_converged(p)
+    """With all faults stopped, logs or high watermarks still differ. If nobody can lead any more, they may."""
+    return controller.leader(p) != NONE and not healing.has_converged(p)
+
+
+def leader_missing(p: State) -> bool:
+    """With all faults stopped, a member of the ISR or an eligible leader replica is up, and yet nobody leads."""
+    return controller.true_leader(p) == NONE and controller.electable(p, controller.isr(p) | p.elr) != 0
 
 
 def _never(settings: Configuration) -> bool:
@@ -91,8 +119,8 @@ class Property:
     """A property: how it is judged, and what is said and raised where it is broken.
 
     `breaches` yields a sentence for each place where a state breaks it. `failure` names the exception of state
-    machines. `permitted` says under which settings the contract with clients allows it to break. Only what is judged
-    `at_end` may change the state that it is asked about. `is_warning`: what it forbids is loss waiting to happen.
+    machines. `permitted` says under which settings the contract with clients allows it to break. What is judged
+    `at_end` is asked about a healed state. `is_warning`: what it forbids is loss waiting to happen.
     """
 
     name: str
@@ -133,13 +161,18 @@ PROPERTIES: tuple[Property, ...] = (
     Property("log-matching", mismatch, breaches.mismatching, "LogMatchingBroken"),
     Property("hw-within-log", high_watermark_beyond_log, breaches.beyond_log, "HighWatermarkBeyondLog"),
     Property("isr-complete", isr_incomplete, breaches.missing_in_isr, "IsrIncomplete", is_warning=True),
+    Property("join-complete", joined_incomplete, breaches.incomplete_joining, "JoinedIncomplete", is_warning=True),
+    Property("hw-due", high_watermark_due, breaches.overdue, "HighWatermarkOverdue", is_warning=True),
+    Property("isr-change-ends", isr_change_stuck, breaches.waiting_in_vain, "IsrChangeStuck", is_warning=True),
     Property("convergence", non_convergence, breaches.unequal, "NotConverged", at_end=True),
+    Property("leader-available", leader_missing, breaches.leaderless, "LeaderMissing", at_end=True),
 )
 NAMES = tuple(each.name for each in PROPERTIES)
 BY_NAME = {each.name: each for each in PROPERTIES}
-CONVERGENCE = BY_NAME["convergence"].bit
 
 _AFTER_EACH_EVENT = tuple(each for each in PROPERTIES if not each.at_end)
+_AT_END = tuple(each for each in PROPERTIES if each.at_end)
+AT_END = sum(each.bit for each in _AT_END)
 
 
 class UnknownProperty(ValueError):
@@ -172,6 +205,16 @@ def broken_now(p: State) -> int:
     """The set of properties that are broken in this state, but for those that are judged at the end."""
     broken = 0
     for judged in _AFTER_EACH_EVENT:
+        if judged.is_broken(p):
+            broken |= judged.bit
+    return broken
+
+
+def broken_at_end(p: State) -> int:
+    """The set of properties that are broken if this is where faults stop. Heals `p` itself: hand it a copy."""
+    healing.heal(p)
+    broken = 0
+    for judged in _AT_END:
         if judged.is_broken(p):
             broken |= judged.bit
     return broken

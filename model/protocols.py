@@ -5,21 +5,41 @@ release is what shipped, with the flaws that it had, and is declared as what it 
 """
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 from epochfuzz.model.mechanisms import (
+    ALTERNATIVES,
     MECHANISMS,
     CacheTruncation,
     Choice,
+    DivergingFetch,
+    DivergingHighWatermark,
+    EffectiveIsr,
+    EligibleLeaders,
     EpochCache,
     Fencing,
+    FollowerFenceEpoch,
+    HighWatermarkGate,
     HighWatermarkTruncation,
+    IsrAnswer,
+    IsrChange,
+    IsrDuplicate,
+    IsrEligibility,
     IsrExpansion,
+    IsrQueue,
+    IsrRefresh,
+    IsrVersion,
+    LastKnownLeader,
+    LateAnswer,
+    Leaderless,
     OutOfRange,
     Registration,
     RemoteLeo,
     RemoteLeoOutOfRange,
+    StaleController,
     TruncateWhen,
     Truncation,
+    applies,
 )
 from epochfuzz.model.names import nearest
 
@@ -81,10 +101,14 @@ def _parse_choice(mechanism: str, text: str) -> Choice:
 
 
 def ablations(protocol: Protocol) -> list[Protocol]:
-    """The protocol with one mechanism switched back, for each mechanism and each earlier choice that it has."""
+    """The protocol with one mechanism switched back, for each that applies to it and each earlier choice that it has.
+
+    Where no choice is a mistake there is nothing to switch back to.
+    """
     return [
         protocol.with_choices(**{mechanism: choice.text})
         for mechanism, choices in MECHANISMS.items()
+        if mechanism not in ALTERNATIVES and applies(mechanism, SimpleNamespace(**protocol.numbers()))
         for choice in choices
         if choice < protocol.choice(mechanism)
     ]
@@ -98,12 +122,21 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     HighWatermarkTruncation.LOWERED,
     OutOfRange.CUT,
     RemoteLeoOutOfRange.AS_IT_WAS,
+    LateAnswer.SAME_EPOCH,
+    DivergingFetch.IGNORED,
+    DivergingHighWatermark.IGNORED,
+    EffectiveIsr.MAXIMAL,
+    IsrVersion.CHECKED,
+    IsrAnswer.ADVANCED,
+    IsrQueue.SINGLE,
+    IsrDuplicate.ANSWERED,
+    StaleController.RETRIED,
 )
 # Kafka 0.11 to 1.1.
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH)
 # Kafka 2.0.
 _KIP_279 = _KIP_101.changed("kip-279", Truncation.LEADER_EPOCH_STEPWISE)
-# Kafka 2.1 to 2.7.
+# Kafka 2.1 to 2.6.
 _KIP_320 = _KIP_279.changed(
     "kip-320",
     TruncateWhen.EACH_EPOCH,
@@ -112,13 +145,45 @@ _KIP_320 = _KIP_279.changed(
     IsrExpansion.EPOCH_START,
     Registration.FENCED,
 )
+# Kafka 2.7, on ZooKeeper.
+_KIP_497 = _KIP_320.changed("kip-497", IsrChange.REQUEST)
+# Kafka 2.8.
+_KIP_595 = _KIP_497.changed("kip-595", Truncation.ON_FETCH)
+# Kafka 3.3, without ZooKeeper.
+_KIP_841 = _KIP_595.changed(
+    "kip-841", Leaderless.OBEYED, IsrEligibility.ALIVE, IsrRefresh.METADATA, IsrDuplicate.REFUSED
+)
+# Kafka 3.5 and 3.6.
+_KIP_903 = _KIP_841.changed("kip-903", IsrEligibility.INCARNATION, FollowerFenceEpoch.KEPT)
+# Kafka 3.7 to 4.0.
+_MIN_ISR_GATE = _KIP_903.changed("min-isr-gate", HighWatermarkGate.MIN_ISR)
+# Kafka 4.1, new clusters.
+_KIP_966 = _MIN_ISR_GATE.changed("kip-966", EligibleLeaders.TRACKED, LastKnownLeader.ALIVE)
 
-GENERATIONS: dict[str, Protocol] = {protocol.name: protocol for protocol in (_HW, _KIP_101, _KIP_279, _KIP_320)}
+GENERATIONS: dict[str, Protocol] = {
+    protocol.name: protocol
+    for protocol in (
+        _HW,
+        _KIP_101,
+        _KIP_279,
+        _KIP_320,
+        _KIP_497,
+        _KIP_595,
+        _KIP_841,
+        _KIP_903,
+        _MIN_ISR_GATE,
+        _KIP_966,
+    )
+}
 
 # What releases had in place of a repair, until the version that is named.
 _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
 _TO_2_0_0 = (*_TO_2_3, OutOfRange.HALT)
 _TO_2_6_0 = (CacheTruncation.WITH_LOG,)
+_TO_2_8_0 = (IsrAnswer.HIGH_WATERMARK_KEPT, IsrQueue.CLEARED_BY_NEWS)
+_TO_3_4_0 = (DivergingHighWatermark.APPLIED,)
+_TO_4_0 = (LateAnswer.SAME_LEADER,)
+_TO_DATE = (RemoteLeo.KEPT, IsrAnswer.ADVANCED_WHEN_APPLIED)
 
 RELEASES: dict[str, Protocol] = {
     protocol.name: protocol
@@ -139,6 +204,15 @@ RELEASES: dict[str, Protocol] = {
         _KIP_320.changed("kafka-2.3", RemoteLeo.KEPT, *_TO_2_3, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.6.0", RemoteLeo.KEPT, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.6.1", RemoteLeo.KEPT),
+        _KIP_497.changed("kafka-2.7", *_TO_DATE, *_TO_2_8_0),
+        _KIP_595.changed(
+            "kafka-2.8.0", *_TO_DATE, LateAnswer.DIVERGING_ANY, DivergingFetch.COUNTED, *_TO_3_4_0, *_TO_2_8_0
+        ),
+        _KIP_595.changed("kafka-2.8.1", *_TO_DATE, *_TO_4_0, *_TO_3_4_0),
+        _KIP_841.changed("kafka-3.3", *_TO_DATE, *_TO_4_0, *_TO_3_4_0),
+        _KIP_903.changed("kafka-3.5", *_TO_DATE, *_TO_4_0, IsrEligibility.INCARNATION_RACY, FollowerFenceEpoch.BUMPED),
+        _MIN_ISR_GATE.changed("kafka-3.7", *_TO_DATE, *_TO_4_0),
+        _KIP_966.changed("kafka-4.1", *_TO_DATE),
     )
 }
 NAMED = GENERATIONS | RELEASES

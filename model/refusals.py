@@ -80,6 +80,18 @@ class Refusal(IntEnum):
     # of what belongs to mechanisms or settings that the protocol and the configuration do not have
     DOES_NOT_HAPPEN = 36, "nothing of the kind happens under this protocol and configuration"
 
+    # alter, altered, resend, refuse, and the changes of the ISR that they are about
+    ISR_CHANGE_PENDING = 37, "{true_leader} waits for the answer to another change of the ISR"
+    REQUEST_UNDER_WAY = 38, "{true_leader} has an AlterPartition request under way"
+    NO_REQUEST_UNDER_WAY = 39, "{r} has no AlterPartition request on its way to the controller"
+    NO_ANSWER_UNDER_WAY = 40, "no answer to an AlterPartition request is on its way to {r}"
+    INVALID_UPDATE_VERSION = 41, "{true_leader} does not know the current partition epoch: INVALID_UPDATE_VERSION"
+    HAS_RESTARTED = 42, "{r} has restarted since {true_leader} heard from it"
+
+    # expire, elect, unfence
+    IS_FENCED = 43, "{r} is fenced"
+    IS_NOT_FENCED = 44, "{r} is not fenced"
+
 
 APPLIED = Refusal.APPLIED
 if [*Refusal] != [*range(len(Refusal))]:

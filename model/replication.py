@@ -4,10 +4,21 @@ A follower has one request under way at a time. The answer carries what the lead
 in flight until it is received or dropped, or until the follower crashes or learns a new decision.
 """
 
-from epochfuzz.model import epoch_cache, flight, high_watermark, log, processes, promises, replica_sets, truncation
+from epochfuzz.model import (
+    epoch_cache,
+    flight,
+    high_watermark,
+    incarnations,
+    log,
+    processes,
+    promises,
+    replica_sets,
+    truncation,
+    truncation_on_fetch,
+)
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import Fencing, OutOfRange, RemoteLeoOutOfRange
+from epochfuzz.model.mechanisms import Fencing, OutOfRange, RemoteLeoOutOfRange, Truncation
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, Flight, Phase, State
 
@@ -46,20 +57,36 @@ def fetch(p: State, follower: int) -> int:
         return Refusal.KNOWS_NO_LEADER if p.up[follower] else Refusal.IS_DOWN
     if leader == follower:
         return Refusal.LEADS
-    if p.flight[follower] != Flight.NOTHING:
+    if flight.is_awaited(p, follower, leader):
         return Refusal.ANSWER_IN_FLIGHT
     if not presumes_leadership(p, leader):
         return Refusal.LEADER_DOES_NOT_LEAD if p.up[leader] else Refusal.LEADER_IS_DOWN
     refusal = why_fenced(p, leader, follower)
     if refusal != APPLIED:
         return refusal
+    flight.give_up_answer(p, follower)
+    answer(p, leader, follower)
+    flight.note_request(p, follower, leader)
+    return APPLIED
+
+
+def answer(p: State, leader: int, follower: int) -> None:
+    """The leader answers: with where an epoch ends, with records, or that there is no such offset."""
     if p.phase[follower] != Phase.FETCHING:
         request_epoch_end(p, follower, leader)
-    elif p.leo[follower] > p.leo[leader]:
+    elif p.truncation == Truncation.ON_FETCH and truncation_on_fetch.diverges(p, leader, follower):
+        truncation_on_fetch.answer_diverging(p, leader, follower)
+    elif is_out_of_range(p, leader, follower):
         answer_out_of_range(p, follower, leader)
     else:
         request_records(p, follower, leader)
-    return APPLIED
+
+
+def is_out_of_range(p: State, leader: int, follower: int) -> bool:
+    """Whether the leader has no such offset, or knows nothing of the epoch that the fetch carries."""
+    if p.truncation == Truncation.ON_FETCH:
+        return truncation_on_fetch.is_beyond(p, leader, follower)
+    return p.leo[follower] > p.leo[leader]
 
 
 def is_fenced(p: State, leader: int, follower: int) -> bool:
@@ -102,7 +129,8 @@ def request_records(p: State, follower: int, leader: int) -> None:
     """
     start = p.leo[follower]
     high_watermark_read = p.high_watermark[leader]
-    update_position(p, leader, follower, start)
+    high_watermark.note_position(p, leader, follower, start)
+    incarnations.note_fetch(p, leader, follower)
     count = min(p.records_per_fetch, p.leo[leader] - start)
     p.flight[follower] = Flight.RECORDS
     p.flight_count[follower] = count
@@ -111,27 +139,29 @@ def request_records(p: State, follower: int, leader: int) -> None:
     p.flight_offset[follower] = high_watermark_read if count > 0 else p.high_watermark[leader]
 
 
-def update_position(p: State, leader: int, follower: int, offset: int) -> None:
-    """The leader learns how far a follower is from the offset that it asks for."""
-    p.remote_leos[leader, follower] = offset
-    high_watermark.advance_leader(p, leader)
-
-
 def receive(p: State, follower: int) -> int:
     """The answer in flight arrives."""
+    if p.flight[follower] == Flight.NOTHING:
+        return Refusal.NOTHING_IN_FLIGHT
+    if flight.counts(p, follower):
+        apply_answer(p, follower)
+    flight.discard_answer(p, follower)
+    return APPLIED
+
+
+def apply_answer(p: State, follower: int) -> None:
+    """The follower does what the answer says."""
     answer = p.flight[follower]
     offset = p.flight_offset[follower]
-    if answer == Flight.NOTHING:
-        return Refusal.NOTHING_IN_FLIGHT
     if answer == Flight.RECORDS:
         append_fetched(p, follower)
         high_watermark.advance_follower(p, follower, offset)
     elif answer == Flight.OUT_OF_RANGE:
         apply_out_of_range(p, follower, offset)
+    elif answer == Flight.DIVERGING:
+        truncation_on_fetch.apply_diverging(p, follower, p.flight_epoch[follower], offset)
     else:
         truncation.apply_epoch_answer(p, follower, p.flight_epoch[follower], offset)
-    flight.discard_answer(p, follower)
-    return APPLIED
 
 
 def apply_out_of_range(p: State, follower: int, end: int) -> None:

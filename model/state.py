@@ -19,7 +19,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epochfuzz.model.configuration import MAX_EPOCHS, MAX_REPLICAS, Acks, Configuration
-from epochfuzz.model.mechanisms import MECHANISMS, EpochCache, IsrExpansion, Truncation
+from epochfuzz.model.mechanisms import (
+    MECHANISMS,
+    EpochCache,
+    IsrExpansion,
+    LastKnownLeader,
+    Truncation,
+    answers_survive_decisions,
+    has_heartbeats,
+    requests_isr_changes,
+    tracks_eligible_leaders,
+    tracks_incarnations,
+    tracks_partition_epoch,
+)
 from epochfuzz.model.protocols import Protocol
 
 NONE = -1  # no leader, or no epoch known yet
@@ -44,6 +56,17 @@ class Flight(IntEnum):
     RECORDS = 1
     OUT_OF_RANGE = 2
     EPOCH_END = 3
+    DIVERGING = 4  # KIP-595: instead of records, where the epoch of the follower's last one ends at the leader
+
+
+class Alter(IntEnum):
+    """What a broker has of an AlterPartition request, of which it has no more than one (KIP-497)."""
+
+    NOTHING = 0
+    REQUEST = 1  # on its way to the controller
+    APPLIED = 2  # an answer on its way back: the ISR is as proposed
+    REFUSED = 3  # an answer: INVALID_UPDATE_VERSION or FENCED_LEADER_EPOCH, the partition is not as it was
+    REVERTED = 4  # an answer: INELIGIBLE_REPLICA, for which the leader takes its proposal back
 
 
 class Holds(Enum):
@@ -58,6 +81,7 @@ class Holds(Enum):
     EPOCH_OR_NONE = "epoch or none"
     REPLICA_OR_NONE = "replica or none"  # NONE for nobody
     REPLICA_SET = "replica set"  # bit r for replica r
+    REPLICAS = "a number of replicas"
     RECORD_SET = "record set"  # bit i for record m<i>
     RECORDS = "records"  # a word: four bits for each offset, see log.py
     RECORD_EPOCHS = "leader epochs of records"  # likewise
@@ -78,6 +102,7 @@ class Holds(Enum):
             Holds.EPOCH_OR_NONE: (NONE, p.epochs),
             Holds.REPLICA_OR_NONE: (NONE, p.replicas - 1),
             Holds.REPLICA_SET: (0, (1 << p.replicas) - 1),
+            Holds.REPLICAS: (0, p.replicas),
             Holds.RECORD_SET: (0, (1 << p.records) - 1),
             Holds.RECORDS: (0, _word(p.records, p.records - 1)),
             Holds.RECORD_EPOCHS: (0, _word(p.records, p.epochs)),
@@ -121,7 +146,8 @@ class Field:
     """One field: its name, what each element holds, what the elements are numbered by, and the value it starts from.
 
     `read` says in which states, of which the constants matter, any rule or property can tell two values of the field
-    apart. Where none can, searches leave it out of their keys; a test proves it.
+    apart. Where none can, searches leave it out of their keys; a test proves it. `narrow`: a byte is room enough for
+    each element, see `integer`.
     """
 
     name: str
@@ -129,6 +155,7 @@ class Field:
     by: tuple[Axis, ...] = ()
     start: int = 0
     read: Callable[[State], bool] = always_read
+    narrow: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -152,7 +179,7 @@ class Field:
         A record has to stay small, for a search copies it at every transition; but a rule that is called with bytes
         and with words is compiled twice, so the fields that are passed around are words.
         """
-        small = not isinstance(self.holds, Holds) or self.holds is Holds.FLAG
+        small = self.narrow or not isinstance(self.holds, Holds) or self.holds is Holds.FLAG
         return np.int8 if small or EPOCHS in self.shape or len(self.shape) == 2 else np.int64
 
 
@@ -161,6 +188,10 @@ _R = (REPLICA,)
 
 def _cache_is_read(p: State) -> bool:
     return bool(p.truncation != Truncation.HIGH_WATERMARK)
+
+
+def _stale_requests_are_read(p: State) -> bool:
+    return tracks_incarnations(p) and requests_isr_changes(p)
 
 
 VARIABLES: tuple[Field, ...] = (
@@ -196,10 +227,42 @@ VARIABLES: tuple[Field, ...] = (
     Field("flight_count", Holds.COUNT, _R),  # a Fetch answer: how many records it brings
     Field("flight_offset", Holds.COUNT_OR_NONE, _R),  # the leader's high watermark, its LEO, or the end of an epoch
     Field("flight_epoch", Holds.EPOCH_OR_NONE, _R),  # an epoch answer: the epoch that ends there
+    # Where answers outlive decisions: who answered, from which fetch offset, and whether a decision was learned since.
+    Field("flight_leader", Holds.REPLICA_OR_NONE, _R, NONE, answers_survive_decisions, narrow=True),
+    Field("flight_from", Holds.COUNT, _R, read=answers_survive_decisions, narrow=True),
+    Field("flight_old", Holds.FLAG, _R, read=answers_survive_decisions),
+    # Of a leader: the ISR that it has proposed, 0 for none, and whether it knows the current partition epoch.
+    Field("pending_isr", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
+    Field("isr_current", Holds.FLAG, _R, read=tracks_partition_epoch),
+    # An AlterPartition request of r, or the answer: the ISR that it proposes, whether it was made, or answered, at the
+    # current partition epoch, whether it is of the proposal that r has pending, and which replicas it adds that have
+    # restarted since r heard from them.
+    Field("alter", Alter, _R, read=requests_isr_changes),
+    Field("alter_isr", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
+    Field("alter_current", Holds.FLAG, _R, read=requests_isr_changes),
+    Field("alter_mine", Holds.FLAG, _R, read=requests_isr_changes),
+    Field("alter_stale", Holds.REPLICA_SET, _R, read=_stale_requests_are_read, narrow=True),
+    # Of a leader: the followers that have restarted since it heard from them.
+    Field("remote_stale", Holds.REPLICA_SET, _R, read=tracks_incarnations, narrow=True),
     # The controller.
     Field("controller_epoch", Holds.EPOCH),
     Field("decided_leader", Holds.REPLICA_OR_NONE, (DECISION,)),
     Field("decided_isr", Holds.REPLICA_SET, (DECISION,)),
+    Field("fenced", Holds.REPLICA_SET, read=has_heartbeats, narrow=True),
+    # Eligible leader replicas, who of them shut down cleanly, and the last leader where there is no other candidate.
+    Field("elr", Holds.REPLICA_SET, read=tracks_eligible_leaders, narrow=True),
+    Field("clean", Holds.REPLICA_SET, read=tracks_eligible_leaders, narrow=True),
+    Field(
+        "last_leader",
+        Holds.REPLICA_OR_NONE,
+        start=NONE,
+        read=lambda p: tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE,
+        narrow=True,
+    ),
+    # How often power loss has lost something, up to min.insync.replicas.
+    Field("lossy_failures", Holds.REPLICAS, read=lambda p: tracks_eligible_leaders(p) and p.power_loss, narrow=True),
+    # Whether a replica has joined the ISR without a record below the high watermark of the leader that proposed it.
+    Field("joined_incomplete", Holds.FLAG),
     # The promises: what clients saw and were told.
     Field("produced", Holds.COUNT),
     Field("exposed", Holds.RECORD_SET),
@@ -261,6 +324,7 @@ def initial(protocol: Protocol, settings: Configuration) -> Partition:
     everyone = (1 << settings.replicas) - 1
     p.decided_isr[0] = everyone
     p.isr[0] = everyone
+    p.isr_current[0] = int(tracks_partition_epoch(p))
     if p.epoch_cache == EpochCache.KAFKA_7415:
         p.cache_size[0] = 1  # A became leader of epoch 0 at offset 0
     return p

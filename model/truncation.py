@@ -2,7 +2,7 @@
 
 Three rules, each the answer to what the one before got wrong: cut to the high watermark (Kafka up to 0.10.2), cut
 where the leader says the follower's last epoch ended (KIP-101), and cut step by step until both know the epoch
-(KIP-279).
+(KIP-279). For the rule of today, which has no truncation before the fetch, see truncation_on_fetch.py.
 """
 
 from epochfuzz.model import epoch_cache, log
@@ -13,6 +13,8 @@ from epochfuzz.model.state import NONE, Phase, State
 
 def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
     """Whether news of another leader makes a replica truncate, by the partition's `truncate_when`."""
+    if p.truncation == Truncation.ON_FETCH:
+        return False
     if p.truncate_when == TruncateWhen.EACH_EPOCH or leader_changed:
         return True
     return p.truncate_when == TruncateWhen.LEADER_CHANGED_OR_EPOCH_MISSED and epoch_missed

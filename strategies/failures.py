@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from epochfuzz.model.execution import Execution
-from epochfuzz.model.properties import CONVERGENCE, PROPERTIES, names
+from epochfuzz.model.properties import AT_END, PROPERTIES, names
 from epochfuzz.model.protocols import Protocol
 
 
@@ -41,8 +41,8 @@ def __getattr__(name: str) -> type[PropertyBroken]:
 def first_broken(execution: Execution, judged: int) -> str | None:
     """The most severe property of a set that is broken, None where all hold."""
     broken = execution.broken() & judged
-    if not broken and judged & CONVERGENCE and not execution.converges():
-        broken = CONVERGENCE
+    if not broken and judged & AT_END:
+        broken = execution.broken_at_end() & judged
     return names(broken)[0] if broken else None
 
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import PROGRESS, Verb, verb_of
 from epochfuzz.model.execution import Execution
-from epochfuzz.model.properties import CONVERGENCE, set_of
+from epochfuzz.model.properties import AT_END, set_of
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.strategies.failures import first_broken
 from epochfuzz.strategies.trimming import shortest
@@ -98,7 +98,7 @@ def _follow(plan: Iterable[Sequence[int]], execution: Execution, judged: int) ->
     for alternatives in plan:
         for event in filter(execution.apply, alternatives):
             happened.append(event)
-            broken = first_broken(execution, judged & ~CONVERGENCE)
+            broken = first_broken(execution, judged & ~AT_END)
             if broken:
                 return bytes(happened), broken
             break

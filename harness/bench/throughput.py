@@ -67,7 +67,7 @@ def interpreted(number: int, schedules: int = 60) -> int:
             if step(p, event) == APPLIED:
                 applied += 1
                 properties.broken_now(p)
-        properties.non_convergence(p)
+        properties.broken_at_end(p)
     return applied
 
 

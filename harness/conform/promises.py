@@ -48,7 +48,7 @@ class Promises:
     def not_converged(self, observation: Observation) -> list[Fault]:
         """convergence, judged when a subject has been healed."""
         self._seen.show(observation)
-        return [] if self._seen.has_converged() else self._faults(properties.CONVERGENCE)
+        return [] if self._seen.has_converged() else self._faults(properties.named("convergence").bit)
 
     def _faults(self, broken: int) -> list[Fault]:
         newly = broken & ~self._known

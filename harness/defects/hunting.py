@@ -46,4 +46,4 @@ def broken(protocol: Protocol, settings: Configuration, schedule: Iterable[int])
     for event in schedule:
         if execution.apply(event):
             found |= execution.broken()
-    return found if execution.converges() else found | properties.CONVERGENCE
+    return found | execution.broken_at_end()

@@ -148,9 +148,7 @@ def _explore(defect: Defect, settings: Configuration, depth: int | None) -> Expl
 def broken_by(defect: Defect, settings: Configuration, schedule: bytes) -> list[str]:
     """The judged properties that a protocol with the defect breaks by the last event of a schedule, interpreted."""
     execution = Execution(defect.broken_protocol, settings, schedule)
-    broken = execution.broken()
-    if not execution.converges():
-        broken |= properties.CONVERGENCE
+    broken = execution.broken() | execution.broken_at_end()
     return properties.names(broken & judged(defect, settings))
 
 

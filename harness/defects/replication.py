@@ -92,9 +92,9 @@ def leader_sends_log_end_as_high_watermark(p: State, follower: int, leader: int)
     p.flight_offset[follower] = p.leo[leader]
 
 
-@in_place_of(replication.update_position, "the leader takes the records that it sends as already replicated")
+@in_place_of(high_watermark.note_position, "the leader takes the records that it sends as already replicated")
 def fetch_acknowledges_what_it_sends(p: State, leader: int, follower: int, offset: int) -> None:
-    replication.update_position(p, leader, follower, min(p.leo[leader], offset + p.records_per_fetch))
+    high_watermark.note_position(p, leader, follower, min(p.leo[leader], offset + p.records_per_fetch))
 
 
 @in_place_of(
@@ -103,12 +103,12 @@ def fetch_acknowledges_what_it_sends(p: State, leader: int, follower: int, offse
 )
 def epoch_request_taken_for_a_fetch(p: State, follower: int, leader: int) -> None:
     replication.request_epoch_end(p, follower, leader)
-    replication.update_position(p, leader, follower, min(p.leo[follower], p.leo[leader]))
+    high_watermark.note_position(p, leader, follower, min(p.leo[follower], p.leo[leader]))
 
 
-@in_place_of(replication.update_position, "the leader keeps the highest position that it has seen of a follower")
+@in_place_of(high_watermark.note_position, "the leader keeps the highest position that it has seen of a follower")
 def remote_log_end_only_grows(p: State, leader: int, follower: int, offset: int) -> None:
-    replication.update_position(p, leader, follower, max(p.remote_leos[leader, follower], offset))
+    high_watermark.note_position(p, leader, follower, max(p.remote_leos[leader, follower], offset))
 
 
 @in_place_of(

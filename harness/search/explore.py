@@ -234,19 +234,19 @@ def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
 def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
     """Whether a slot breaks a wanted property, and those that are to hold converge from there."""
     if properties.broken_now(records[slot, 0]) & wanted == 0 and not (
-        wanted & properties.CONVERGENCE and stays_apart(records, slot, 0)
+        wanted & properties.AT_END and broken_at_end(records, slot, 0) & wanted
     ):
         return False
     for i in range(1, records.shape[1]):
-        if stays_apart(records, slot, i):
+        if broken_at_end(records, slot, i):
             return False
     return True
 
 
-def stays_apart(records, slot, i):  # type: ignore[no-untyped-def]
-    """Whether a protocol in a slot does not converge; judged on a copy in the slot for that."""
+def broken_at_end(records, slot, i):  # type: ignore[no-untyped-def]
+    """What a protocol in a slot breaks if this is the end; judged on a copy in the slot for that."""
     records[_HEALED, i] = records[slot, i]
-    return properties.non_convergence(records[_HEALED, i])
+    return properties.broken_at_end(records[_HEALED, i])
 
 
 def successors(records, views, tables, alphabet, met, keys, via):  # type: ignore[no-untyped-def]

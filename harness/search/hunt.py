@@ -85,7 +85,7 @@ def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
             seen = situations.situation(p, event, before)
             new += not met[seen]
             met[seen] = True
-    broken = judged & properties.CONVERGENCE != 0 and properties.non_convergence(p)
+    broken = judged & properties.AT_END != 0 and properties.broken_at_end(p) & judged != 0
     return broken, applied, new
 
 

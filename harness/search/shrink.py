@@ -56,15 +56,15 @@ def breaking_prefix(
             applied.append(event)
             if any(other.broken() for other in others):
                 return None
-            if execution.broken() & wanted and _converge(others):
+            if execution.broken() & wanted and _end_well(others):
                 return bytes(applied)
-    if wanted & properties.CONVERGENCE and not execution.converges() and _converge(others):
+    if wanted & properties.AT_END and execution.broken_at_end() & wanted and _end_well(others):
         return bytes(applied)
     return None
 
 
-def _converge(others: Sequence[Execution]) -> bool:
-    return all(other.converges() for other in others)
+def _end_well(others: Sequence[Execution]) -> bool:
+    return not any(other.broken_at_end() for other in others)
 
 
 def reproduce(

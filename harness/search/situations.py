@@ -32,19 +32,19 @@ class Aspect:
 ASPECTS: tuple[Aspect, ...] = (
     Aspect("log end offset", ("LEO stays", "LEO advances", "LEO goes back"), 0),
     Aspect("high watermark", ("HW stays", "HW advances", "HW goes back"), 2),
-    Aspect("in flight", ("nothing", "records", "offset out of range", "end of an epoch"), 4),
-    Aspect("high watermark before", ("HW at its LEO", "HW below its LEO"), 6),
-    Aspect("membership", ("out of the ISR", "in the ISR"), 7),
-    Aspect("log", ("as the leader's", "shorter than the leader's", "longer than the leader's", "at odds"), 8),
-    Aspect("decision", ("the current one", "the one before", "an older one, or none"), 10),
-    Aspect("role", ("leader", "zombie", "follower", "truncating follower", "leaderless replica", "dead replica"), 12),
-    Aspect("event", VERBS, 15),
+    Aspect("in flight", ("nothing", "records", "offset out of range", "end of an epoch", "a divergence"), 4),
+    Aspect("high watermark before", ("HW at its LEO", "HW below its LEO"), 7),
+    Aspect("membership", ("out of the ISR", "in the ISR"), 8),
+    Aspect("log", ("as the leader's", "shorter than the leader's", "longer than the leader's", "at odds"), 9),
+    Aspect("decision", ("the current one", "the one before", "an older one, or none"), 11),
+    Aspect("role", ("leader", "zombie", "follower", "truncating follower", "leaderless replica", "dead replica"), 13),
+    Aspect("event", VERBS, 16),
 )
 LEADER, ZOMBIE, FOLLOWER, TRUNCATING, LEADERLESS, DOWN = range(6)
 EQUAL, SHORTER, LONGER, AT_ODDS = range(4)
 
-SITUATIONS = 1 << 19  # every situation is below
-KINDS = 1 << 7  # a kind of situation: its event and the replica's role, see `kind_of`
+SITUATIONS = 1 << 21  # every situation is below
+KINDS = 1 << 8  # a kind of situation: its event and the replica's role, see `kind_of`
 
 
 def describe(situation: int) -> dict[str, str]:
@@ -56,7 +56,7 @@ def describe(situation: int) -> dict[str, str]:
 
 def kind_of(situation: int) -> int:
     """The kind of a situation: event and role alone, coarse enough to group failures by."""
-    return situation >> 12
+    return situation >> 13
 
 
 def before(p: State, r: int) -> Any:
@@ -70,12 +70,12 @@ def situation(p: State, event: int, before: Any) -> int:
     up, known_leader, behind, phase, flight, leo, high_watermark = before
     r = event & 7
     return (
-        (event >> 3) << 15
-        | role(r, up, known_leader, behind, phase) << 12
-        | behind << 10
-        | beside_leader(p, r) << 8
-        | (controller.isr(p) >> r & 1) << 7
-        | (high_watermark < leo) << 6
+        (event >> 3) << 16
+        | role(r, up, known_leader, behind, phase) << 13
+        | behind << 11
+        | beside_leader(p, r) << 9
+        | (controller.isr(p) >> r & 1) << 8
+        | (high_watermark < leo) << 7
         | flight << 4
         | change(high_watermark, p.high_watermark[r]) << 2
         | change(leo, p.leo[r])

@@ -153,8 +153,9 @@ def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place,
             broken |= newly_broken
             count_broken(newly_broken, situation, applied, number, failures, shortest)
     shown = p.goals  # what healing shows is not the schedule's
-    if properties.non_convergence(p):
-        count_broken(properties.CONVERGENCE, situation, applied, number, failures, shortest)
+    broken_at_end = properties.broken_at_end(p)
+    if broken_at_end:
+        count_broken(broken_at_end, situation, applied, number, failures, shortest)
     p.goals = shown
     return applied
 

@@ -100,6 +100,6 @@ def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration)
         first_broken |= dict.fromkeys(newly_broken, number)
         _note(trace, event_text(event), applied, observe(p), newly_broken)
         steps.append(Step(number, event, applied, p.copy(), newly_broken))
-    if not execution.converges():
-        first_broken["convergence"] = len(steps)
+    for name in properties.names(execution.broken_at_end()):
+        first_broken[name] = len(steps)
     return Run(protocol, settings, start, tuple(steps), first_broken, trace.hexdigest())

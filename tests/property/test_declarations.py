@@ -10,7 +10,7 @@ from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, verb_of
 from epochfuzz.model.execution import Execution
-from epochfuzz.model.properties import CONVERGENCE, PROPERTIES, Property
+from epochfuzz.model.properties import PROPERTIES, Property
 from epochfuzz.model.protocols import GENERATIONS
 from epochfuzz.model.state import VARIABLES
 from tests.property.states import may_differ, with_another_value
@@ -32,7 +32,7 @@ def anything(draw: Random) -> Execution:
 
 def judged(execution: Execution) -> list[str]:
     """The properties that are found broken, were this the end of a schedule."""
-    return properties.names(execution.broken() | (0 if execution.converges() else CONVERGENCE))
+    return properties.names(execution.broken() | execution.broken_at_end())
 
 
 @pytest.mark.parametrize("broken", [pytest.param(each, id=each.name) for each in PROPERTIES])

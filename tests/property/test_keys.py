@@ -68,7 +68,7 @@ def is_distinguishable(one: Execution, field: Field, draw: Random) -> bool:
     """Whether another value of a field makes an event or a property of a state come out otherwise."""
     other = one.copy()
     other.state = with_another_value(one.state, field, draw)
-    if (one.broken(), one.converges()) != (other.broken(), other.converges()):
+    if (one.broken(), one.broken_at_end()) != (other.broken(), other.broken_at_end()):
         return True
     for event in one.settings.alphabet():
         after, after_other = one.copy(), other.copy()

@@ -57,7 +57,7 @@ def shown(protocol, schedules):
             if execution.apply(event):
                 applied += 1
                 found |= execution.broken()
-        found |= 0 if execution.converges() else properties.CONVERGENCE
+        found |= execution.broken_at_end()
         broken = [count + (found >> bit & 1) for bit, count in enumerate(broken)]
         met = [count + (execution.state.goals >> bit & 1) for bit, count in enumerate(met)]
     return applied, broken, met
