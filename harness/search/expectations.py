@@ -51,7 +51,13 @@ _DIVERGING_FETCH_COUNTED: _Flaws = {
     (*_LOSS, *_DISAGREEMENT): "a leader counts the offset of a fetch that shows that logs diverge (KAFKA-13141)",
 }
 _LATE_ANSWER: _Flaws = {
-    (*_LOSS, *_DISAGREEMENT): "the answer to a fetch of an earlier epoch cuts the log (KAFKA-18991)",
+    (*_LOSS, *_DISAGREEMENT, "convergence"): "the answer to a fetch of an earlier epoch cuts the log (KAFKA-18991)",
+}
+_LATE_DIVERGENCE: _Flaws = {
+    ("log-matching", "convergence"): "a leader cuts its log, for an answer from when it was a follower (KAFKA-13207)",
+}
+_DIVERGING_HIGH_WATERMARK: _Flaws = {
+    ("no-divergence",): "a high watermark is taken over with the news that logs diverge (KAFKA-14704)",
 }
 _HIGH_WATERMARK_NOT_ADVANCED: _Flaws = {
     ("hw-due",): "the high watermark stays as it was when a change of the ISR is answered (KAFKA-13091)",
@@ -78,11 +84,12 @@ _KNOWN_FLAWS: dict[str, tuple[_Flaws, ...]] = {
     "kafka-2.6.0": (_RE_ELECTED_LEADER, _CACHE_CUT_WITH_LOG),
     "kafka-2.6.1": (_RE_ELECTED_LEADER,),
     "kafka-2.7": (_RE_ELECTED_LEADER, _HIGH_WATERMARK_NOT_ADVANCED, _PROPOSAL_NOT_SENT),
-    "kafka-2.8.0": (_DIVERGING_FETCH_COUNTED, _HIGH_WATERMARK_NOT_ADVANCED, _PROPOSAL_NOT_SENT),
-    "kafka-2.8.1": (_LATE_ANSWER, _HIGH_WATERMARK_NOT_ADVANCED, _PROPOSAL_NOT_SENT),
-    "kafka-3.0": (_LATE_ANSWER, _HIGH_WATERMARK_NOT_ADVANCED),
-    "kafka-3.1": (_LATE_ANSWER,),
-    **dict.fromkeys(("kafka-3.3", "kafka-3.4.1", "kafka-3.5", "kafka-3.6", "kafka-3.7"), (_LATE_ANSWER, *_TO_DATE)),
+    "kafka-2.8.0": (_DIVERGING_FETCH_COUNTED, _LATE_DIVERGENCE, _HIGH_WATERMARK_NOT_ADVANCED, _PROPOSAL_NOT_SENT),
+    "kafka-2.8.1": (_DIVERGING_HIGH_WATERMARK, _LATE_ANSWER, _HIGH_WATERMARK_NOT_ADVANCED, _PROPOSAL_NOT_SENT),
+    "kafka-3.0": (_DIVERGING_HIGH_WATERMARK, _LATE_ANSWER, _HIGH_WATERMARK_NOT_ADVANCED),
+    "kafka-3.1": (_DIVERGING_HIGH_WATERMARK, _LATE_ANSWER),
+    "kafka-3.3": (_DIVERGING_HIGH_WATERMARK, _LATE_ANSWER, *_TO_DATE),
+    **dict.fromkeys(("kafka-3.4.1", "kafka-3.5", "kafka-3.6", "kafka-3.7"), (_LATE_ANSWER, *_TO_DATE)),
     "kafka-4.1": _TO_DATE,
 }
 
@@ -101,7 +108,7 @@ def known_flaw(protocol: Protocol, settings: Configuration, property_: str) -> s
 
 
 def _bears_power_loss(protocol: Protocol, property_: str) -> bool:
-    """Whether a protocol promises a property though power may fail: up to min.insync.replicas - 1 times with KIP-966."""
+    """Whether a protocol promises a property though power may fail, with KIP-966 up to min.insync.replicas - 1 times."""
     if property_ == "join-complete":
         return protocol.choice("isr_eligibility") == IsrEligibility.INCARNATION
     return protocol.choice("eligible_leaders") != EligibleLeaders.NONE
