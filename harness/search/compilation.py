@@ -31,7 +31,18 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _BROKEN_SET = "epochfuzz.harness.defects"  # which plants all of its defects
 
 # The modules that have kernels and parts of them.
-_MODULES = ("compilation", "coverage", "explore", "generate", "hunt", "packing", "situations", "visited", "walk")
+_MODULES = (
+    "compilation",
+    "coverage",
+    "expansion",
+    "generate",
+    "hunt",
+    "packing",
+    "situations",
+    "symmetry",
+    "visited",
+    "walk",
+)
 
 # Rules that are called and not inlined. Of the events that are tried most are not enabled, and to find that out takes
 # less than a call does; but what is rare and long would only take longer to compile.
