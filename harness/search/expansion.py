@@ -21,6 +21,10 @@ CHUNK = 1 << 10  # rows expanded by one thread in one go
 CHUNKS = 1 << 6  # of a wave: what is expanded before anything is inserted. Results depend on both, never on threads.
 WAVE = CHUNK * CHUNKS
 
+# Which successors are put into the outbox: those that are not in a table, up to the first that is broken; those that are
+# in it; or those that are not in it and broken.
+NEW, SOUGHT, BREAKING = range(3)
+
 # How the expansion of a chunk ended: with its last row, with a broken state, or with one that does not fit its key.
 ENDED, BROKEN, DOES_NOT_FIT = range(3)
 
@@ -91,22 +95,23 @@ class Expansion:
         flat = records.reshape(-1)
         return records, (flat.view(np.int8), flat.view(np.int64))
 
-    def put(self, states: Sequence[Partition], renaming: tuple[Any, ...]) -> None:
-        """Make the key of states side by side the first entry of the outbox."""
+    def put(self, states: Sequence[Partition], renaming: tuple[Any, ...]) -> Array:
+        """Make the key of states side by side the first entry of the outbox; returns it."""
         records, views = self._records[0]
         records[0] = [state.to_record(p)[()] for p in states]
         self._key_of(views, self.tables, renaming, self.outbox)
+        return self.outbox[0][0]
 
     def expand(
         self, keys: Array, table: Array, level: Level, first: int, count: int,
-        wanted: int, met: Array, chunk: int, thread: int,
+        which: int, wanted: int, met: Array, chunk: int, thread: int,
     ) -> Expanded:  # fmt: skip
-        """Put into a chunk of the outbox what follows from so many rows of a level and is not in a table yet."""
+        """Put into a chunk of the outbox NEW, SOUGHT or BREAKING successors of so many rows of a level."""
         records, views = self._records[thread]
         return Expanded(
             *self._expand(
                 records, views, self.tables, self.canonical, keys, table, level.starts, level.ends,
-                first, count, self.alphabet, wanted, met, self.outbox, chunk,
+                first, count, self.alphabet, which, wanted, met, self.outbox, chunk,
             )
         )  # fmt: skip
 
@@ -247,12 +252,13 @@ def sort_by_shard(hashes, entries, order, starts):  # type: ignore[no-untyped-de
 
 @kernel
 def expand(  # type: ignore[no-untyped-def]
-    records, views, tables, renaming_tables, keys, table, firsts, ends, first, count, alphabet, wanted, met, outbox, chunk
-):
-    """Put into a chunk of the outbox the successors, not in the table yet, of `count` rows of a level from number `first`.
+    records, views, tables, renaming_tables, keys, table, firsts, ends, first, count,
+    alphabet, which, wanted, met, outbox, chunk,
+):  # fmt: skip
+    """Put into a chunk of the outbox some successors of `count` rows of a level from number `first`.
 
-    Returns how many there are, how many events applied, how it ended, and the row at which it did. A state that is
-    found broken is the last entry.
+    Returns how many there are, how many events applied, how it ended, and the row at which it did. The first of the NEW
+    that is broken is the last entry.
     """
     new_keys, all_hashes, all_parents, all_order, all_starts, all_vias = outbox
     hashes, parents, vias = all_hashes[chunk], all_parents[chunk], all_vias[chunk]
@@ -285,14 +291,18 @@ def expand(  # type: ignore[no-untyped-def]
             break
         look_at_home(next_keys, following, next_hashes, keys, table, home)
         for i in range(following):
-            if home[i] or is_visited(next_keys, i, next_hashes[i], keys, table) or breaks_holding(records, _FIRST + i):
+            visited = home[i] or is_visited(next_keys, i, next_hashes[i], keys, table)
+            if visited != (which == SOUGHT) or breaks_holding(records, _FIRST + i):
+                continue
+            broken = which != SOUGHT and breaks(records, _FIRST + i, wanted)
+            if which == BREAKING and not broken:
                 continue
             entry = chunk * parents.shape[0] + entries
             for half in range(keys.shape[1]):
                 new_keys[entry, half] = next_keys[i, half]
             hashes[entries], parents[entries], vias[entries] = next_hashes[i], row, next_vias[i]
             entries += 1
-            if breaks(records, _FIRST + i, wanted):
+            if broken and which == NEW:
                 ended = BROKEN
                 break
         if ended == BROKEN:

@@ -12,18 +12,20 @@ from itertools import permutations
 
 import numpy as np
 
-from epochfuzz.harness.search import packing, retrace, symmetry
+from epochfuzz.harness.search import packing, symmetry
 from epochfuzz.harness.search.expansion import (
     BROKEN,
     CHUNK,
     CHUNKS,
     DOES_NOT_FIT,
+    NEW,
     WAVE,
     Expanded,
     Expansion,
     Level,
 )
-from epochfuzz.harness.search.threads import Threads
+from epochfuzz.harness.search.retrace import Retrace
+from epochfuzz.harness.search.threads import Threads, cores
 from epochfuzz.harness.search.visited import SHARDS, Visited
 from epochfuzz.model import properties, state
 from epochfuzz.model.configuration import Configuration
@@ -59,7 +61,7 @@ class Exploration:
     complete: bool
     shortest: bytes | None
     memory_exhausted: bool
-    memory: int
+    memory: int = 0
 
     @property
     def broken(self) -> bool:
@@ -103,7 +105,7 @@ def explore(
     not break the property when it is replayed.
     """
     protocols = (protocol, *holding)
-    with Threads(jobs) as threads:
+    with Threads(min(jobs or cores(), CHUNKS)) as threads:
         search = _Search(protocols, settings, wanted, memory, met, threads, symmetric)
         return search.run(depth, report)
 
@@ -142,11 +144,11 @@ class _Search:
         for first in range(0, level.size, WAVE):
             wave = self._expand_wave(level, first)
             self.transitions += sum(each.applied for each in wave)
-            for chunk, expanded in enumerate(wave):
+            for expanded in wave:
                 if expanded.ended == DOES_NOT_FIT:
                     self._raise_does_not_fit(expanded.row)
                 if expanded.ended == BROKEN:
-                    return self._result(shortest=self._schedule_to(chunk, expanded))
+                    return self._result(shortest=self._shortest())
             found_any |= any(each.entries for each in wave)
             if not is_last:
                 starts = self.expansion.outbox[4][: len(wave)]
@@ -164,13 +166,13 @@ class _Search:
     def _expand_wave(self, level: Level, first: int) -> list[Expanded]:
         """Expand a wave of a level, by chunks."""
         rows = min(WAVE, level.size - first)
-        wave: list[Expanded | None] = [None] * -(-rows // CHUNK)
+        wave: list[Expanded | None] = [None] * -(-rows // CHUNK)  # no wave has more chunks than the outbox
 
         def work(chunk: int, thread: int) -> None:
             at = chunk * CHUNK
             wave[chunk] = self.expansion.expand(
                 self.visited.keys, self.visited.table, level, first + at, min(CHUNK, rows - at),
-                self.wanted, self.met, chunk, thread,
+                NEW, self.wanted, self.met, chunk, thread,
             )  # fmt: skip
 
         self.threads.run(len(wave), work)
@@ -183,19 +185,18 @@ class _Search:
         states, memory = self.visited.size, self.visited.bytes
         return Exploration(states, self.transitions, depth, complete, shortest, memory_exhausted, memory)
 
-    def _schedule_to(self, chunk: int, expanded: Expanded) -> bytes:
-        """The schedule to the state that a chunk found broken. Raises NotConfirmed."""
-        outbox = self.expansion.outbox
-        found = outbox[0][chunk * outbox[1].shape[1] + expanded.entries - 1].copy()
-        way = [*retrace.way_to(expanded.row, self.levels, self.visited, self.expansion), found]
-        shortest = retrace.schedule_along(way, self.protocols, self.settings, self.expansion)
+    def _shortest(self) -> bytes:
+        """The least of the shortest schedules that break a wanted property. Raises NotConfirmed."""
+        retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
+        tables = retrace.tables_to(retrace.breaking(self.wanted))
+        shortest = retrace.schedule(tables, self.protocols, self.settings, self.wanted)
         _confirm(self.protocols, self.settings, self.wanted, shortest)
         return shortest
 
     def _raise_does_not_fit(self, row: int) -> None:
         """Find the successor of the state in a row that its key has no room for."""
-        way = retrace.way_to(row, self.levels, self.visited, self.expansion)
-        schedule = retrace.schedule_along(way, self.protocols, self.settings, self.expansion)
+        retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
+        schedule = retrace.schedule(retrace.tables_to(np.array([row])), self.protocols, self.settings)
         for protocol in self.protocols:
             for event in Execution(protocol, self.settings).alphabet():
                 p = Execution(protocol, self.settings, schedule + bytes([event])).state
@@ -235,9 +236,12 @@ def timed(
     depth: int | None,
     memory: int,
     report: Callable[[SearchProgress], None],
+    *,
+    jobs: int | None,
+    symmetric: bool,
 ) -> Timed:
     """Explore, with the clock started once everything is compiled."""
     explore(protocol, settings, wanted, depth=1)
     started = time.monotonic()
-    exploration = explore(protocol, settings, wanted, depth, memory, report)
+    exploration = explore(protocol, settings, wanted, depth, memory, report, jobs=jobs, symmetric=symmetric)
     return Timed(exploration, time.monotonic() - started)

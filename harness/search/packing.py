@@ -139,15 +139,17 @@ def _fill(sizes: Sequence[int], room: int) -> list[tuple[int, int]]:
 def _layout(places: Sequence[Place], chunks: Table) -> Layout:
     words = 1 + max(place.word for place in places)
     in_last = max(place.shift + place.element.bits for place in places if place.word == words - 1)
-    tables = []
-    for integer in (np.int8, np.int64):
-        rows = sorted((place for place in places if place.element.field.integer is integer), key=lambda each: each.word)
-        table = np.zeros((5, max(len(rows), words)), np.int64)
-        for i, place in enumerate(rows):
-            table[:END, i] = index_of(place.element), place.shift, place.element.bits, place.element.least
-        table[END, :words] = np.searchsorted([place.word for place in rows], np.arange(words), side="right")
-        tables.append(table)
-    return Layout(tuple(places), words, 2 * words - (in_last <= _WORD_BITS // 2), *tables, chunks)
+    tables = [_table([each for each in places if each.element.field.integer is i], words) for i in (np.int8, np.int64)]
+    return Layout(tuple(places), words, 2 * words - (in_last <= _WORD_BITS // 2), tables[0], tables[1], chunks)
+
+
+def _table(places: Sequence[Place], words: int) -> Table:
+    table = np.zeros((5, max(len(places), words)), np.int64)
+    in_order = sorted(places, key=lambda place: place.word)
+    for i, place in enumerate(in_order):
+        table[:END, i] = index_of(place.element), place.shift, place.element.bits, place.element.least
+    table[END, :words] = np.searchsorted([place.word for place in in_order], np.arange(words), side="right")
+    return table
 
 
 def _elements(starts: Sequence[Partition]) -> Iterator[Element]:

@@ -11,13 +11,12 @@ What `convergence` needs is not symmetric: healing gives a partition without a l
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from math import factorial
-from typing import Any
 
 import numpy as np
 
 from epochfuzz.harness.search.packing import Element, Layout, Place, Table, index_of
 from epochfuzz.model import properties, renaming, state
+from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.state import REPLICA
 
 # Columns of a table of what replicas have to themselves, a row for each element: where replica A's is in the record,
@@ -49,12 +48,12 @@ class Renaming:
         return (self.local_bytes, self.local_words, self.rest_bytes, self.rest_words, self.chunks, self.orders)
 
 
-def is_symmetric(wanted: int, protocols: Sequence[Any]) -> bool:
+def is_symmetric(wanted: int, protocols: Sequence[Protocol]) -> bool:
     """Whether a search for a wanted property under protocols side by side treats replicas alike.
 
-    Where more than one runs, the others have to converge.
+    Where more than one runs, the others have to converge; and the mistakes of the broken set may prefer a replica.
     """
-    return wanted & properties.CONVERGENCE == 0 and len(protocols) == 1
+    return wanted & properties.CONVERGENCE == 0 and len(protocols) == 1 and not protocols[0].defect
 
 
 def renaming_for(layout: Layout, replicas: int, symmetric: bool) -> Renaming:
@@ -68,11 +67,6 @@ def renaming_for(layout: Layout, replicas: int, symmetric: bool) -> Renaming:
     ]
     orders = np.array(list(permutations(range(replicas))), np.int64) if symmetric else np.zeros((0, replicas), np.int64)
     return Renaming(parts[0], parts[1], parts[2], parts[3], layout.chunks, orders)
-
-
-def renamings(replicas: int) -> int:
-    """How many states a class has at the most."""
-    return factorial(replicas)
 
 
 def _table(rows: Iterable[Sequence[int]], columns: int) -> Table:
@@ -182,7 +176,7 @@ def sort(blocks, order):  # type: ignore[no-untyped-def]
 
 
 def pack_in_order(views, starts, renaming_tables, order, names, key):  # type: ignore[no-untyped-def]
-    """Make a key of all but what replicas have to themselves, for an order of theirs; not 0 if something does not fit."""
+    """Make a key of all but what replicas have to themselves, for an order of theirs; not 0 if one does not fit."""
     replicas = renaming_tables[5].shape[1]
     for r in range(replicas):
         names[order[r]] = r

@@ -15,8 +15,8 @@ def cores() -> int:
 class Threads:
     """Runs numbered tasks on so many threads, which are started when there is more than one to be run."""
 
-    def __init__(self, jobs: int | None) -> None:
-        self.jobs = jobs or cores()
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> "Threads":

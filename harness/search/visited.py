@@ -3,8 +3,7 @@
 A key belongs to the shard that its hash says, so that threads which fill different shards have nothing to do with one
 another. Whole keys are compared, so no collision of hashes can make a search skip a state.
 
-Nothing is kept of how a state was reached but this: rows of a shard are in the order of their parents, and for each
-block of them there is the parent of the first. See retrace.py.
+Nothing is kept of how a state was reached: retrace.py finds out once more.
 """
 
 import mmap
@@ -19,13 +18,12 @@ from epochfuzz.harness.search.threads import Threads
 
 SHARD_BITS = 6
 SHARDS = 1 << SHARD_BITS
-BLOCK_BITS = 6
+BLOCK_BITS = 6  # of the rows of a shard that stand together
 BLOCK = 1 << BLOCK_BITS
 
 _FIRST_SLOTS = 64  # of each shard's table
 _MOST_LOAD = 0.8
 _SLOT = 4  # bytes
-_ANCHOR = 8  # likewise, one for each block
 _NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which Python 3.11 has no name for
 _BATCH = 16  # lookups that wait for memory together
 
@@ -33,23 +31,24 @@ Array = npt.NDArray[Any]
 
 
 class Visited:
-    """Keys of `halves` 32-bit words by row, how many rows each shard has (`sizes`), and `anchors`, parents by block.
+    """Keys of `halves` 32-bit words by row, and how many rows each shard has (`sizes`).
 
-    Row number i of a shard is `row_of(shard, i)`. Memory is reserved for all rows at once, and taken as they come.
+    Row number i of a shard is `row_of(shard, i)`, its first one beyond the limit is free for any use. Memory is
+    reserved for all rows at once, and taken as they come.
     """
 
     def __init__(self, halves: int, memory: int) -> None:
         self.limit = max(BLOCK, int(memory / self.bytes_per_state(halves)) // SHARDS // BLOCK * BLOCK)
-        rows = self.limit * SHARDS
-        self.keys = _reserved(np.uint32, rows * halves).reshape(rows, halves)
-        self.anchors = _reserved(np.int64, rows // BLOCK)
+        rows = (self.limit + BLOCK) * SHARDS
+        self._room = _reserved(rows * halves * 4)
+        self.keys = np.frombuffer(self._room, np.uint32).reshape(rows, halves)
         self.table = np.zeros((SHARDS, _FIRST_SLOTS), np.int32)
         self.sizes = np.zeros(SHARDS, np.int64)
 
     @staticmethod
     def bytes_per_state(halves: int) -> float:
-        """Key, table slots, and its part of what a block takes, when memory is full."""
-        return 4 * halves + _SLOT / _MOST_LOAD + _ANCHOR / BLOCK
+        """Key and slots of the table, when memory is full."""
+        return 4 * halves + _SLOT / _MOST_LOAD
 
     @property
     def size(self) -> int:
@@ -60,7 +59,7 @@ class Visited:
     def bytes(self) -> int:
         """The memory that the states take."""
         blocks = int((-(-self.sizes // BLOCK)).sum())
-        return blocks * (BLOCK * self.keys.shape[1] * self.keys.itemsize + _ANCHOR) + self.table.nbytes
+        return blocks * BLOCK * self.keys.shape[1] * self.keys.itemsize + self.table.nbytes
 
     def has_room_for(self, coming: npt.NDArray[np.int64], threads: Threads) -> bool:
         """Make room for so many more rows of each shard. False: that would exceed the memory."""
@@ -69,6 +68,7 @@ class Visited:
             return False
         slots = self.table.shape[1]
         if most > slots * _MOST_LOAD:
+            self._room.madvise(mmap.MADV_HUGEPAGE)
             while most > slots * _MOST_LOAD:
                 slots *= 2
             slots = min(slots, int(self.limit / _MOST_LOAD) + 1)
@@ -83,26 +83,26 @@ class Visited:
         adding = compiled(insert)
 
         def work(task: int, thread: int) -> None:
-            adding(self.keys, self.table, self.sizes, self.anchors, outbox, chunks, *shards_of(task, tasks))
+            adding(self.keys, self.table, self.sizes, outbox, chunks, *shards_of(task, tasks))
 
         threads.run(tasks, work)
 
+    def table_of(self, rows: npt.NDArray[np.int64]) -> Array:
+        """A table that has some of the rows only."""
+        most = int(np.bincount(rows >> BLOCK_BITS & (SHARDS - 1), minlength=1).max())
+        table = np.zeros((SHARDS, int(most / _MOST_LOAD) + 1), np.int32)
+        compiled(enter)(self.keys, rows, table)
+        return table
 
-def _reserved(kind: type[np.generic], size: int) -> Array:
-    """An array of zeros that takes no memory but for the pages that are written."""
-    room = mmap.mmap(-1, size * np.dtype(kind).itemsize, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
-    return np.frombuffer(room, kind)
+
+def _reserved(size: int) -> mmap.mmap:
+    """So many zeros, which take no memory but for the pages that are written."""
+    return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
 
 
 def shards_of(task: int, tasks: int) -> tuple[int, int]:
     """The shards from the first to the last, exclusive, that are one of so many tasks."""
     return task * SHARDS // tasks, (task + 1) * SHARDS // tasks
-
-
-def number_of(row: int) -> tuple[int, int]:
-    """(shard, i) of a row."""
-    block = row >> BLOCK_BITS
-    return block % SHARDS, block // SHARDS << BLOCK_BITS | row & (BLOCK - 1)
 
 
 def row_of(shard, i):  # type: ignore[no-untyped-def]
@@ -113,10 +113,18 @@ def row_of(shard, i):  # type: ignore[no-untyped-def]
 def hash_of(keys, row):  # type: ignore[no-untyped-def]
     """A 64-bit hash of the words of a row (the finalizer of MurmurHash3, word by word)."""
     value = np.uint64(0x9E3779B97F4A7C15)
-    for half in range(keys.shape[1]):
-        value = (value ^ np.uint64(keys[np.uint64(row), half])) * np.uint64(0xFF51AFD7ED558CCD)
-        value ^= value >> np.uint64(32)
+    for half in range(0, keys.shape[1] - 1, 2):
+        word = np.uint64(keys[np.uint64(row), half]) | np.uint64(keys[np.uint64(row), half + 1]) << np.uint64(32)
+        value = mixed(value, word)
+    if keys.shape[1] & 1:
+        value = mixed(value, np.uint64(keys[np.uint64(row), keys.shape[1] - 1]))
     return value
+
+
+def mixed(value, word):  # type: ignore[no-untyped-def]
+    """A hash with one more word in it."""
+    value = (value ^ word) * np.uint64(0xFF51AFD7ED558CCD)
+    return value ^ value >> np.uint64(32)
 
 
 def shard_of(hashed):  # type: ignore[no-untyped-def]
@@ -167,20 +175,32 @@ def look_at_home(wanted, count, hashes, keys, table, home):  # type: ignore[no-u
         home[i] = entry != 0 and same(keys, row_of(shard_of(hashes[i]), entry - 1), wanted, i)
 
 
+def enter_row(keys, row, table):  # type: ignore[no-untyped-def]
+    """Enter a row that is not there yet into a table."""
+    shard, slots = row >> BLOCK_BITS & (SHARDS - 1), table.shape[1]
+    slot = home_of(hash_of(keys, row), slots)
+    while table[shard, slot] != 0:
+        slot = slot + 1 if slot + 1 < slots else 0
+    table[shard, slot] = ((row >> (BLOCK_BITS + SHARD_BITS)) << BLOCK_BITS | (row & (BLOCK - 1))) + 1
+
+
+@kernel
+def enter(keys, rows, table):  # type: ignore[no-untyped-def]
+    """Enter rows into an empty table."""
+    for row in rows:
+        enter_row(keys, row, table)
+
+
 @kernel
 def fill_table(keys, sizes, table, first, last):  # type: ignore[no-untyped-def]
     """Enter all rows of the shards from `first` to `last` into an empty table."""
-    slots = table.shape[1]
     for shard in range(first, last):
         for i in range(sizes[shard]):
-            slot = home_of(hash_of(keys, row_of(shard, i)), slots)
-            while table[shard, slot] != 0:
-                slot = slot + 1 if slot + 1 < slots else 0
-            table[shard, slot] = i + 1
+            enter_row(keys, row_of(shard, i), table)
 
 
 @kernel
-def insert(keys, table, sizes, anchors, outbox, chunks, first, last):  # type: ignore[no-untyped-def]
+def insert(keys, table, sizes, outbox, chunks, first, last):  # type: ignore[no-untyped-def]
     """Add to the shards from `first` to `last` what is in the first chunks of an outbox, in its order."""
     new_keys, hashes, parents, order, starts, _ = outbox
     room = parents.shape[1]
@@ -203,8 +223,6 @@ def insert(keys, table, sizes, anchors, outbox, chunks, first, last):  # type: i
                         row = row_of(shard, sizes[shard])
                         for half in range(keys.shape[1]):
                             keys[row, half] = new_keys[new, half]
-                        if sizes[shard] & (BLOCK - 1) == 0:
-                            anchors[row >> BLOCK_BITS] = parents[chunk, entry]
                         sizes[shard] += 1
                         table[shard, slot] = sizes[shard]
                 at = stop
