@@ -21,8 +21,8 @@ CHUNK = 1 << 10  # rows expanded by one thread in one go
 CHUNKS = 1 << 6  # of a wave: what is expanded before anything is inserted. Results depend on both, never on threads.
 WAVE = CHUNK * CHUNKS
 
-# Which successors are put into the outbox: those that are not in a table, up to the first that is broken; those that are
-# in it; or those that are not in it and broken.
+# Which successors are put into the outbox: those that are not in a table, up to the first that is broken; those that
+# are in it; or those that are not in it and broken.
 NEW, SOUGHT, BREAKING = range(3)
 
 # How the expansion of a chunk ended: with its last row, with a broken state, or with one that does not fit its key.
