@@ -64,6 +64,12 @@ def compiled(function: Callable[..., Any], protocols: Iterable[Protocol] = ()) -
     return getattr(_program(with_defects), program.flat_name(function))
 
 
+def is_compiled(name: str) -> bool:
+    """Whether an earlier run has compiled the kernel of a flat name, and its machine code was kept."""
+    directory = cache_directory()
+    return directory is not None and any(directory.rglob(f"kernels.{name}-*.nbc"))
+
+
 def model_digest() -> str:
     """Sixteen hexadecimal digits for the sources of the model and of the kernels: the version of the rules."""
     return _digest(sorted(Path(model.__file__).parent.glob("*.py")) + _kernel_sources())
