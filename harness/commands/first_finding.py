@@ -12,6 +12,7 @@ from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import Protocol
 
+SHOWN = "and no schedule is shorter"  # ends the line that says what was found
 _SOUGHT = properties.named("no-committed-loss")
 
 
@@ -38,5 +39,5 @@ def _search(out: Console, protocols: Sequence[Protocol], settings: Configuration
             return
         if schedule is not None:
             out.print(timeline(replay(schedule, protocol, settings)))
-            out.print(f"{protocol.name} breaks {_SOUGHT.name}: {len(schedule)} events, and no schedule is shorter")
+            out.print(f"{protocol.name} breaks {_SOUGHT.name}: {len(schedule)} events, {SHOWN}")
             return

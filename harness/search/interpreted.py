@@ -18,9 +18,7 @@ class GivenUp(Exception):
     """The search was to go on no longer."""
 
 
-def shortest(
-    protocol: Protocol, settings: Configuration, wanted: int, goes_on: Callable[[], bool]
-) -> bytes | None:
+def shortest(protocol: Protocol, settings: Configuration, wanted: int, goes_on: Callable[[], bool]) -> bytes | None:
     """A schedule that breaks a wanted property and than which none is shorter; None where small bounds have none.
 
     One is looked for within small bounds first, and then a shorter one within none. Raises GivenUp.

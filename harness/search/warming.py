@@ -24,7 +24,9 @@ def _walk() -> None:
 def _search() -> None:
     from epochfuzz.harness.search.explore import explore
 
-    explore(_PROTOCOL, Configuration(records=1, epochs=2), properties.named("isr-complete").bit)  # is found, and retraced
+    explore(
+        _PROTOCOL, Configuration(records=1, epochs=2), properties.named("isr-complete").bit
+    )  # is found, and retraced
     explore(_PROTOCOL, Configuration(records=1, epochs=2), 0)  # and here a table grows
 
 
@@ -40,7 +42,9 @@ class Warming:
 
     def __init__(self) -> None:
         self._processes = [
-            subprocess.Popen([sys.executable, "-m", __name__, name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.Popen(
+                [sys.executable, "-m", __name__, name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
             for name, (_, kernel) in _WARMED.items()
             if cache_directory() is not None and not is_compiled(kernel)
         ]
