@@ -77,7 +77,8 @@ class _State:
         """Become the state of a key."""
         for name, wanted in zip(self._names, marshal.loads(key), strict=True):
             value = getattr(self._partition, name)
-            if isinstance(value, Grid):
+            if not isinstance(value, Grid):
+                if value != wanted:
+                    setattr(self._partition, name, wanted)
+            elif list(value.values()) != wanted:
                 value.update(zip(value, wanted, strict=True))
-            elif value != wanted:
-                setattr(self._partition, name, wanted)

@@ -3,6 +3,7 @@
 `python -m epochfuzz.harness.search.warming NAME` compiles what a command needs, into the cache that it looks into.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -67,4 +68,5 @@ class Warming:
 
 
 if __name__ == "__main__":
+    os.nice(10)  # what is shown meanwhile comes first
     _WARMED[sys.argv[1]][0]()
