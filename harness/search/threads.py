@@ -17,6 +17,7 @@ class Threads:
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
+        self._ended = False
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> "Threads":
@@ -25,6 +26,7 @@ class Threads:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
+        self._ended = True  # an interrupted search does not wait for all of its tasks
         if self._pool is not None:
             self._pool.shutdown()
 
@@ -39,7 +41,7 @@ class Threads:
         numbers = count()
 
         def take(thread: int) -> None:
-            while (task := next(numbers)) < tasks:
+            while not self._ended and (task := next(numbers)) < tasks:
                 work(task, thread)
 
         for done in [self._pool.submit(take, thread) for thread in range(min(self.jobs, tasks))]:
