@@ -112,6 +112,11 @@ def run(
     if seed is None:
         seed = secrets.randbelow(1 << 32)
 
+    if engine is Engine.WALK:
+        from epochfuzz.harness.commands.first_finding import show_first_finding
+
+        show_first_finding(console(json), protocols, settings)
+
     def begin(spark: "SparkSession") -> "Campaign[Outcome]":
         from epochfuzz.harness.campaign.campaign import Campaign
         from epochfuzz.harness.campaign.kinds import work_of

@@ -127,12 +127,14 @@ def _walk(
     sarif: Path | None,
     json: bool,
 ) -> int:
+    from epochfuzz.harness.commands.first_finding import show_first_finding
     from epochfuzz.harness.commands.walk_results import end_walk, interruptible
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views.progress import show_walk
 
     out.print(f"seed {seed} · {settings.text()}")
+    show_first_finding(out, protocols, settings)
     walker = Walker(protocols, settings, seed)
     with show_walk(out, schedules, seconds) as progress:
         walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
