@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.help import Command, Group
+from epochfuzz.harness.commands.help import Group, SparkCommand
 from epochfuzz.harness.commands.output import BadInput, Exit, console
 from epochfuzz.model.configuration import Configuration
 
@@ -57,7 +57,7 @@ Corpus = Annotated[
 Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect server, such as sc://localhost.")]
 
 
-@app.command("run", cls=Command)
+@app.command("run", cls=SparkCommand)
 @options.configured()
 def run(
     *,
@@ -127,7 +127,7 @@ def run(
     return _finish(begin, out, master, remote, _load_corpus(corpus), json)
 
 
-@app.command("resume", cls=Command)
+@app.command("resume", cls=SparkCommand)
 def resume(
     directory: Directory,
     master: Master = None,
@@ -142,10 +142,13 @@ def resume(
     return _finish(lambda spark: _load(spark, directory), directory, master, remote, _load_corpus(corpus), json)
 
 
-@app.command("report", cls=Command)
+@app.command("report", cls=SparkCommand)
 def report(
     directory: Directory,
-    file: Annotated[Path | None, typer.Option("--out", help="Write an HTML report to this file, too.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--out", callback=options.needs("report"), help="Write an HTML report to this file, too."),
+    ] = None,
     sarif: options.Sarif = None,
     master: Master = None,
     remote: Remote = None,

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from epochfuzz.harness import extras
 from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration, ConfigurationError
@@ -34,7 +35,22 @@ Seed = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
 Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the corpus.")]
 
-Report = Annotated[Path | None, typer.Option("--report", help="Write an HTML report, with every finding step by step.")]
+
+def needs(extra: str) -> Callable[[Any], Any]:
+    """The callback of an option that takes an extra. It raises MissingExtra where there is none."""
+
+    def check(value: Any) -> Any:
+        if value is not None:
+            extras.require(extra)
+        return value
+
+    return check
+
+
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", callback=needs("report"), help="Write an HTML report, with every finding step by step."),
+]
 
 Sarif = Annotated[Path | None, typer.Option("--sarif", help="Write the findings as SARIF 2.1.0, for code scanning.")]
 
