@@ -25,6 +25,7 @@ from epochfuzz.harness.commands.output import INTERRUPTED, BadInput, Exit, compl
 from epochfuzz.harness.extras import MissingExtra
 from epochfuzz.harness.printable import paragraphs
 from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.strategies.project import ProjectError
 
 _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.
 
@@ -104,7 +105,7 @@ def main() -> None:
         if code == INTERRUPTED:  # Typer's answer to Ctrl-C, which says nothing
             raise KeyboardInterrupt
         sys.stdout.flush()  # here, where it is noticed if nobody reads it
-    except (BadInput, MissingExtra) as error:
+    except (BadInput, MissingExtra, ProjectError) as error:
         complaints().print(f"epochfuzz: {error}")
         sys.exit(Exit.BAD_INPUT)
     except typer.Exit as ended:

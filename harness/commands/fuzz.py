@@ -108,7 +108,7 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
 
 def _is_given(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
-    return source is not None and source.name != "DEFAULT"
+    return source is not None and not source.name.startswith("DEFAULT")  # one of ours, or of the project
 
 
 # What each of these imports is imported there, so that help and mistakes are answered before anything is compiled.

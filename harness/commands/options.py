@@ -15,6 +15,7 @@ from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration, ConfigurationError
 from epochfuzz.model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
+from epochfuzz.strategies.project import project
 
 Protocols = Annotated[
     list[str],
@@ -97,21 +98,31 @@ def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspe
     meaning: str = field.metadata["meaning"]
     if "low" in field.metadata:
         meaning = f"{meaning.removesuffix('.')}, {field.metadata['low']} to {field.metadata['high']}."
-    annotation = Annotated[kind, typer.Option(_option(field.name), help=meaning, rich_help_panel="Configuration")]
+    words = f"{_option(field.name)}/{_negation(field.name)}" if kind is bool else _option(field.name)
+    annotation = Annotated[kind, typer.Option(words, help=meaning, rich_help_panel="Configuration")]
     default = defaults.get(field.name, field.default)
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def words_of(settings: Configuration) -> list[str]:
-    """The options that give a command these settings."""
+    """The options that give a command these settings, whatever the project's own are."""
+    said = settings.changed().keys() | project().config.keys()
     words = []
-    for key, value in settings.changed().items():
-        words += [_option(key), *([] if value is True else [str(value)])]
+    for setting in dataclasses.fields(settings):
+        value = getattr(settings, setting.name)
+        if setting.name in said and isinstance(value, bool):
+            words.append(_option(setting.name) if value else _negation(setting.name))
+        elif setting.name in said:
+            words += [_option(setting.name), str(value)]
     return words
 
 
 def _option(key: str) -> str:
     return f"--{key.replace('_', '-')}"
+
+
+def _negation(key: str) -> str:
+    return f"--no-{key.replace('_', '-')}"
 
 
 def parse_property(name: str) -> int:

@@ -12,7 +12,7 @@ from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.corpus import CorpusError, load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict, judge, rewritten
 from epochfuzz.harness.commands import github, options
-from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input
+from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.commands.drawing import Format, draw, refuse_too_long
 from epochfuzz.harness.commands.output import BadInput, console, print_json, print_table, write_file
 from epochfuzz.harness.commands.rerun import replay_by_subject
@@ -68,7 +68,7 @@ def replay(
             raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
         if subject is not None:
             return replay_by_subject(subject, cases, protocol, json=json)
-        judged_cases = [judge(each, protocol) for each in cases]
+        judged_cases = [judge(each, protocols_for(each, protocol)) for each in cases]
     if format_ is not None:
         _draw(judged_cases, format_, file)
     if trace:

@@ -24,8 +24,9 @@ from epochfuzz.harness.conform.subject import Answering, CheckedSubject, Command
 from epochfuzz.harness.search import expectations, generate
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import VERBS, event_text, parse_event, schedule_texts, verb_of
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.protocols import GENERATIONS, parse_protocol
 from epochfuzz.strategies.profiles import PHASES
+from epochfuzz.strategies.project import project
 from epochfuzz.strategies.schedules import simplest_first
 
 Factory = Callable[[], Subject]
@@ -41,15 +42,19 @@ _CLASSES = {kind: type(f"{kind.title()}", (NonConformance,), {"__doc__": "See No
 
 
 def conformance_test(
-    factory: Factory, *, protocol: str = "kip-320", judge: str = "lock-step", **config: Any
+    factory: Factory, *, protocol: str | None = None, judge: str = "lock-step", **config: Any
 ) -> type[TestCase]:
     """A test case that runs schedules on the subject that `factory` makes; it is made once, and reset for each.
 
-    `config` are settings of a partition, as in `replicas=3`. Raises ProtocolError, ConfigurationError and ValueError.
+    `config` are settings of a partition, as in `replicas=3`. Settings that are left out, and the protocol, are those of
+    the project (strategies/project.py), or the usual ones and `kip-320`. Raises ProtocolError, ConfigurationError and
+    ValueError.
 
         TestMyLog = conformance_test(MyLog, protocol="kip-320", replicas=3)
     """
-    setting = Setting(parse_protocol(protocol), Configuration(**config), JudgedBy(judge))
+    here = project()
+    chosen = next(iter(here.protocols), GENERATIONS["kip-320"]) if protocol is None else parse_protocol(protocol)
+    setting = Setting(chosen, Configuration(**{**here.config, **config}), JudgedBy(judge))
     subject = _Subject(factory)
     machine = type("Conformance", (_Machine,), {"setting": setting, "subject": subject})
 

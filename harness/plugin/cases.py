@@ -14,6 +14,7 @@ from epochfuzz.harness.cases.case import Case, CaseError, dump_case, load_case
 from epochfuzz.harness.cases.verdict import Verdict, judge, rewritten
 from epochfuzz.harness.plugin import hooks as pytest_plugin
 from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.strategies.project import project
 
 _TIMELINE_WIDTH = 100
 
@@ -31,7 +32,8 @@ class CaseFile(pytest.File):
             case = load_case(self.path)
         except CaseError as error:
             raise self.CollectError(str(error)) from None
-        protocols = pytest_plugin.protocols(self.config) or case.protocols
+        asked = pytest_plugin.protocols(self.config)
+        protocols = asked or case.protocols or [protocol.name for protocol in project().protocols]
         if not protocols:
             raise self.CollectError(
                 f"{self.path}: the case expects nothing of any protocol, which would test nothing; add one under expect"

@@ -56,6 +56,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse what cannot be used, and have the corpus collected where pytest is called without paths."""
+    _read_project(config)
     protocols(config)
     corpus = _corpus(config)
     for directory in corpus:
@@ -64,6 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         collected = [config.invocation_params.dir / argument for argument in config.args]
         config.args += [str(path) for path in corpus if not any(path.is_relative_to(other) for other in collected)]
+
+
+def pytest_unconfigure() -> None:
+    """What comes after pytest in this process is no longer about its rootdir."""
+    from epochfuzz.strategies.project import look_in
+
+    look_in(None)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile | None":
@@ -94,6 +102,17 @@ def protocols(config: pytest.Config) -> list[str]:
         return list({parse_protocol(text).name: None for text in texts})
     except ProtocolError as error:
         raise pytest.UsageError(f"--epochfuzz-protocol: {error}") from None
+
+
+def _read_project(config: pytest.Config) -> None:
+    """Have the project's defaults looked for from the rootdir on, wherever pytest was called. Raises UsageError."""
+    from epochfuzz.strategies.project import ProjectError, look_in, project
+
+    look_in(config.rootpath)
+    try:
+        project()
+    except ProjectError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def _corpus(config: pytest.Config) -> list[Path]:
