@@ -11,24 +11,30 @@ from typing import Annotated, Any
 import typer
 
 from epochfuzz.harness import extras
+from epochfuzz.harness.commands import completion
 from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration, ConfigurationError
-from epochfuzz.model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
+from epochfuzz.model.protocols import Protocol, ProtocolError, parse_protocol
 from epochfuzz.strategies.project import project
+
+
+def protocol_option(*names: str, help: str) -> Any:
+    """An option that names a protocol, which a shell can complete."""
+    return typer.Option(*names, autocompletion=completion.protocols, help=help)
+
 
 Protocols = Annotated[
     list[str],
-    typer.Option(
+    protocol_option(
         "--protocol",
         "-p",
-        autocompletion=lambda: list(GENERATIONS),
-        help="A generation (hw, kip-101, kip-279, kip-320), or one with mechanisms replaced, such as"
-        " kip-320:isr_expansion=high_watermark. Repeat it for several.",
+        help="A generation (hw, kip-101, kip-279, kip-320), a release (kafka-2.6.1), or one with mechanisms replaced,"
+        " such as kip-320:isr_expansion=high_watermark. Repeat it for several.",
     ),
 ]
 Property = Annotated[
-    str, typer.Option("--property", autocompletion=lambda: list(properties.NAMES), help="The property to break.")
+    str, typer.Option("--property", autocompletion=completion.property_names, help="The property to break.")
 ]
 Seed = Annotated[
     int | None, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same schedules. Drawn if left out.")

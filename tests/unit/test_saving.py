@@ -47,7 +47,9 @@ def test_what_is_there_already_is_not_saved_again_and_nothing_is_written_over(ep
 def test_with_new_a_known_flaw_is_not_saved_and_what_is_none_is(epochfuzz: Command) -> None:
     ended = epochfuzz(*WALK, "--protocol", "hw", "--protocol", UNFENCED, "--out", "found", "--new")
     assert ended.code == 1
-    assert {name.partition("-no")[0] for name in names("found") if "-no-" in name} == {"kip-320-truncation-high-watermark"}
+    assert {name.partition("-no")[0] for name in names("found") if "-no-" in name} == {
+        "kip-320-truncation-high-watermark"
+    }
     assert all(f"saved found/{name}" in ended.out for name in names("found"))
 
 
