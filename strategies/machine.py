@@ -118,6 +118,7 @@ class ReplicationMachine(EventMachine):
         self.executions = [Execution(protocol, self.scout.settings) for protocol in self.protocols]
         self.histories: list[list[str]] = [[] for _ in self.protocols]
         self.broken: PropertyBroken | None = None
+        self.occurred = b""  # the events that were enabled under one of them at least
         self._tried: list[Execution] = []  # copies of the executions, to try events on; none where one was applied
 
     def happened(self, verb: str, replica: str) -> None:
@@ -139,6 +140,7 @@ class ReplicationMachine(EventMachine):
                 if name and self.broken is None:
                     self.broken = failure_class(protocol, name)(protocol, name, history)
         if any(enabled):
+            self.occurred += bytes([event])
             self.happened(*event_text(event).split())
 
     def is_possible(self, event: int) -> bool:

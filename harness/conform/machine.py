@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from epochfuzz.harness.conform import wire
-from epochfuzz.harness.conform.drive import Setting
+from epochfuzz.harness.conform.block import Trial
+from epochfuzz.harness.conform.drive import Answers, Setting, Sighting
 from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.healing import heal
 from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.lockstep import LockStep
+from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.promises import Promises
 from epochfuzz.harness.conform.subject import Answering, CheckedSubject, CommandSubject, Subject
 from epochfuzz.harness.search import expectations, generate
@@ -56,7 +58,7 @@ def conformance_test(
     chosen = next(iter(here.protocols), GENERATIONS["kip-320"]) if protocol is None else parse_protocol(protocol)
     setting = Setting(chosen, Configuration(**{**here.config, **config}), JudgedBy(judge))
     subject = _Subject(factory)
-    machine = type("Conformance", (_Machine,), {"setting": setting, "subject": subject})
+    machine = type("Conformance", (ConformanceMachine,), {"setting": setting, "subject": subject})
 
     class ConformanceTest(machine.TestCase):  # type: ignore[misc, name-defined]
         """Runs the state machine."""
@@ -90,7 +92,7 @@ class _Subject:
         self._made = None
 
 
-class _Machine(RuleBasedStateMachine):
+class ConformanceMachine(RuleBasedStateMachine):
     """One example: a schedule, event by event."""
 
     setting: ClassVar[Setting]
@@ -98,7 +100,9 @@ class _Machine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sent = b""
+        self.sent = b""  # events
+        self._answers: Answers = []
+        self.nonconformity: Nonconformity | None = None  # the fault, once there is one
         self._judge = self.setting.judge()
         self._way = b""
         self._subject = self.subject.get()
@@ -124,8 +128,9 @@ class _Machine(RuleBasedStateMachine):
         number = parse_event(event)
         if not self._judge.advance(number):
             return
-        self._sent += bytes([number])
+        self.sent += bytes([number])
         applied, seen = self._answer(lambda: (self._subject.apply(event), self._subject.observe()))
+        self._answers.append((applied, seen))
         self._check(self._judge.judge(number, applied, seen))
 
     def next_event(self) -> st.SearchStrategy[str]:
@@ -157,7 +162,12 @@ class _Machine(RuleBasedStateMachine):
             if fault.kind is Kind.PROMISE and self._is_known(str(fault.field)):
                 continue
             self._failed = True
-            lines = [f"{fault.kind}: {fault.sentence}", f"after {', '.join(schedule_texts(self._sent)) or 'the reset'}"]
+            protocol, settings = self.setting.protocol, self.setting.settings
+            sighting, trial = Sighting(fault, self.sent), Trial(self.sent, settings)
+            self.nonconformity = Nonconformity(
+                protocol, sighting, self._answers, trial, shrunk_from=len(self.sent), seen=1, known_flaw=None
+            )
+            lines = [f"{fault.kind}: {fault.sentence}", f"after {', '.join(schedule_texts(self.sent)) or 'the reset'}"]
             raise _CLASSES[fault.kind]("\n".join([*lines, *filter(None, [fault.output])]))
 
     def _is_known(self, name: str) -> bool:

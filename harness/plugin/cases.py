@@ -1,6 +1,5 @@
 """Case files as pytest knows them: an item for each protocol, which fails with a drawing and not with a traceback."""
 
-import io
 import os
 import shlex
 from collections.abc import Iterator
@@ -15,8 +14,6 @@ from epochfuzz.harness.cases.verdict import Verdict, judge, rewritten
 from epochfuzz.harness.plugin import hooks as pytest_plugin
 from epochfuzz.harness.search.expectations import known_flaw
 from epochfuzz.strategies.project import project
-
-_TIMELINE_WIDTH = 100
 
 
 class NotAsExpected(Exception):
@@ -113,15 +110,10 @@ def _complaints(case: Case, verdict: Verdict) -> list[str]:
 
 def _timeline(case: Case, verdict: Verdict) -> str:
     """The run, drawn up to where it is no longer as expected."""
-    from rich.console import Console
-
+    from epochfuzz.harness.plugin.drawing import drawn
     from epochfuzz.harness.views.terminal import timeline
-    from epochfuzz.harness.views.unpadded import without_padding
 
-    drawing = io.StringIO()
-    console = Console(file=drawing, width=_TIMELINE_WIDTH, color_system=None, emoji=False)
-    console.print(timeline(replace(verdict.run, steps=verdict.run.steps[: _parts_after(case, verdict)])))
-    return without_padding(drawing.getvalue())
+    return drawn(timeline(replace(verdict.run, steps=verdict.run.steps[: _parts_after(case, verdict)])))
 
 
 def _parts_after(case: Case, verdict: Verdict) -> int:

@@ -5,6 +5,8 @@ a case: what replays cases is in pytest_cases.py, and imported when the first on
 """
 
 import re
+import sys
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +15,10 @@ import pytest
 if TYPE_CHECKING:
     from epochfuzz.harness.plugin.cases import CaseFile
 
+SAVED = "epochfuzz-cases"
 HYPOTHESIS_PROFILES = ("dev", "ci", "nightly")
 
+_MACHINES = {"epochfuzz.strategies.machine", "epochfuzz.harness.conform.machine"}
 _KEYS_OF_A_CASE = {"schema", "id", "events"}
 _BEGINNING = 1 << 16  # characters, in which a case has all its keys; other people's YAML may be of any size
 
@@ -39,6 +43,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--epochfuzz-rewrite",
         action="store_true",
         help="write what replay gives into the case files, as what they expect",
+    )
+    group.addoption(
+        "--epochfuzz-save",
+        action="store_true",
+        help=f"save the case of each failure of a state machine or a conformance test in {SAVED}/ below the rootdir",
     )
 
 
@@ -89,6 +98,22 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile 
     from epochfuzz.harness.plugin.cases import CaseFile
 
     return CaseFile.from_parent(parent, path=file_path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Have the failure of a machine end with what happened, and with its case."""
+    report = yield
+    add_section = getattr(report.longrepr, "addsection", None)  # there is none where only a line is shown
+    if call.excinfo is not None and add_section is not None and not _MACHINES.isdisjoint(sys.modules):
+        from epochfuzz.harness.plugin.failures import sections
+
+        directory = item.config.rootpath / SAVED if item.config.getoption("epochfuzz_save") else None
+        for title, text in sections(call.excinfo.value, directory):
+            add_section(f"epochfuzz: {title}", text, sep="-")
+    return report
 
 
 def protocols(config: pytest.Config) -> list[str]:

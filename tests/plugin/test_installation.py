@@ -4,6 +4,8 @@ no more than it says.
 
 import importlib.metadata
 import os
+import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -12,8 +14,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.distributions import distributions_needed, project_table
+from tests.documents.pages import blocks, named
 
 ROOT = Path(__file__).parents[2]
 OWN_PACKAGES = ("model", "harness", "strategies")
@@ -52,9 +56,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ended(*words: object, python: object = sys.executable, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """How a Python ended, for which nothing is installed but what is installed."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [str(python), *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, env=clean_environment())
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment without what leads Python elsewhere than to what is installed."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def run(*words: object, python: object = sys.executable, cwd: Path = ROOT) -> str:
@@ -175,6 +183,30 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     assert result.stderr.endswith(f"not installed: pip install 'epochfuzz[{extra}]'\n")
     assert result.stderr.count("\n") == 1
     assert not (project / "tonight").exists()
+
+
+def test_the_workflow_of_the_install_page_runs_as_written(wheel: Path, bare_python: Path, project: Path) -> None:
+    (page,) = (block for block in blocks(named("install.md"), "yaml") if block.notes["file"].startswith(".github/"))
+    workflow = yaml.safe_load(page.text)
+    assert set(workflow[True]) == {"push", "pull_request", "schedule"}  # YAML takes `on` for true
+    (project / "wheels").mkdir()
+    shutil.copy(wheel, project / "wheels")
+    run("-m", "ensurepip", "--default-pip", python=bare_python)
+    environment = clean_environment() | {
+        "PATH": f"{bare_python.parent}{os.pathsep}{os.environ['PATH']}",
+        # What pip would get from the index is there already, and what takes ten minutes is to take a second.
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_DEPS": "1",
+        "PIP_FORCE_REINSTALL": "1",
+        "CI": "true",
+    }
+    for step in workflow["jobs"]["epochfuzz"]["steps"]:
+        if "run" in step:
+            command = ["bash", "-e", "-c", step["run"].replace("--for 10m", "--for 1s")]
+            result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=project, env=environment)
+            assert result.returncode == 0, f"{step}\n{result.stdout}{result.stderr}"
+        else:
+            assert re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"])
 
 
 def test_editors_and_type_checkers_find_what_is_installed_from_the_repository() -> None:
