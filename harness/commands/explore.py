@@ -15,7 +15,7 @@ from epochfuzz.model.events import schedule_texts
 def explore(
     *,
     settings: Configuration,
-    protocol: Annotated[str, typer.Option("--protocol", "-p", help="The protocol to search.")],
+    protocol: Annotated[str, options.protocol_option("--protocol", "-p", help="The protocol to search.")],
     property_: options.Property = "no-committed-loss",
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="The longest schedule to look at.")] = None,
     memory: Annotated[float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB.")] = 4.0,
