@@ -55,7 +55,10 @@ def decision(controller: ControllerScene) -> tuple[str, str]:
 
 
 def breaks(run: Run) -> str:
-    """What a run broke and may not, and where: `breaks no-divergence at step 9`; empty where it broke nothing."""
+    """What a run broke and may not, and where: `breaks no-divergence at step 9`; empty where it broke nothing.
+
+    What is judged once the schedule is over is broken after its last step.
+    """
     return f"breaks {_first_broken(run, run.broken)}" if run.broken else ""
 
 
@@ -77,4 +80,6 @@ def no_parting(runs: tuple[Run, ...]) -> str:
 
 
 def _first_broken(run: Run, properties: list[str]) -> str:
-    return ", ".join(f"{name} at step {run.first_broken[name]}" for name in properties)
+    return ", ".join(
+        f"{name} {'after' if name == 'convergence' else 'at'} step {run.first_broken[name]}" for name in properties
+    )

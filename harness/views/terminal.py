@@ -88,7 +88,8 @@ def _add_step(table: Table, moment: Moment, runs: tuple[Run, ...]) -> None:
     rule, body = _step(moment, runs)
     applied = any(scene.applied for scene in moment.scenes)
     table.add_row(_Line(), _Line(), rule)
-    table.add_row(Text(str(moment.number), ASIDE), Text(moment.event, NAME if applied else ASIDE), body)
+    number = moment.label if moment.is_step else ""
+    table.add_row(Text(number, ASIDE), Text(moment.event, NAME if applied else ASIDE), body)
 
 
 def _step(moment: Moment, runs: tuple[Run, ...]) -> tuple[RenderableType, RenderableType]:

@@ -37,13 +37,15 @@ class Run:
     """A schedule as it went under one protocol.
 
     `first_broken` gives, for each property that broke, the number of the event after which it first did; for
-    `convergence`, which is judged once the schedule is over, that is the last event.
+    `convergence`, which is judged once the schedule is over, that is the last event; it is judged of `healed`, what
+    the partition comes to when all faults stop there.
     """
 
     protocol: Protocol
     settings: Configuration
     start: state.Partition
     steps: tuple[Step, ...]
+    healed: state.Partition
     first_broken: dict[str, int]
     fingerprint: str
 
@@ -54,10 +56,18 @@ class Run:
 
         return narrate(self)
 
+    @cached_property
+    def ending(self) -> "Scene":
+        """What there is to see and to say once the schedule is over and all faults have stopped."""
+        from epochfuzz.harness.witness.scenes import narrate_ending
+
+        return narrate_ending(self)
+
     @property
     def told(self) -> str:
-        """The run in words: a sentence for each step, numbered."""
-        return " ".join(f"({scene.number}) {scene.sentence}" for scene in self.scenes[1:])
+        """The run in words: a sentence for each step, numbered, and one for the end if that is what it breaks."""
+        sentences = [f"({scene.number}) {scene.sentence}" for scene in self.scenes[1:]]
+        return " ".join([*sentences, self.ending.sentence] if "convergence" in self.first_broken else sentences)
 
     @property
     def broken(self) -> list[str]:
@@ -100,6 +110,7 @@ def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration)
         first_broken |= dict.fromkeys(newly_broken, number)
         _note(trace, event_text(event), applied, observe(p), newly_broken)
         steps.append(Step(number, event, applied, p.copy(), newly_broken))
-    if not execution.converges():
+    healed, converges = execution.healed()
+    if not converges:
         first_broken["convergence"] = len(steps)
-    return Run(protocol, settings, start, tuple(steps), first_broken, trace.hexdigest())
+    return Run(protocol, settings, start, tuple(steps), healed, first_broken, trace.hexdigest())

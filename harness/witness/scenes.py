@@ -13,9 +13,11 @@ from epochfuzz.harness.witness.replay import Run, Step
 from epochfuzz.model import controller, log, replication
 from epochfuzz.model.events import REPLICA_NAMES, event_text
 from epochfuzz.model.observation import log_entries, members, replica_name
+from epochfuzz.model.properties import BY_NAME
 from epochfuzz.model.state import NONE, Phase, State
 
 START = "start"  # stands for an event in the scene before the first one
+HEALED = "healed"  # and in the one after the last, see narrate_ending
 
 
 class Role(Enum):
@@ -126,6 +128,17 @@ def narrate(run: Run) -> tuple[Scene, ...]:
         scenes.append(_scene(before, step, event_text(step.event), clauses))
         before = step.state
     return tuple(scenes)
+
+
+def narrate_ending(run: Run) -> Scene:
+    """The scene of what `convergence` is judged by: the partition after model/healing.py, and what differs in it."""
+    before = run.steps[-1].state if run.steps else run.start
+    differing = tuple(each.removeprefix("healed, ") for each in BY_NAME["convergence"].breaches(run.healed))
+    clauses = ("all faults stop: every replica is up, learns what was decided and fetches until nothing moves",)
+    broken = ("convergence",) if "convergence" in run.first_broken else ()
+    agreeing = "all logs and high watermarks agree"
+    step = Step(len(run.steps) + 1, 0, True, run.healed, broken)
+    return _scene(before, step, HEALED, (*clauses, *(differing or (agreeing,))))
 
 
 def as_sentence(clauses: Iterable[str]) -> str:

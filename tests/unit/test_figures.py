@@ -138,6 +138,17 @@ def test_a_trace_in_tla_has_a_state_for_the_start_and_one_for_each_event():
     assert "    \\* 9 notify B: B becomes leader of epoch 1; m0 is lost: it was readable on A at offset 0, and" in lines
 
 
+def test_drawings_end_with_the_healed_state_where_convergence_is_broken():
+    schedule = "produce A, elect B, notify B, produce B, elect A, catch_up A, produce A"
+    story = story_of(run(schedule, "kip-101"), run(schedule))
+    said = texts(ET.fromstring(svg.drawing(story, "unequal")))
+    assert "healed" in said
+    assert "\u2716 BROKEN: convergence" in said
+    kip_101 = mermaid.sequence_diagram(story).partition("else under hw")[0]
+    assert "note over A,B: healed: All faults stop" in kip_101
+    assert kip_101.splitlines()[-2].strip() == "note over A,B: BROKEN: convergence"
+
+
 @settings(max_examples=40, deadline=None)
 @given(ANY_SCHEDULE, st.sampled_from(sorted(GENERATIONS)))
 def test_whatever_happens_every_drawing_is_valid(schedule, protocol):

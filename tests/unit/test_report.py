@@ -10,6 +10,7 @@ from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.search.estimate import Discovery, Estimate
 from epochfuzz.harness.views.report import from_cases, html
 from epochfuzz.harness.views.report.page import BROKEN, HELD, KNOWN, Cell, CoverageSection
+from epochfuzz.model.events import parse_schedule
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 M1_LOSS = load_case(DOCUMENTS / "m1-loss.yaml")
@@ -63,6 +64,13 @@ def test_every_step_says_what_it_did_under_both_protocols():
     assert "B cuts m1: its high watermark was 1, although m1 was committed on A" in said
     assert "BROKEN: no-committed-loss, no-acked-loss" in said
     assert "epochfuzz replay" in said
+
+
+def test_a_case_that_does_not_converge_ends_with_the_healed_state():
+    events = parse_schedule("produce A, elect B, notify B, produce B, elect A, catch_up A, produce A".split(", "))
+    unequal = replace(M1_LOSS, events=events, expect={"kip-101": Expectation(("convergence",))}, states=())
+    said = words(html.render(page_of(unequal)))
+    assert "until nothing moves; at offset 0 A has m0 and B has m1. \u2716 BROKEN: convergence" in said
 
 
 def test_what_a_case_says_is_text_and_never_markup():
