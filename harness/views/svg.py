@@ -86,7 +86,8 @@ class _Sheet:
         ends = {"x1": str(_MARGIN), "x2": f"{self.width - _MARGIN}", "y1": f"{start + 6:g}", "y2": f"{start + 6:g}"}
         ET.SubElement(self.body, "line", {**ends, "class": "rule"})
         top = self.y + _LEADING
-        panel.text(self.body, _MARGIN, top, f"{moment.number}  {moment.event}" if moment.is_step else moment.event, "event")
+        title = f"{moment.number}  {moment.event}" if moment.is_step else moment.event
+        panel.text(self.body, _MARGIN, top, title, "event")
         if moment.parts:
             panel.text(self.body, _MARGIN, top + 20, f"\u25c6 {captions.PARTING}", "banner")
         ends_at = [self._scene(scene, i, moment.shows_both, self.y) for i, scene in enumerate(moment.scenes)]
