@@ -11,7 +11,8 @@ LEGEND = (
     " Dashed: neither.",
     "+ appended in this step. \u2713 committed in this step. Crossed out: cut. Octagon with !: a record that was"
     " promised to a client and is not where it belongs.",
-    "Filled square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: answer in flight.",
+    "Filled square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: answer in flight."
+    " Underlined: changed by this step.",
 )
 
 # What a replica does, and since when; a comma goes between where the first part ends with a name.
