@@ -15,6 +15,7 @@ from epochfuzz.harness.commands import (
     explore,
     fuzz,
     new_case,
+    play,
     replay,
     report,
     selftest,
@@ -37,6 +38,7 @@ _ORDER = (
     "campaign",
     "replay",
     "report",
+    "play",
     "new-case",
     "shrink",
     "corpus",
@@ -67,6 +69,7 @@ app = typer.Typer(
 app.command("fuzz", cls=Command)(fuzz.fuzz)
 app.add_typer(campaign.app, name="campaign")
 app.command("replay", cls=Command)(replay.replay)
+app.command("play", cls=Command)(play.play)
 app.command("report", cls=Command)(report.report)
 app.command("shrink", cls=Command)(shrink.shrink)
 app.add_typer(corpus.app, name="corpus")

@@ -80,9 +80,11 @@ def explore(
     report: Callable[[SearchProgress], None] = lambda progress: None,
     holding: Sequence[Protocol] = (),
     met: np.ndarray = _NOTHING,
+    after: bytes = b"",
 ) -> Exploration:
     """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
 
+    It starts where the schedule `after` leads, and is what comes after that.
     `depth` bounds the length of schedules, `memory` (bytes) the states kept. `report` is called now and then. With
     protocols that are to be `holding`, a schedule counts only if at no event any of them breaks any property, and all
     of them converge at its end: they run side by side, and a state of the search is one of each. In `met`, if it is of
@@ -92,7 +94,9 @@ def explore(
     not break the property when it is replayed.
     """
     protocols = (protocol, *holding)
-    starts = [state.initial(each, settings) for each in protocols]
+    starts = [Execution(each, settings, after).state for each in protocols]
+    for p in starts:
+        forget_superseded(p)
     layout = packing.layout_for(starts)
     visited = Visited(layout.words * len(starts), memory)
     alphabet = np.frombuffer(possible_events(*starts), np.uint8)
@@ -112,10 +116,10 @@ def explore(
         )  # fmt: skip
         transitions += applied
         if found == _DOES_NOT_FIT:
-            _raise_does_not_fit(protocols, settings, layout, visited.schedule_to(row))
+            _raise_does_not_fit(protocols, settings, layout, after + visited.schedule_to(row))
         if found != _NOT_FOUND:
             shortest = visited.schedule_to(found)
-            _confirm(protocols, settings, wanted, shortest)
+            _confirm(protocols, settings, wanted, after + shortest)
             return Exploration(visited.size, transitions, level, False, shortest, False)
         if row < stop and not visited.grow():
             return Exploration(visited.size, transitions, level, False, None, True)
@@ -201,7 +205,7 @@ def unpack(keys, row, tables, views, slot):  # type: ignore[no-untyped-def]
 
 @kernel
 def add_root(views, tables, keys, table):  # type: ignore[no-untyped-def]
-    """Enter the starting state as row 0."""
+    """Enter the state from which the search starts as row 0."""
     pack(views, 0, tables, keys, 0)
     table[find_slot(keys, 0, keys, table)] = 1
     return 1

@@ -140,8 +140,8 @@ def test_a_trace_in_tla_has_a_state_for_the_start_and_one_for_each_event():
 
 def test_words_that_a_step_changed_are_marked():
     scenes = narrate(run("produce A, fetch B, receive B, elect B"))
-    figures = [ET.fromstring(svg.figure(scene, 1)) for scene in scenes]
-    changed = [[each.text for each in figure.iter() if "changed" in each.get("class", "").split()] for figure in figures]
+    figures = [[*ET.fromstring(svg.figure(scene, 1)).iter()] for scene in scenes]
+    changed = [[each.text for each in figure if "changed" in each.get("class", "").split()] for figure in figures]
     assert changed == [
         [],
         ["LEO 0\u21921"],
