@@ -1,7 +1,7 @@
 """A position: a schedule, how far into it one looks, under what, and which other ways were left; all in an address."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,7 +14,7 @@ from epochfuzz.model.protocols import GENERATIONS, Protocol, ProtocolError, pars
 MOST_PROTOCOLS = 24
 MOST_BRANCHES = 8  # the oldest is forgotten
 
-_SETTINGS = {setting.name: type(setting.default) for setting in fields(Configuration)}
+_SETTINGS = vars(Configuration())
 _KEYS = ("case", "protocol", *_SETTINGS, "events", "step", "branch")
 
 
@@ -127,7 +127,7 @@ def _step(texts: list[str], length: int) -> int:
 
 
 def _setting(key: str, text: str) -> Any:
-    kind = _SETTINGS[key]
-    if kind is bool:
-        return {"true": True, "false": False}.get(text, text)  # which Configuration refuses
-    return int(text) if kind is int and text.isascii() and text.isdigit() and len(text) <= 4 else text
+    if isinstance(_SETTINGS[key], bool):
+        return {"true": True, "false": False}.get(text, text)  # Configuration refuses what is neither
+    is_number = isinstance(_SETTINGS[key], int) and text.isascii() and text.isdigit() and len(text) <= 4
+    return int(text) if is_number else text

@@ -1,14 +1,13 @@
 """The report in a real browser: it steps by key and click, fits a phone, prints whole, and loads nothing."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
@@ -17,18 +16,6 @@ from epochfuzz.harness.views.report import from_cases, html
 CORPUS = Path(__file__).parents[2] / "corpus"
 CASES = [CORPUS / "documents" / "m1-loss.yaml", CORPUS / "history" / "kafka-6880-zombie-replica.yaml"]
 ENVIRONMENT = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip("no Chromium is installed; sudo apt-get install chromium")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")
