@@ -1,5 +1,8 @@
 """`epochfuzz play`: a schedule tried out in a browser."""
 
+import contextlib
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -70,13 +73,15 @@ def play(
         server = listen(application, port)
     except OSError as error:
         raise BadInput(
-            f"--port: {port} cannot be had ({error.strerror}): name another, or 0 for any that is free"
+            f"--port: {port} cannot be had ({os.strerror(error.errno or 0)}): name another, or 0 for any that is free"
         ) from None
     address = f"http://{HOST}:{server.port}/"
-    console(json).print(f"play at {address} (Ctrl-C ends it)", markup=False, soft_wrap=True)
-    if json:
-        print_json({"address": address, "protocols": [each.name for each in protocols]})
-    server.serve_forever()  # which Ctrl-C ends
+    with contextlib.suppress(KeyboardInterrupt):
+        console(json).print(f"play at {address} (Ctrl-C ends it)", markup=False, soft_wrap=True)
+        if json:
+            print_json({"address": address, "protocols": [each.name for each in protocols]})
+            sys.stdout.flush()
+        server.serve_forever()
     application.searches.cancel()
     return Exit.AS_EXPECTED
 

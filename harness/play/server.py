@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment
 from werkzeug.datastructures import MultiDict
-from werkzeug.exceptions import BadRequest, Forbidden, HTTPException, NotFound
+from werkzeug.exceptions import BadRequest, Forbidden, HTTPException, NotFound, SecurityError
 from werkzeug.routing import Map, Rule
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.utils import redirect
@@ -89,6 +89,8 @@ class Application:
         request.max_content_length = request.max_form_memory_size = _MOST_BYTES
         try:
             response = self._answered(request)
+        except SecurityError:
+            response = Response("this is epochfuzz play, and not who was asked for\n", 400, mimetype="text/plain")
         except HTTPException as error:
             response = self._mistake(error)
         response.headers.update(_HEADERS)
