@@ -68,7 +68,7 @@ def play(
     start = Position(protocols, settings)
     if opened is not None:
         start = Position(protocols, opened.settings, opened.events, len(opened.events), case=opened.id)
-    application = Application(start, directory)
+    application = Application(start, directory.resolve())
     try:
         server = listen(application, port)
     except OSError as error:

@@ -22,6 +22,7 @@ from epochfuzz.harness.play import board
 from epochfuzz.harness.play.ahead import ANY, BUDGETS, MEMORY, CannotSearch, Search, Searches
 from epochfuzz.harness.play.position import BadPosition, Position, parse, spelled
 from epochfuzz.harness.play.saving import CannotSave, IsThere, save
+from epochfuzz.harness.views import svg
 from epochfuzz.harness.views.report import html
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import ACKS, Configuration
@@ -66,6 +67,7 @@ def _environment() -> Environment:
         "any_property": ANY,
         "budgets": BUDGETS,
         "gibibytes": MEMORY >> 30,
+        "least_width": svg.least_width,
         "listed": board.listed,
         "properties": properties.NAMES,
     }

@@ -14,7 +14,7 @@ from epochfuzz.harness.witness.scenes import Cell, Missing, ReplicaScene, Role, 
 CELL = 48  # pixels from one offset to the next
 _BOX = 40
 _HEIGHT = 30
-_LEFT = 138  # for names and roles
+_LEFT = 146  # for names and roles
 _RIGHT = 34  # for half a mark
 _TOP = 40  # for the controller's view and the offsets
 _ROW = 86
