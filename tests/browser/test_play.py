@@ -261,6 +261,20 @@ def test_light_and_dark_follow_the_reader(page: Page, address: str) -> None:
     assert grounds == ["rgb(255, 255, 255)", "rgb(18, 22, 28)"]
 
 
+def test_a_server_that_has_ended_is_missed(browser: Browser, directory: Path) -> None:
+    server = listen(Application(Position(), directory), 0)
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    left = browser.new_page()
+    left.goto(f"http://127.0.0.1:{server.port}/")
+    expect(left.locator("#lost")).to_be_hidden()
+    server.shutdown()
+    serving.join()
+    click(left, "produce A")
+    expect(left.locator("#lost")).to_contain_text("does not answer any more")
+    left.close()
+
+
 def test_without_a_script_links_lead_from_step_to_step(browser: Browser, address: str) -> None:
     plain = browser.new_page(java_script_enabled=False)
     plain.goto(address)

@@ -4,11 +4,14 @@
 
 const page = () => document.querySelector("main");
 let search = null; // the number of the one that is running
+let visits = 0;
 
 async function visit(address, remember = true) {
   stop();
-  const response = await fetch(address);
+  const visit = ++visits;
+  const response = await ask(address);
   const text = await response.text();
+  if (visit !== visits) return; // a later one is on its way
   const next = new DOMParser().parseFromString(text, "text/html");
   const focused = document.activeElement?.id;
   const opened = new Map([...document.querySelectorAll("details[id]")].map((each) => [each.id, each.open]));
@@ -19,6 +22,15 @@ async function visit(address, remember = true) {
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   say();
   prepare();
+}
+
+async function ask(address, options) {
+  try {
+    return await fetch(address, options);
+  } catch {
+    document.getElementById("lost").hidden = false;
+    return new Promise(() => {}); // nothing more comes of this
+  }
 }
 
 // For those who listen: the step, and what it did.
@@ -62,11 +74,10 @@ function prepare() {
     event.preventDefault();
     save(event.target, event.submitter);
   });
-  page().querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
 async function post(address, form = new FormData()) {
-  const response = await fetch(address, { method: "POST", body: new URLSearchParams(form) });
+  const response = await ask(address, { method: "POST", body: new URLSearchParams(form) });
   if (response.ok) return response.json();
   const text = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("mistake");
   return { answer: text?.textContent ?? `epochfuzz answered ${response.status}` };
@@ -91,7 +102,7 @@ async function start(form) {
   if (begun.search === undefined) return busy(box, false, begun.answer);
   search = begun.search;
   while (search === begun.search) {
-    const response = await fetch(`/search/${begun.search}`);
+    const response = await ask(`/search/${begun.search}`);
     if (search !== begun.search) return;
     const seen = response.ok ? await response.json() : { answer: "A later search took the place of this one." };
     if (seen.answer) {
