@@ -35,14 +35,14 @@ class Execution:
         """The set of properties that are broken now, but for those that are judged at the end."""
         return self._rules.broken_now(self.state)
 
-    def healed(self) -> tuple[Partition, bool]:
-        """What the partition would come to if all faults stopped now, and whether its replicas agree then."""
+    def healed(self) -> tuple[Partition, int]:
+        """What the partition would come to if all faults stopped now, and the set of properties broken then."""
         p = self.state.copy()
-        return p, not self._rules.non_convergence(p)
+        return p, CONVERGENCE if self._rules.non_convergence(p) else 0
 
     def converges(self) -> bool:
         """Whether the partition would come to agree if all faults stopped now; it stays as it is."""
-        return self.healed()[1]
+        return self.healed()[1] == 0
 
     def breaks(self, wanted: int) -> bool:
         """Whether one of a set of properties is broken, `convergence` judged as if this were the end."""

@@ -80,6 +80,7 @@ def explore(
     report: Callable[[SearchProgress], None] = lambda progress: None,
     holding: Sequence[Protocol] = (),
     met: np.ndarray = _NOTHING,
+    *,
     after: bytes = b"",
 ) -> Exploration:
     """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.

@@ -2,6 +2,7 @@
 
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role
+from epochfuzz.model.properties import BY_NAME
 
 PARTING = "here they part"
 
@@ -75,12 +76,12 @@ def verdict(run: Run) -> str:
 
 def no_parting(runs: tuple[Run, ...]) -> str:
     """What there is to say of two runs that look the same at every step."""
-    if any("convergence" in run.first_broken for run in runs):
+    if any(run.ends_broken for run in runs):
         return "They do not part in these steps: convergence is judged after them, once all faults have stopped."
     return "They do not part."
 
 
 def _first_broken(run: Run, properties: list[str]) -> str:
     return ", ".join(
-        f"{name} {'after' if name == 'convergence' else 'at'} step {run.first_broken[name]}" for name in properties
+        f"{name} {'after' if BY_NAME[name].at_end else 'at'} step {run.first_broken[name]}" for name in properties
     )

@@ -14,7 +14,7 @@ from epochfuzz.harness.witness.replay import Run, Step
 from epochfuzz.model import controller, log, replication
 from epochfuzz.model.events import REPLICA_NAMES, event_text
 from epochfuzz.model.observation import log_entries, members, replica_name
-from epochfuzz.model.properties import BY_NAME
+from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.state import NONE, Phase, State
 
 START = "start"  # stands for an event in the scene before the first one
@@ -142,9 +142,10 @@ def narrate(run: Run) -> tuple[Scene, ...]:
 def narrate_ending(run: Run) -> Scene:
     """The scene of what `convergence` is judged by: the partition after model/healing.py, and what differs in it."""
     before = run.steps[-1].state if run.steps else run.start
-    differing = tuple(each.removeprefix("healed, ") for each in BY_NAME["convergence"].breaches(run.healed))
+    judged = [each for each in PROPERTIES if each.at_end]
+    differing = tuple(text.removeprefix("healed, ") for each in judged for text in each.breaches(run.healed))
     clauses = ("all faults stop: every replica is up, learns what was decided and fetches until nothing moves",)
-    broken = ("convergence",) if "convergence" in run.first_broken else ()
+    broken = tuple(each.name for each in judged if each.name in run.first_broken)
     agreeing = "all logs and high watermarks agree"
     step = Step(len(run.steps) + 1, 0, True, run.healed, broken)
     return _scene(before, step, HEALED, (*clauses, *(differing or (agreeing,))))

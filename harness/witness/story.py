@@ -32,7 +32,7 @@ class Parting:
 class Moment:
     """One step of a story: its scene under each protocol, or the only one there is to see if all look the same.
 
-    Where `convergence` is broken, the last moment is no step, but what comes of the partition when all faults stop.
+    Where a property that is judged at the end is broken, the last moment is no step, but the partition healed.
     """
 
     number: int
@@ -81,7 +81,7 @@ def story_of(run: Run, *beside: Run) -> Story:
     partings = filter(None, (parting(run, other) for other in beside))
     parts_at = min(partings, key=lambda each: each.number, default=None)
     steps = [*zip(*(each.scenes[1:] for each in runs), strict=True)]
-    if any("convergence" in each.first_broken for each in runs):
+    if any(each.ends_broken for each in runs):
         steps.append(tuple(each.ending for each in runs))
     return Story(runs, run.scenes[0], tuple(_moment(scenes, parts_at) for scenes in steps), parts_at)
 
