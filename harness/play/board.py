@@ -1,6 +1,6 @@
 """A board: all that there is to see at a position, and where a click leads from there."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -164,7 +164,7 @@ class Board:
     def choices(self) -> dict[str, tuple[Choice, ...]]:
         """The events that can happen here, by replica."""
         position, settings = self.position, self.position.settings
-        here = replacing_ending(position)
+        here = position.on_schedule
         following = position.events[position.step : position.step + 1]
         chosen: dict[str, list[Choice]] = {name: [] for name in REPLICA_NAMES[: settings.replicas]}
         for event in settings.alphabet():
@@ -210,11 +210,6 @@ class Board:
         return [(run.protocol.name, run.steps[number - 1].state if number else run.start) for run in self.runs]
 
 
-def replacing_ending(position: Position) -> Position:
-    """A position that is no further than the schedule: what comes of it when all faults stop is no place to go on."""
-    return position.at(min(position.step, len(position.events)))
-
-
 def broken_by(position: Position, protocol: Protocol, settings: Configuration) -> dict[str, int]:
     """What the events that led to a position broke under a protocol, and at which step."""
     return replayed(position.here, protocol, settings).first_broken
@@ -224,8 +219,3 @@ def names(protocols: Iterable[str]) -> str:
     """Names as in a sentence."""
     *others, last = protocols
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def listed(events: Sequence[str]) -> str:
-    """Events as in a sentence."""
-    return ", ".join(events)

@@ -41,6 +41,11 @@ class Position:
         """The events that led here."""
         return self.events[: self.step]
 
+    @property
+    def on_schedule(self) -> "Position":
+        """This, or the last step where this is beyond it: what comes of a schedule when faults stop leads nowhere."""
+        return self.at(min(self.step, len(self.events)))
+
     def query(self) -> str:
         """The one spelling of the address; `parse` reads it back."""
         pairs: list[tuple[str, Any]] = [("case", self.case)] if self.case else []

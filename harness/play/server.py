@@ -4,6 +4,7 @@ Any page in the same browser can send requests here. One that calls itself by a 
 out by the Host header; one that would have something written or computed, by the Origin header.
 """
 
+import json
 import socket
 from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass, field, fields
@@ -68,7 +69,6 @@ def _environment() -> Environment:
         "budgets": BUDGETS,
         "gibibytes": MEMORY >> 30,
         "least_width": svg.least_width,
-        "listed": board.listed,
         "properties": properties.NAMES,
     }
     environment.filters |= {"names": board.names, "spelled": spelled}
@@ -138,7 +138,7 @@ class Application:
 
     def _search(self, request: Request) -> Response:
         form = request.form
-        position = board.replacing_ending(_position(_query(form)))
+        position = _position(_query(form)).on_schedule
         protocol = next((each for each in position.protocols if each.name == form.get("under")), None)
         if protocol is None:
             raise BadRequest(f"{form.get('under')!r} is none of the protocols here")
@@ -195,8 +195,6 @@ def _position(arguments: MultiDict[str, str]) -> Position:
 
 
 def _json(document: dict[str, Any]) -> Response:
-    import json
-
     return Response(json.dumps(document), mimetype="application/json")
 
 
