@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from epochfuzz.harness.search.estimate import CONFIDENCE, Discovery
@@ -21,8 +21,14 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # pygal's, with the date
 
 def render(page: Page) -> str:
     """The text of the HTML file."""
+    return environment().get_template("report.html").render(page=page)
+
+
+def environment(*packages: str) -> Environment:
+    """The templates of the report, and those of packages that show what it does in other pages."""
+    loaders = [PackageLoader(package) for package in (*packages, "epochfuzz.harness.views.report")]
     environment = Environment(
-        loader=PackageLoader("epochfuzz.harness.views.report"),
+        loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -31,7 +37,7 @@ def render(page: Page) -> str:
     environment.globals |= {"captions": captions, "figure": _figure, "plot": _plot, "style": Markup(svg.style())}
     environment.globals["confidence"] = CONFIDENCE
     environment.filters |= {"odds": _odds, "breakable": _breakable}
-    return environment.get_template("report.html").render(page=page)
+    return environment
 
 
 def _figure(scene: Scene, columns: int) -> Markup:
