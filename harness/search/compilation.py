@@ -23,6 +23,7 @@ import numba
 from numba.extending import register_jitable
 
 from epochfuzz import model
+from epochfuzz.harness.search.interpretation import NUMPY, interpreted
 from epochfuzz.model import program
 from epochfuzz.model.protocols import Protocol
 
@@ -49,6 +50,8 @@ _MODULES = (
 _CALLED_MODULES = ("epoch_cache", "healing", "processes", "truncation")
 _CALLED = ("learn", "remember_readable")
 
+_IS_OFF = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+
 _kernels: list[Callable[..., Any]] = []
 
 
@@ -59,9 +62,11 @@ def kernel(function: _Function) -> _Function:
 
 
 def compiled(function: Callable[..., Any], protocols: Iterable[Protocol] = ()) -> Any:
-    """A kernel as machine code, for some protocols: those of the broken set need rules with their defects in them."""
+    """A kernel as machine code, or as Python where Numba is switched off, for some protocols: those of the broken set
+    need rules with their defects in them."""
     with_defects = any(protocol.defect for protocol in protocols)
-    return getattr(_program(with_defects), program.flat_name(function))
+    made = getattr(_program(with_defects), program.flat_name(function))
+    return interpreted(made) if _IS_OFF else made
 
 
 def is_compiled(name: str) -> bool:
@@ -108,9 +113,12 @@ def _digest(sources: Iterable[Path]) -> str:
 def _program(with_defects: bool) -> ModuleType:
     """The module of all kernels, written unless an earlier run has; or not written at all where it cannot be kept."""
     directory = cache_directory()
-    if directory is None:
+    if directory is None or _IS_OFF:
         module = ModuleType("epochfuzz_kernels")
         exec(_source(with_defects, kept=False), module.__dict__)
+        if _IS_OFF:
+            module.np = NUMPY  # type: ignore[attr-defined]
+            print("epochfuzz: NUMBA_DISABLE_JIT is set: nothing is compiled, and takes long", file=sys.stderr)
         return module
     numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]
     name = "kernels"
