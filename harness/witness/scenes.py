@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from epochfuzz.harness.witness import refusal, sentences
+from epochfuzz.harness.witness.change import Change
 from epochfuzz.harness.witness.replay import Run, Step
 from epochfuzz.model import controller, log, replication
 from epochfuzz.model.events import REPLICA_NAMES, event_text
@@ -119,7 +120,7 @@ def narrate(run: Run) -> tuple[Scene, ...]:
     for step in run.steps:
         readable_on = {**_readable(step.state), **readable_on}
         if step.applied:
-            change = sentences.Change(before, step.event, step.state, readable_on, step.newly_broken)
+            change = Change(before, step.event, step.state, readable_on, step.newly_broken)
             clauses = sentences.clauses(change)
         else:
             clauses = (f"not enabled: {refusal.why_not(before, step.event)}",)

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epochfuzz.harness.witness import refusal, sentences
+from epochfuzz.harness.witness.change import Change
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import Missing, Role, Scene, narrate
 from epochfuzz.harness.witness.story import Parting, parting
@@ -390,6 +391,6 @@ def test_properties_that_no_correct_model_breaks_are_named_too():
     after.log_record[1] = 1
     after.high_watermark[0] = 5
     broken = ("log-matching", "hw-within-log")
-    change = sentences.Change(before, parse_event("flush A"), after, {}, broken)
+    change = Change(before, parse_event("flush A"), after, {}, broken)
     said = sentences.clauses(change)
     assert said[-2:] == ("at offset 0 A has m0 and B has m1, both of epoch 0", "A's HW 5 is beyond its LEO 1")
