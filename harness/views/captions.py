@@ -1,5 +1,7 @@
 """Captions: the words on a drawing, the same whether it is made for a terminal, a browser or a text file."""
 
+from collections.abc import Sequence
+
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role
 
@@ -26,9 +28,10 @@ _ROLES = {
 
 
 def role_parts(replica: ReplicaScene) -> tuple[str, str]:
-    """What a replica does, and in which epoch: `follows A` and `e1`; the second may be empty."""
+    """What a replica does, and in which epoch: `follows A` and `e1`, or `e1, fenced`; the second may be empty."""
     does, epoch = _ROLES[replica.role]
-    return does.format(leader=replica.leader), epoch.format(epoch=replica.epoch)
+    since = [epoch.format(epoch=replica.epoch), "fenced" if replica.fenced else ""]
+    return does.format(leader=replica.leader), ", ".join(filter(None, since))
 
 
 def role(replica: ReplicaScene) -> str:
@@ -48,10 +51,30 @@ def on_disk(replica: ReplicaScene) -> list[str]:
     return flushed if replica.checkpointed is None else [*flushed, f"checkpoint {replica.checkpointed}"]
 
 
-def decision(controller: ControllerScene) -> tuple[str, str]:
-    """The controller's view: `controller at e1`, and `B leads, ISR A,B`."""
+def in_flight(replica: ReplicaScene) -> str:
+    """What is in flight to a replica, and from whom if that is not whom it follows: `m1, HW 0 from A`."""
+    is_of_leader = replica.answered_by in (None, replica.leader)
+    return replica.in_flight if is_of_leader else f"{replica.in_flight} from {replica.answered_by}"
+
+
+def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:
+    """The ISR as a leader has it where the controller has another, and what it has proposed: `pending ISR A`."""
+    leads = replica.role in (Role.LEADER, Role.ZOMBIE)
+    knows = [f"knows ISR {_set(replica.isr)}"] if leads and replica.isr not in (None, controller.isr) else []
+    return [*knows, f"pending ISR {_set(replica.pending_isr)}"] if replica.pending_isr else knows
+
+
+def decision(controller: ControllerScene) -> tuple[str, ...]:
+    """The controller's view: `controller at e1`, `B leads, ISR A,B`, and who may lead without an ISR: `ELR C`."""
     leads = f"{controller.leader} leads" if controller.leader else "no leader"
-    return f"controller at e{controller.epoch}", f"{leads}, ISR {','.join(controller.isr)}"
+    others = [f"ELR {_set(controller.elr)}"] if controller.elr else []
+    if controller.last_known_leader:
+        others.append(f"last led by {controller.last_known_leader}")
+    return f"controller at e{controller.epoch}", f"{leads}, ISR {_set(controller.isr)}", *others
+
+
+def _set(replicas: Sequence[str] | None) -> str:
+    return ",".join(replicas or []) or "empty"
 
 
 def breaks(run: Run) -> str:

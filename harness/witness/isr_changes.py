@@ -48,21 +48,22 @@ def alter(c: Change) -> Iterator[str]:
     p, proposed = c.before, listed(c.before.alter_isr[c.r])
     answer = c.after.alter[c.r]
     if answer == Alter.REVERTED:
-        yield f"the controller does not take ISR {proposed} from {c.name}: {_ineligible(p, c.r)} (INELIGIBLE_REPLICA)"
+        reason = _ineligible(p, c.r)
+        yield f"the controller turns down {c.name}'s proposal of ISR {proposed}: {reason} (INELIGIBLE_REPLICA)"
     elif answer == Alter.REFUSED:
-        yield f"the controller refuses ISR {proposed} from {c.name}: {_outdated(p, c.r)}"
+        yield f"the controller refuses {c.name}'s proposal of ISR {proposed}: {_outdated(p, c.r)}"
     elif p.alter_current[c.r] or p.isr_version == IsrVersion.UNCHECKED:
         unaware = "" if p.alter_current[c.r] else f", although the partition is not as {c.name} knew it"
-        yield f"the controller applies what {c.name} proposed: ISR {proposed}{unaware}"
+        yield f"the controller applies {c.name}'s proposal: ISR {proposed}{unaware}"
     else:
-        yield f"the controller has made the change that {c.name} asks for already, and says so: ISR {proposed}"
+        yield f"the controller has applied {c.name}'s proposal already, and says so: ISR {proposed}"
 
 
 def _outdated(p: State, r: int) -> str:
     """Which error the request gets. That of a leader epoch comes first (ReplicationControlManager, KafkaController)."""
     if p.known_epoch[r] < p.controller_epoch:
         return f"it is at epoch {p.controller_epoch} by now (FENCED_LEADER_EPOCH)"
-    return "the partition has changed since that was proposed (INVALID_UPDATE_VERSION)"
+    return "the partition has changed since (INVALID_UPDATE_VERSION)"
 
 
 def _ineligible(p: State, r: int) -> str:
@@ -89,7 +90,7 @@ def altered(c: Change) -> Iterator[str]:
         yield f"the answer to {c.name} comes too late, for it has nothing pending of the kind any more: {answer}"
     elif p.alter[r] == Alter.APPLIED:
         since = "" if p.alter_current[r] else ", though the partition has changed again since"
-        yield f"{c.name} learns that its proposal is made: its ISR is now {listed(c.after.isr[r])}{since}"
+        yield f"{c.name} learns that its proposal is applied: its ISR is now {listed(c.after.isr[r])}{since}"
     elif p.alter[r] == Alter.REVERTED:
         yield f"{c.name} takes its proposal back: its ISR stays {listed(c.after.isr[r])}"
     else:
@@ -104,7 +105,7 @@ def resend(c: Change) -> Iterator[str]:
 
 def refuse(c: Change) -> Iterator[str]:
     """A controller answers that is not the active one."""
-    yield f"a controller that is active no more refuses ISR {listed(c.before.alter_isr[c.r])} from {c.name}"
+    yield f"a controller that is active no more refuses {c.name}'s proposal of ISR {listed(c.before.alter_isr[c.r])}"
     yield f"{c.name} will take that for final"
 
 
@@ -113,7 +114,7 @@ def learned(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     yield f"the metadata log tells {c.name} that the ISR is {listed(c.after.isr[r])}, in epoch {p.known_epoch[r]} still"
     if p.pending_isr[r] == c.after.isr[r]:
-        yield "that is what it has proposed, so that it waits for nothing any more"
+        yield f"that is what {c.name} has proposed"
     elif p.pending_isr[r]:
         yield _given_up(c)
 

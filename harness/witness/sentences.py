@@ -86,7 +86,7 @@ def in_flight(p: State, r: int) -> str:
     if p.flight[r] == Flight.EPOCH_END:
         return "epoch end undefined" if offset == NONE else f"epoch {_epoch_answered(p, r)} ends at {offset}"
     if p.flight[r] == Flight.DIVERGING:
-        return f"diverging, epoch {p.flight_epoch[r]} ends at {offset}"
+        return f"diverges, e{p.flight_epoch[r]} ends at {offset}"
     return f"{_fetched(p, r)}, HW {offset}"
 
 
@@ -301,20 +301,20 @@ def _start_to_follow(c: Change) -> Iterator[str]:
 
 def _elect(c: Change) -> Iterator[str]:
     p = c.after
-    yield f"the controller makes {c.name} leader of epoch {p.controller_epoch}{_by_what(c)}, ISR {isr_of(p)}"
+    kind, reason = _kind_of_election(c.before, c.r)
+    yield f"the controller makes {c.name} leader of epoch {p.controller_epoch}{kind}, ISR {isr_of(p)}{reason}"
 
 
-def _by_what(c: Change) -> str:
-    """What kind of an election it is, where the leader is not of the ISR."""
-    p, r = c.before, c.r
+def _kind_of_election(p: State, r: int) -> tuple[str, str]:
+    """What kind of an election it is where the new leader is not of the ISR, and what there is to say of that."""
     if controller.isr(p) >> r & 1:
-        return ""
+        return "", ""
     if controller.isr(p) == 0 and p.elr >> r & 1:
-        return " from the ELR, for the ISR is empty"
+        return " from the ELR", ": the ISR was empty"
     if controller.is_last_known(p, r):
-        down = "" if p.up[r] else ", which is down"
-        return f" as the last known leader{down}, for nobody is in the ISR or the ELR"
-    return " by an unclean election"
+        down = "" if p.up[r] else f", and {REPLICA_NAMES[r]} is down"
+        return " as the last known leader", f": nobody was in the ISR or the ELR{down}"
+    return " by an unclean election", ""
 
 
 def _expire(c: Change) -> Iterator[str]:
@@ -366,6 +366,7 @@ _VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
 
 # What followed from it.
 
+_PERMITTED = "losses are permitted from now on"
 _TOLD_AS_LOSSES = ("no-committed-loss", "no-acked-loss")
 
 
@@ -433,10 +434,10 @@ def is_zombie(p: State, r: int) -> bool:
 def _lossy_failures(c: Change) -> Iterator[str]:
     """From how many failures on the contract permits losses, where it does since this step."""
     if promises.are_void(c.after) and not promises.are_void(c.before):
-        if c.after.lossy_failures > c.before.lossy_failures + 1:
-            yield "everybody who had all records has shut down uncleanly, and some were lost: losses are permitted now"
+        if events.verb_of(c.event) is Verb.ELECT:
+            yield f"whoever had all records has shut down uncleanly, and not all kept them: {_PERMITTED}"
         else:
-            yield f"{_lossy(c.after)}, so that losses are permitted from now on"
+            yield f"{_lossy(c.after)}: {_PERMITTED}"
 
 
 def _lossy(p: State) -> str:
