@@ -28,16 +28,16 @@ _ROLES = {
 
 
 def role_parts(replica: ReplicaScene) -> tuple[str, str]:
-    """What a replica does, and in which epoch: `follows A` and `e1`, or `e1, fenced`; the second may be empty."""
+    """What a replica does, and in which epoch: `follows A` and `e1`; the second may be empty."""
     does, epoch = _ROLES[replica.role]
-    since = [epoch.format(epoch=replica.epoch), "fenced" if replica.fenced else ""]
-    return does.format(leader=replica.leader), ", ".join(filter(None, since))
+    return does.format(leader=replica.leader), epoch.format(epoch=replica.epoch)
 
 
 def role(replica: ReplicaScene) -> str:
-    """What a replica does, in a line: `follows A, e1`."""
+    """What a replica does, in a line: `follows A, e1`, or `follows A, e1, fenced`."""
     does, epoch = role_parts(replica)
-    return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip()
+    fenced = ", fenced" if replica.fenced else ""
+    return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip() + fenced
 
 
 def moved(name: str, previous: int, current: int, arrow: str = "->") -> str:
@@ -65,7 +65,7 @@ def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:
 
 
 def decision(controller: ControllerScene) -> tuple[str, ...]:
-    """The controller's view: `controller at e1`, `B leads, ISR A,B`, and who may lead without an ISR: `ELR C`."""
+    """The controller's view: `controller at e1`, `B leads, ISR A,B`; and who may lead without an ISR: `ELR C`."""
     leads = f"{controller.leader} leads" if controller.leader else "no leader"
     others = [f"ELR {_set(controller.elr)}"] if controller.elr else []
     if controller.last_known_leader:

@@ -66,8 +66,10 @@ def text(parent: ET.Element, x: float, y: float, content: str, classes: str = ""
 
 
 def _controller(group: ET.Element, scene: Scene) -> None:
-    at_epoch, *decided = captions.decision(scene.controller)
-    line = text(group, 0, 14, f"{at_epoch}: {', '.join(decided)}")
+    at_epoch, decided, *others = captions.decision(scene.controller)
+    line = text(group, 0, 14, f"{at_epoch}: {decided}")
+    if others:
+        text(group, 0, 28, ", ".join(others))
     if scene.committed:
         _part(line, ", committed")
     for record in scene.committed:
@@ -85,7 +87,8 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[tuple[str, str]]:
     """What is on its way to a replica or from it, what it has proposed, and what is on its disk, each with an arrow or
     without.
     """
-    notes = [(captions.in_flight(replica), _TO)] if replica.in_flight else []
+    notes = [("fenced", "")] if replica.fenced else []
+    notes += [(captions.in_flight(replica), _TO)] if replica.in_flight else []
     notes += [(said, "") for said in captions.proposal(replica, scene.controller)]
     if replica.request:
         notes.append((replica.request, _TO if replica.request_is_answered else _FROM))

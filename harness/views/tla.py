@@ -67,7 +67,8 @@ def _behaviour(run: Run) -> Iterator[str]:
             yield "    ,"
     yield ">>"
     yield f"ASSUME WellFormed({name})"
-    yield f"ASSUME {'' if 'no-committed-loss' in run.first_broken else '~'}Loses({name})"
+    loses = any(set(scene.lost).intersection(scene.committed) for scene in scenes)  # permitted or not
+    yield f"ASSUME {'' if loses else '~'}Loses({name})"
 
 
 def _state(scene: Scene, p: Partition) -> Iterator[str]:
