@@ -11,8 +11,8 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.corpus import CorpusError, load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict, judge, rewritten
-from epochfuzz.harness.commands import github, options
-from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input
+from epochfuzz.harness.commands import completion, github, options
+from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.commands.drawing import Format, draw, refuse_too_long
 from epochfuzz.harness.commands.output import BadInput, console, print_json, print_table, write_file
 from epochfuzz.harness.commands.rerun import replay_by_subject
@@ -22,7 +22,12 @@ def replay(
     case: Annotated[list[Path], typer.Argument(help="Case files, or directories of them.")],
     protocol: Annotated[
         list[str] | None,
-        typer.Option("--protocol", "-p", help="Replay under these protocols instead of those that the case names."),
+        typer.Option(
+            "--protocol",
+            "-p",
+            autocompletion=completion.protocols,
+            help="Replay under these protocols instead of those that the case names.",
+        ),
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show every step as a timeline.")] = False,
     format_: Annotated[
@@ -68,7 +73,7 @@ def replay(
             raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
         if subject is not None:
             return replay_by_subject(subject, cases, protocol, json=json)
-        judged_cases = [judge(each, protocol) for each in cases]
+        judged_cases = [judge(each, protocols_for(each, protocol)) for each in cases]
     if format_ is not None:
         _draw(judged_cases, format_, file)
     if trace:

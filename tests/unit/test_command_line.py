@@ -151,6 +151,17 @@ def test_explore_proves_within_bounds():
     assert (found["complete"], found["broken"], found["length"], found["shortest"]) == (True, False, None, None)
 
 
+def test_explore_comes_to_the_same_with_any_number_of_jobs_and_without_symmetry():
+    words = ["explore", "--protocol", "hw", "--records", "1", "--epochs", "1"]
+    found = [result(*words, *more) for more in (["--jobs", "1"], ["--jobs", "3"], ["--no-symmetry"])]
+    assert [each["length"] for each in found] == [9, 9, 9]
+    for each in found:
+        del each["transitions_per_second"]
+    assert found[0] == found[1]
+    assert found[0]["shortest"] == found[2]["shortest"]
+    assert found[0]["states"] < found[2]["states"]
+
+
 def test_explore_says_when_memory_ended_it():
     found = result("explore", "--protocol", "kip-320", "--replicas", "3", "--memory", "0.1", exit_code=4)
     assert (found["complete"], found["broken"]) == (False, False)

@@ -8,10 +8,8 @@ import math
 import re
 from collections.abc import Sequence
 
-import pygal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from pygal.style import Style
 
 from epochfuzz.harness.search.estimate import CONFIDENCE, Discovery
 from epochfuzz.harness.views import captions, svg
@@ -51,6 +49,9 @@ def _breakable(protocol: str) -> Markup:
 
 def _plot(curve: Sequence[Discovery]) -> Markup:
     """The discovery curve, over schedules on a logarithmic scale."""
+    import pygal  # an extra: the report of a case is drawn without it
+    from pygal.style import Style
+
     style = Style(
         foreground="var(--ink)",
         foreground_strong="var(--ink)",
