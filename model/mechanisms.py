@@ -307,6 +307,11 @@ def tracks_eligible_leaders(p: Any) -> bool:
     return bool(p.eligible_leaders != EligibleLeaders.NONE)
 
 
+def falls_back_to_last_known_leader(p: Any) -> bool:
+    """Whether the controller remembers who led last, for where nobody else is left to lead."""
+    return tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE
+
+
 # Under which other choices a mechanism makes any difference, of those that do not always.
 _APPLIES: dict[str, Callable[[Any], bool]] = {
     "truncate_when": lambda p: not checks_logs_on_fetch(p),

@@ -127,7 +127,7 @@ class Campaign(Generic[Outcome]):
     def checked(self) -> Checked:
         """Compare the blocks that were done twice. Raises NonDeterminismError."""
         if self._checked is None:
-            self._checked = self.kept and self.work.kept_checked(self.kept)
+            self._checked = None if self.kept is None else self.work.kept_checked(self.kept)
         if self._checked is None:
             self._checked = checks.compare(blocks.written(self.directory, self.work), self.work)
         return self._checked
