@@ -162,7 +162,7 @@ def test_a_search_of_classes_comes_to_the_same(
 
 def test_convergence_is_sought_without_symmetry_for_healing_prefers_the_first_replica() -> None:
     settings = Configuration(replicas=3, records=1, epochs=1)
-    convergence = properties.CONVERGENCE
+    convergence = properties.named("convergence").bit
     found = explore(GENERATIONS["kip-320"], settings, convergence, depth=8)
     whole = explore(GENERATIONS["kip-320"], settings, convergence, depth=8, symmetric=False)
     assert (found.states, found.transitions) == (whole.states, whole.transitions)
