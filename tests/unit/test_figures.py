@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epochfuzz.harness.views import mermaid, panel, svg, tla
+from epochfuzz.harness.views import captions, mermaid, panel, svg, tla
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import narrate
 from epochfuzz.harness.witness.story import most_contrasting, story_of
@@ -214,4 +214,5 @@ def test_a_loss_that_the_contract_permits_is_one_in_the_trace_all_the_same():
     )
     permitted = run(schedule, "kip-966", power_loss=True, min_insync_replicas=2)
     assert not permitted.first_broken
+    assert captions.verdict(permitted) == "loses m0 at step 11, as KIP-966 permits by then"
     assert "ASSUME Loses(kip_966)" in tla.trace_module("m", "", [permitted])
