@@ -15,6 +15,7 @@ from epochfuzz.harness.commands import (
     explore,
     fuzz,
     new_case,
+    play,
     replay,
     report,
     selftest,
@@ -40,6 +41,7 @@ _ORDER = (
     "campaign",
     "replay",
     "report",
+    "play",
     "new-case",
     "shrink",
     "corpus",
@@ -87,6 +89,7 @@ def _options(
 app.command("fuzz", cls=Command)(fuzz.fuzz)
 app.add_typer(campaign.app, name="campaign")
 app.command("replay", cls=Command)(replay.replay)
+app.command("play", cls=Command)(play.play)
 app.command("report", cls=Command)(report.report)
 app.command("shrink", cls=Command)(shrink.shrink)
 app.add_typer(corpus.app, name="corpus")

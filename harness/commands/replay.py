@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.cases.case import Case, dump_case
+from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.corpus import CorpusError, load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict, judge, rewritten
 from epochfuzz.harness.commands import completion, github, options
@@ -19,7 +20,7 @@ from epochfuzz.harness.commands.rerun import replay_by_subject
 
 
 def replay(
-    case: Annotated[list[Path], typer.Argument(help="Case files, or directories of them.")],
+    case: Annotated[list[Path], typer.Argument(help="Case files, or directories of them; - for standard input.")],
     protocol: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,6 +62,8 @@ def replay(
         raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
     if subject is not None and (trace or format_ is not None or rewrite):
         raise BadInput("--subject is for verdicts: it goes with --protocol and --json only")
+    if rewrite and STANDARD_INPUT in map(str, case):
+        raise BadInput("--rewrite writes into case files, and standard input (-) is none: name a file")
     out = console(json or (format_ is not None and file is None))
     with mistakes_as_bad_input():
         cases, refused = _load(case)

@@ -91,9 +91,11 @@ def explore(
     *,
     jobs: int | None = None,
     symmetric: bool = True,
+    after: bytes = b"",
 ) -> Exploration:
     """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
 
+    It starts where the schedule `after` leads, and is what comes after that.
     `depth` bounds the length of schedules, `memory` (bytes) the states kept. `report` is called now and then. With
     protocols that are to be `holding`, a schedule counts only if at no event any of them breaks any property, and all
     of them converge at its end: they run side by side, and a state of the search is one of each. In `met`, if it is of
@@ -106,7 +108,7 @@ def explore(
     """
     protocols = (protocol, *holding)
     with Threads(min(jobs or cores(), CHUNKS)) as threads:
-        search = _Search(protocols, settings, wanted, memory, met, threads, symmetric)
+        search = _Search(protocols, settings, wanted, memory, met, threads, symmetric, after)
         return search.run(depth, report)
 
 
@@ -115,12 +117,13 @@ class _Search:
 
     def __init__(
         self, protocols: Sequence[Protocol], settings: Configuration, wanted: int, memory: int, met: np.ndarray,
-        threads: Threads, symmetric: bool,
+        threads: Threads, symmetric: bool, after: bytes,
     ) -> None:  # fmt: skip
         self.protocols, self.settings, self.wanted, self.met, self.threads = protocols, settings, wanted, met, threads
-        starts = [state.initial(each, settings) for each in protocols]
+        self.after = after
+        starts = [each.state for each in executions(protocols, settings, after)]
         symmetric = symmetric and symmetry.is_symmetric(wanted, protocols)
-        self.expansion = Expansion(protocols, starts, symmetric, threads.jobs)
+        self.expansion = Expansion(starts, symmetric, threads.jobs)
         self.visited = Visited(self.expansion.halves, memory)
         self.expansion.put(starts, self.expansion.canonical)
         self.visited.add(self.expansion.outbox, 1, 1, threads)
@@ -189,14 +192,15 @@ class _Search:
         """The least of the shortest schedules that break a wanted property. Raises NotConfirmed."""
         retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
         tables = retrace.tables_to(retrace.breaking(self.wanted))
-        shortest = retrace.schedule(tables, self.protocols, self.settings, self.wanted)
-        _confirm(self.protocols, self.settings, self.wanted, shortest)
+        shortest = retrace.schedule(tables, executions(self.protocols, self.settings, self.after), self.wanted)
+        _confirm(self.protocols, self.settings, self.wanted, self.after + shortest)
         return shortest
 
     def _raise_does_not_fit(self, row: int) -> None:
         """Find the successor of the state in a row that its key has no room for."""
         retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
-        schedule = retrace.schedule(retrace.tables_to(np.array([row])), self.protocols, self.settings)
+        here = executions(self.protocols, self.settings, self.after)
+        schedule = self.after + retrace.schedule(retrace.tables_to(np.array([row])), here)
         for protocol in self.protocols:
             for event in Execution(protocol, self.settings).alphabet():
                 p = Execution(protocol, self.settings, schedule + bytes([event])).state
@@ -204,6 +208,14 @@ class _Search:
                 for names in permutations(range(self.settings.replicas)):
                     self.expansion.layout.check(renamed(p, names))
         raise packing.DoesNotFit(f"a state after {schedule_texts(schedule)} does not fit its key")
+
+
+def executions(protocols: Sequence[Protocol], settings: Configuration, after: bytes) -> list[Execution]:
+    """Where a search starts: some protocols side by side, after a schedule."""
+    started = [Execution(each, settings, after) for each in protocols]
+    for each in started:
+        forget_superseded(each.state)
+    return started
 
 
 def most_states(protocol: Protocol, settings: Configuration, memory: int) -> int:

@@ -14,10 +14,8 @@ import numpy.typing as npt
 from epochfuzz.harness.search.expansion import BREAKING, CHUNK, SOUGHT, Expansion, Level
 from epochfuzz.harness.search.threads import Threads
 from epochfuzz.harness.search.visited import SHARDS, Array, Visited, row_of
-from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.controller import forget_superseded
 from epochfuzz.model.execution import Execution
-from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.state import Partition
 
 _NOTHING_VISITED = np.zeros((SHARDS, 1), np.int32)
@@ -60,11 +58,11 @@ class Retrace:
         self._threads.run(chunks, work)
         return np.concatenate(rows)
 
-    def schedule(
-        self, tables: Sequence[Array], protocols: Sequence[Protocol], settings: Configuration, wanted: int = 0
-    ) -> bytes:
-        """The least schedule through the rows of some tables, and on to a broken state if one is wanted."""
-        executions = [Execution(protocol, settings) for protocol in protocols]
+    def schedule(self, tables: Sequence[Array], executions: Sequence[Execution], wanted: int = 0) -> bytes:
+        """The least schedule through the rows of some tables, and on to a broken state if one is wanted.
+
+        The executions, side by side, are where the search started; they go along.
+        """
         schedule = bytearray()
         steps = [(SOUGHT, table) for table in tables] + [(BREAKING, _NOTHING_VISITED)] * bool(wanted)
         for which, table in steps:

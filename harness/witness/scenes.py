@@ -7,6 +7,7 @@ from views/captions.py; how a thing looks is the drawing's own business.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from epochfuzz.harness.witness import isr_changes, refusal, sentences
 from epochfuzz.harness.witness.change import Change, answered_by
@@ -20,9 +21,11 @@ from epochfuzz.model.mechanisms import (
     tracks_partition_epoch,
 )
 from epochfuzz.model.observation import log_entries, members, replica_name
+from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.state import NONE, Alter, Flight, Phase, State
 
 START = "start"  # stands for an event in the scene before the first one
+HEALED = "healed"  # and in the one after the last, see narrate_ending
 
 
 class Role(Enum):
@@ -68,7 +71,8 @@ class ReplicaScene:
 
     `missing` holds, on the true leader, every promised record that it lacks; elsewhere, those in whose place, below
     the replica's own high watermark, there is another record. `flushed` and `checkpointed` are None where power loss
-    and asynchronous checkpoints are off, which makes them irrelevant.
+    and asynchronous checkpoints are off, which makes them irrelevant. `changed` names the fields of which nothing else
+    says that the step changed them.
 
     `answered_by` is who gave what is `in_flight`. `isr` and `pending_isr`, as a leader has them, are None where a
     leader has no other ISR than the controller; `request` is what is under way between the two, empty for nothing.
@@ -94,17 +98,27 @@ class ReplicaScene:
     request: str
     request_is_answered: bool
     fenced: bool
+    changed: frozenset[str]
+
+    @property
+    def role_changed(self) -> bool:
+        """Whether the step changed what it does, for whom, or in which epoch."""
+        return not self.changed.isdisjoint(("role", "leader", "epoch", "fenced"))
 
 
 @dataclass(frozen=True)
 class ControllerScene:
-    """The controller's current decision, and who may lead without the ISR; None where it knows of no such replicas."""
+    """The controller's current decision, and who may lead without the ISR, None where it knows of no such replicas.
+
+    `changed` says whether the step made the decision.
+    """
 
     leader: str | None
     epoch: int
     isr: tuple[str, ...]
     elr: tuple[str, ...] | None
     last_known_leader: str | None
+    changed: bool
 
 
 @dataclass(frozen=True)
@@ -146,6 +160,18 @@ def narrate(run: Run) -> tuple[Scene, ...]:
     return tuple(scenes)
 
 
+def narrate_ending(run: Run) -> Scene:
+    """The scene of what `convergence` is judged by: the partition after model/healing.py, and what differs in it."""
+    before = run.steps[-1].state if run.steps else run.start
+    judged = [each for each in PROPERTIES if each.at_end]
+    differing = tuple(text.removeprefix("healed, ") for each in judged for text in each.breaches(run.healed))
+    clauses = ("all faults stop: every replica is up, learns what was decided and fetches until nothing moves",)
+    broken = tuple(each.name for each in judged if each.name in run.first_broken)
+    agreeing = "all logs and high watermarks agree"
+    step = Step(len(run.steps) + 1, 0, True, run.healed, broken)
+    return _scene(before, step, HEALED, (*clauses, *(differing or (agreeing,))))
+
+
 def as_sentence(clauses: Iterable[str]) -> str:
     """Clauses joined, with a capital letter and a full stop."""
     text = "; ".join(clauses)
@@ -171,7 +197,7 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
         event=event,
         applied=step.applied,
         replicas=tuple(_replica(before, p, r) for r in range(p.replicas)),
-        controller=_controller(p),
+        controller=_controller(before, p),
         committed=_record_names(p.exposed),
         lost=_record_names(sentences.missing(p)),
         newly_committed=_record_names(p.exposed & ~before.exposed),
@@ -180,39 +206,51 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
     )
 
 
-def _controller(p: State) -> ControllerScene:
+def _controller(before: State, p: State) -> ControllerScene:
     return ControllerScene(
-        leader=replica_name(controller.leader(p)),
-        epoch=p.controller_epoch,
-        isr=tuple(members(controller.isr(p))),
+        *_decision(p),
         elr=tuple(members(p.elr)) if tracks_eligible_leaders(p) else None,
         last_known_leader=replica_name(p.last_leader) if falls_back_to_last_known_leader(p) else None,
+        changed=_decision(p) != _decision(before),
     )
 
 
+def _decision(p: State) -> tuple[str | None, int, tuple[str, ...]]:
+    return replica_name(controller.leader(p)), p.controller_epoch, tuple(members(controller.isr(p)))
+
+
 def _replica(before: State, p: State, r: int) -> ReplicaScene:
+    earlier, now = _at(before, r), _at(p, r)
     return ReplicaScene(
         name=REPLICA_NAMES[r],
-        role=_role(p, r),
-        leader=replica_name(p.known_leader[r]),
-        epoch=p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
         leo=p.leo[r],
         previous_leo=before.leo[r],
         high_watermark=p.high_watermark[r],
         previous_high_watermark=before.high_watermark[r],
-        flushed=p.flushed[r] if p.power_loss else None,
-        checkpointed=p.checkpointed[r] if p.asynchronous_checkpoint else None,
         log=tuple(_cell(p, r, offset, appended=offset >= before.leo[r]) for offset in range(p.leo[r])),
         cut=tuple(_cell(before, r, offset, appended=False) for offset in range(p.leo[r], before.leo[r])),
         missing=_missing(p, r),
-        in_flight=sentences.in_flight(p, r),
-        answered_by=replica_name(answered_by(p, r)) if p.flight[r] != Flight.NOTHING else None,
-        isr=tuple(members(p.isr[r])) if tracks_partition_epoch(p) else None,
-        pending_isr=tuple(members(p.pending_isr[r])) if requests_isr_changes(p) else None,
-        request=isr_changes.request_under_way(p, r),
-        request_is_answered=p.alter[r] not in (Alter.NOTHING, Alter.REQUEST),
-        fenced=bool(p.fenced >> r & 1),
+        changed=frozenset(name for name in now if now[name] != earlier[name]),
+        **now,
     )
+
+
+def _at(p: State, r: int) -> dict[str, Any]:
+    """Those fields of a replica's scene that a state alone gives."""
+    return {
+        "role": _role(p, r),
+        "leader": replica_name(p.known_leader[r]),
+        "epoch": p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
+        "flushed": p.flushed[r] if p.power_loss else None,
+        "checkpointed": p.checkpointed[r] if p.asynchronous_checkpoint else None,
+        "in_flight": sentences.in_flight(p, r),
+        "answered_by": replica_name(answered_by(p, r)) if p.flight[r] != Flight.NOTHING else None,
+        "isr": tuple(members(p.isr[r])) if tracks_partition_epoch(p) else None,
+        "pending_isr": tuple(members(p.pending_isr[r])) if requests_isr_changes(p) else None,
+        "request": isr_changes.request_under_way(p, r),
+        "request_is_answered": p.alter[r] not in (Alter.NOTHING, Alter.REQUEST),
+        "fenced": bool(p.fenced >> r & 1),
+    }
 
 
 def _role(p: State, r: int) -> Role:

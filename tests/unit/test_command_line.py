@@ -293,3 +293,10 @@ def test_a_file_that_is_no_case_does_not_keep_the_others_from_being_replayed(tmp
     assert ended.returncode == 2
     assert "m1-loss" in ended.stdout
     assert f"{tmp_path}/zzz.yaml:1" in ended.stderr.replace("\n", "")
+
+
+def test_a_case_is_read_from_standard_input_and_not_rewritten_there():
+    case = (DOCUMENTS / "m1-loss.yaml").read_text()
+    assert "m1-loss" in epochfuzz("replay", "-", input=case).stdout
+    assert "-:1: the case has no 'id'" in epochfuzz("replay", "-", input="schema: 1\n").stderr
+    assert "standard input (-) is none" in complaint("replay", "-", "--rewrite")
