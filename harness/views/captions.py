@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role
+from epochfuzz.model import promises
 from epochfuzz.model.properties import BY_NAME
 
 PARTING = "here they part"
@@ -89,7 +90,18 @@ def breaks(run: Run) -> str:
 
 def permitted(run: Run) -> str:
     """What a run broke and may; empty where there is nothing."""
-    return f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits" if run.permitted else ""
+    by_acks = (
+        f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits" if run.permitted else ""
+    )
+    return "; ".join(filter(None, (by_acks, _permitted_loss(run))))
+
+
+def _permitted_loss(run: Run) -> str:
+    """What was lost after so many failures that lost records that no property holds it against the protocol."""
+    if not (run.steps and promises.are_void(run.steps[-1].state)):
+        return ""
+    losing = next((scene for scene in run.scenes if scene.lost), None)
+    return f"loses {', '.join(losing.lost)} at step {losing.number}, as KIP-966 permits by then" if losing else ""
 
 
 def verdict(run: Run) -> str:

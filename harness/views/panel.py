@@ -39,7 +39,8 @@ def height(scene: Scene) -> int:
 
 def _row_height(replica: ReplicaScene, scene: Scene) -> int:
     """A row is higher where there is more to say of its replica than usual."""
-    return max(_ROW, _NOTES + len(_notes(replica, scene)) * _NOTE)
+    notes = [note for note, _ in _notes(replica, scene) if note]
+    return max(_ROW, _NOTES + len(notes) * _NOTE - 5)
 
 
 def panel(scene: Scene, columns: int) -> ET.Element:
