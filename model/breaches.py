@@ -73,7 +73,7 @@ def passed_over(p: Partition) -> Iterator[str]:
     if p.consumer:
         for record in _records_in(consumer.skipped(p)):
             leader = REPLICA_NAMES[controller.true_leader(p)]
-            yield f"the consumer, at offset {p.position}, has never read m{record}, which is before that on leader {leader}"
+            yield f"the consumer, at offset {p.position}, has never read m{record}, before that on leader {leader}"
 
 
 def unanswered(p: Partition) -> Iterator[str]:

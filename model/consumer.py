@@ -1,9 +1,9 @@
 """A consumer: it reads record by record, up to high watermarks, and keeps its place when the leader changes.
 
-Its position is an offset, and since KIP-320 (clients of 2.3) also the leader epoch of the record that it read last. When
-its metadata names another leader it asks that one where the epoch ends: in front of the position, then the log was
-truncated below it, which the application is told of (SubscriptionState.maybeValidatePositionForCurrentLeader,
-maybeCompleteValidation). To read on from a bare offset is to pass over, in silence, whatever the new leader has before it.
+Its position is an offset, and since KIP-320 (clients of 2.3) also the leader epoch of the record that it read last.
+When its metadata names another leader it asks that one where the epoch ends: if before the position, the log was
+truncated below it, and the application is told so (SubscriptionState.maybeValidatePositionForCurrentLeader,
+maybeCompleteValidation). To read on from a bare offset is to pass over in silence whatever the new leader has before.
 """
 
 from epochfuzz.model import controller, epoch_cache, log
@@ -40,7 +40,7 @@ def why_not_served(p: State, r: int) -> int:
             return Refusal.NO_READ_REPLICA
     if p.consumer_position != ConsumerPosition.OFFSET and p.known_epoch[r] != p.consumer_epoch:
         p.goals |= Goal.CONSUMER_FENCED
-        return Refusal.CONSUMER_FENCED
+        return Refusal.CONSUMER_IS_BEHIND if p.consumer_epoch < p.known_epoch[r] else Refusal.CONSUMER_IS_AHEAD
     return APPLIED
 
 
@@ -75,8 +75,8 @@ def refresh(p: State, r: int) -> int:
 def validate(p: State, r: int) -> None:
     """OffsetsForLeaderEpoch: where does the epoch of what the consumer read last end on leader r?
 
-    Kafka's client looks at the end offset alone. A leader that has nothing of that epoch, after a second unclean election,
-    answers with where an older one ends; if that is not before the position, it has other records there.
+    Kafka's client looks at the end offset alone. A leader that has nothing of that epoch, after a second unclean
+    election, answers with where an older one ends; if that is not before the position, it has other records there.
     """
     epoch, end = epoch_cache.end_offset_kip_279(p, r, p.position_epoch, p.leo[r])
     if end == NONE or (epoch != p.position_epoch and p.consumer_position == ConsumerPosition.OFFSET_AND_EPOCH):

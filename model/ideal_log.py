@@ -1,8 +1,9 @@
 """The ideal log, where there are retries: what consumers saw at each offset, which must stay as it is for ever.
 
-Without retries a record has one offset, that of its first append, and a set of the exposed records says it all. A record
-that is sent again may be appended anew, elsewhere; then a promise is about an offset. `seen` is a log as log.py has it,
-`seen_end` where it ends. It is written once: another record readable at an offset that has been read is itself a loss.
+Without retries a record has one offset, that of its first append, and a set of the exposed records says it all. A
+record that is sent again may be appended anew, elsewhere; then a promise is about an offset. `seen` is a log as log.py
+has it, `seen_end` where it ends. It is written once: another record readable at an offset that has been read is itself
+a loss.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The idempotent producer (KIP-98, Kafka 0.11): a leader appends no record twice, and none before the one that goes first.
+"""The idempotent producer (KIP-98, Kafka 0.11): a leader appends no record twice, and none before its predecessor.
 
 Record ids are the sequence numbers, and what a broker knows of a producer is a function of its log: followers learn it
 from what they copy, and a truncation takes it back with the records (ProducerStateManager). So nothing has to be kept,

@@ -5,7 +5,7 @@ logs, offsets and epochs, and stays the same when the layout of a state changes.
 so the readers of cases, the messages of the conformance protocol and the TLA+ traces follow from the tables here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -25,16 +25,25 @@ class Shape(Enum):
     REPLICAS = "a list of replicas"
     LOG = "a list of [record, leader epoch] by offset, a record being m0, m1, ..."
     EPOCHS = "a list of [leader epoch, start offset]"
+    RECORDS = "a list of records, by number"
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Something that can be seen, of a replica r or, where r means nothing, of the controller."""
+    """Something that can be seen, of a replica r or, where r means nothing, of the controller or the consumer.
+
+    `setting` is the one without which it is not there to be seen.
+    """
 
     name: str
     shape: Shape
     meaning: str
     value: Callable[[Partition, int], Any]
+    setting: str | None = None
+
+    def is_there(self, settings: Any) -> bool:
+        """Whether it can be seen under some settings, a configuration or a state."""
+        return self.setting is None or bool(getattr(settings, self.setting))
 
 
 # In the order in which they are compared.
@@ -71,6 +80,13 @@ REPLICA = (
         "the epoch of the latest decision that it learned",
         lambda p, r: p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
     ),
+    Seen(
+        "waiting",
+        Shape.RECORDS,
+        "the records whose acks=all requests wait there; only with `retries`",
+        lambda p, r: record_names(p.waiting[r]),
+        setting="retries",
+    ),
 )
 CONTROLLER = (
     Seen(
@@ -83,13 +99,44 @@ CONTROLLER = (
     Seen("isr", Shape.REPLICAS, "the ISR, in any order", lambda p, _: members(controller.isr(p))),
 )
 
+CONSUMER = (
+    Seen("position", Shape.NUMBER, "the offset that it reads next", lambda p, _: p.position, setting="consumer"),
+    Seen(
+        "leader_epoch",
+        Shape.NUMBER,
+        "the leader epoch that its metadata has",
+        lambda p, _: p.consumer_epoch,
+        setting="consumer",
+    ),
+    Seen(
+        "delivered",
+        Shape.RECORDS,
+        "the records that it has read, at any time",
+        lambda p, _: record_names(p.delivered),
+        setting="consumer",
+    ),
+)
+
 
 def observe(p: Partition) -> dict[str, Any]:
-    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with the keys of REPLICA and of CONTROLLER."""
-    return {
-        "replicas": {REPLICA_NAMES[r]: {seen.name: seen.value(p, r) for seen in REPLICA} for r in range(p.replicas)},
-        "controller": {seen.name: seen.value(p, NONE) for seen in CONTROLLER},
+    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with the keys of REPLICA and of CONTROLLER.
+
+    Where there is a consumer, `"consumer": {...}` follows, with the keys of CONSUMER.
+    """
+    shown = {
+        "replicas": {REPLICA_NAMES[r]: _seen(REPLICA, p, r) for r in range(p.replicas)},
+        "controller": _seen(CONTROLLER, p, NONE),
     }
+    return shown | {"consumer": _seen(CONSUMER, p, NONE)} if p.consumer else shown
+
+
+def _seen(table: Iterable[Seen], p: Partition, r: int) -> dict[str, Any]:
+    return {seen.name: seen.value(p, r) for seen in table if seen.is_there(p)}
+
+
+def record_names(record_set: int) -> list[str]:
+    """The names of a record set, in order."""
+    return [f"m{record}" for record in range(record_set.bit_length()) if record_set >> record & 1]
 
 
 def log_entries(p: Partition, r: int) -> list[tuple[int, int]]:

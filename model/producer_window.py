@@ -1,7 +1,7 @@
 """What a producer that tries again may have in flight: its last two records, and the oldest of them goes first.
 
-It is max.in.flight.requests.per.connection=2, the least with which requests can overtake one another. All records before
-the last two have been answered, so a record that is sent again is never far behind.
+It is max.in.flight.requests.per.connection=2, the least with which requests can overtake one another. All records
+before the last two have been answered, so a record that is sent again is never far behind.
 """
 
 from epochfuzz.model.configuration import Acks

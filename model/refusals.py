@@ -105,12 +105,16 @@ class Refusal(IntEnum):
         51,
         "{r}'s leader has not seen it at the consumer's position, {position}, and does not send it there",
     )
-    CONSUMER_FENCED = (
+    CONSUMER_IS_BEHIND = (
         52,
-        "{r} is at epoch {epoch} and refuses the consumer, at epoch {consumer_epoch}: {epoch_error}",
+        "{r} is at epoch {epoch} and refuses the consumer, at epoch {consumer_epoch}: FENCED_LEADER_EPOCH",
     )
-    NOTHING_TO_CONSUME = 53, "{r} has nothing below its HW for the consumer, at position {position}"
-    CONSUMER_KNOWS_EPOCH = 54, "the consumer knows epoch {consumer_epoch} already"
+    CONSUMER_IS_AHEAD = (
+        53,
+        "{r} is at epoch {epoch} and refuses the consumer, at epoch {consumer_epoch}: UNKNOWN_LEADER_EPOCH",
+    )
+    NOTHING_TO_CONSUME = 54, "{r} has nothing below its HW for the consumer, at position {position}"
+    CONSUMER_KNOWS_EPOCH = 55, "the consumer knows epoch {consumer_epoch} already"
 
 
 APPLIED = Refusal.APPLIED

@@ -30,7 +30,7 @@ def leave(p: State, record: int) -> None:
 
 
 def answer(p: State, r: int) -> None:
-    """The requests that r's high watermark has passed get their answer: the records are stored, if on enough replicas."""
+    """The requests that r's high watermark has passed get their answer: stored, if the ISR is large enough now."""
     for record in range(p.produced):
         if p.waiting[r] >> record & 1 and log.at(p.record_offset, record) < p.high_watermark[r]:
             p.waiting[r] &= ~(1 << record)

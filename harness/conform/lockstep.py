@@ -4,7 +4,7 @@ from typing import Any
 
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.harness.conform.judge import CONTROLLER_FIELDS, REPLICA_FIELDS, is_beyond_bounds
+from epochfuzz.harness.conform.judge import CONSUMER_FIELDS, CONTROLLER_FIELDS, REPLICA_FIELDS, is_beyond_bounds
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import REPLICA_NAMES, Verb, replica_of, verb_of
@@ -37,8 +37,8 @@ class LockStep:
 
     def advance(self, event: int) -> bool:
         """Apply the event to the model, and say whether to send it to the subject."""
-        produced, epoch = self.model.produced, self.model.controller_epoch
-        if is_beyond_bounds(event, produced, epoch, self._settings, self._protocol):
+        appended, epoch = max(self.model.produced, *self.model.leo), self.model.controller_epoch
+        if is_beyond_bounds(event, appended, epoch, self._settings, self._protocol):
             return False
         state_is_new = self._applied
         self._applied = self._execution.apply(event)
@@ -93,10 +93,11 @@ def ordered(observation: Observation) -> dict[str, Any]:
     """The fields of an observation that mean something, in the order in which they are compared."""
     parts: dict[str, Any] = dict(observation)
     replicas = parts.get("replicas", {})
-    return {
+    meaning = {
         "replicas": {name: _chosen(replicas[name], REPLICA_FIELDS) for name in sorted(replicas)},
         "controller": _chosen(parts.get("controller", {}), CONTROLLER_FIELDS),
     }
+    return meaning | {"consumer": _chosen(parts["consumer"], CONSUMER_FIELDS)} if "consumer" in parts else meaning
 
 
 def _chosen(values: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.fault import Kind, shown
-from epochfuzz.harness.conform.judge import FIELDS, OWN
+from epochfuzz.harness.conform.judge import FIELDS, FIELDS_OF_SETTINGS, OWN
 from epochfuzz.harness.conform.lockstep import LockStep, comparable, ordered
 from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.plan import Plan
@@ -124,7 +124,7 @@ def never_shown(conformance: Conformance) -> list[str]:
 
 def unknown_fields(conformance: Conformance) -> list[str]:
     """The fields of observations that are not of the protocol, perhaps misspelt."""
-    return sorted(conformance.shown.fields.keys() - {*FIELDS, *own_fields(conformance)})
+    return sorted(conformance.shown.fields.keys() - {*FIELDS, *FIELDS_OF_SETTINGS, *own_fields(conformance)})
 
 
 def own_fields(conformance: Conformance) -> list[str]:

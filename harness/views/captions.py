@@ -1,7 +1,7 @@
 """Captions: the words on a drawing, the same whether it is made for a terminal, a browser or a text file."""
 
 from epochfuzz.harness.witness.replay import Run
-from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role
+from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role, Scene
 
 PARTING = "here they part"
 
@@ -46,6 +46,18 @@ def on_disk(replica: ReplicaScene) -> list[str]:
     """What a fault may fall back to, where that fault is on: `flushed 1`, `checkpoint 0`."""
     flushed = [] if replica.flushed is None else [f"flushed {replica.flushed}"]
     return flushed if replica.checkpointed is None else [*flushed, f"checkpoint {replica.checkpointed}"]
+
+
+def waits(replica: ReplicaScene) -> list[str]:
+    """Whose producers wait at a replica, where that is known: `m0, m1 waits`."""
+    return [f"{', '.join(replica.waiting)} waits"] if replica.waiting else []
+
+
+def consumer(scene: Scene) -> list[str]:
+    """Where the consumer is, if there is one: `consumer 0->1, e0`."""
+    if scene.consumer is None:
+        return []
+    return [f"{moved('consumer', scene.consumer.previous_position, scene.consumer.position)}, e{scene.consumer.epoch}"]
 
 
 def decision(controller: ControllerScene) -> tuple[str, str]:

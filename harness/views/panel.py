@@ -56,7 +56,7 @@ def text(parent: ET.Element, x: float, y: float, content: str, classes: str = ""
 
 def _controller(group: ET.Element, scene: Scene) -> None:
     at_epoch, decided = captions.decision(scene.controller)
-    line = text(group, 0, 14, f"{at_epoch}: {decided}")
+    line = text(group, 0, 14, ", ".join([f"{at_epoch}: {decided}", *captions.consumer(scene)]))
     if scene.committed:
         _part(line, ", committed")
     for record in scene.committed:
@@ -88,7 +88,7 @@ def _name(row: ET.Element, replica: ReplicaScene) -> None:
         ET.SubElement(row, "path", {"d": "M0 63 l7 -5 v3 h7 v4 h-7 v3 z", "class": "arrow"})
         text(row, 18, below, replica.in_flight)
         below += 12
-    text(row, 0, below, ", ".join(captions.on_disk(replica)), "faint small")
+    text(row, 0, below, ", ".join([*captions.waits(replica), *captions.on_disk(replica)]), "faint small")
 
 
 def _log(row: ET.Element, replica: ReplicaScene, newly_committed: Sequence[str]) -> None:

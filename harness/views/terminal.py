@@ -158,6 +158,7 @@ def _replica(replica: ReplicaScene) -> Iterator[Text]:
     yield Text(" ").join(_figures(replica))
     if on_disk := captions.on_disk(replica):
         yield Text(" ".join(on_disk))
+    yield from map(Text, captions.waits(replica))
     if replica.in_flight:
         yield Text(f"<- {replica.in_flight}")
 
@@ -197,6 +198,7 @@ def _figure(name: str, previous: int, current: int) -> Text:
 
 def _controller(scene: Scene) -> Iterator[Text]:
     yield from map(Text, captions.decision(scene.controller))
+    yield from map(Text, captions.consumer(scene))
     if scene.committed:
         yield Text(" ").join([Text("committed"), *(_committed(scene, record) for record in scene.committed)])
 

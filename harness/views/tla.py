@@ -75,9 +75,15 @@ def _state(scene: Scene, shown: dict[str, Any]) -> Iterator[str]:
         **{
             _name(seen): {r: _in_tla(seen, values[seen.name]) for r, values in shown["replicas"].items()}
             for seen in observation.REPLICA
+            if all(seen.name in values for values in shown["replicas"].values())
         },
         "inFlight": {replica.name: replica.in_flight for replica in scene.replicas},
         "controller": {_name(seen): _in_tla(seen, shown["controller"][seen.name]) for seen in observation.CONTROLLER},
+        **(
+            {"consumer": {_name(seen): _in_tla(seen, shown["consumer"][seen.name]) for seen in observation.CONSUMER}}
+            if "consumer" in shown
+            else {}
+        ),
         "committed": frozenset(scene.committed),
         "broken": frozenset(scene.newly_broken),
     }
@@ -99,7 +105,7 @@ def _in_tla(seen: Seen, value: Any) -> Any:
             return [{"record": record, "epoch": epoch} for record, epoch in value]
         case Shape.EPOCHS:
             return [{"epoch": epoch, "startOffset": start} for epoch, start in value]
-        case Shape.REPLICAS:
+        case Shape.REPLICAS | Shape.RECORDS:
             return frozenset(value)
         case Shape.REPLICA_OR_NONE:
             return "none" if value is None else value

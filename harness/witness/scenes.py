@@ -78,6 +78,7 @@ class ReplicaScene:
     cut: tuple[Cell, ...]
     missing: tuple[Missing, ...]
     in_flight: str
+    waiting: tuple[str, ...] = ()  # records whose producers wait here
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,15 @@ class ControllerScene:
     leader: str | None
     epoch: int
     isr: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ConsumerScene:
+    """The consumer: the offset that it reads next, what that was before the step, and the epoch that it knows."""
+
+    position: int
+    previous_position: int
+    epoch: int
 
 
 @dataclass(frozen=True)
@@ -103,6 +113,7 @@ class Scene:
     newly_committed: tuple[str, ...]
     newly_broken: tuple[str, ...]
     clauses: tuple[str, ...]
+    consumer: ConsumerScene | None = None  # None where there is none
 
     @property
     def sentence(self) -> str:
@@ -161,6 +172,7 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
         newly_committed=_record_names(p.exposed & ~before.exposed),
         newly_broken=step.newly_broken,
         clauses=clauses,
+        consumer=ConsumerScene(p.position, before.position, p.consumer_epoch) if p.consumer else None,
     )
 
 
@@ -180,6 +192,7 @@ def _replica(before: State, p: State, r: int) -> ReplicaScene:
         cut=tuple(_cell(before, r, offset, appended=False) for offset in range(p.leo[r], before.leo[r])),
         missing=_missing(p, r),
         in_flight=sentences.in_flight(p, r),
+        waiting=_record_names(p.waiting[r]),
     )
 
 
@@ -209,8 +222,8 @@ def _cell(p: State, r: int, offset: int, *, appended: bool) -> Cell:
 
 
 def _missing(p: State, r: int) -> tuple[Missing, ...]:
-    absent = sentences.promised(p) & ~p.standing[r]
-    places = sorted((sentences.offset_of(p, record), record) for record in sentences.records_in(absent))
+    absent = sentences.records_in(sentences.absent(p, r))
+    places = sorted((sentences.offset_of(p, record), record) for record in absent)
     if controller.true_leader(p) != r:
         places = [place for place in places if place[0] < p.high_watermark[r]]
     return tuple(Missing(offset, f"m{record}") for offset, record in places)

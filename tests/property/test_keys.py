@@ -117,6 +117,8 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
             acks=draw.choice(("1", "all")),
             power_loss=draw.random() < 0.5,
             asynchronous_checkpoint=draw.random() < 0.5,
+            retries=draw.random() < 0.5,
+            consumer=draw.random() < 0.5,
         )
         schedule = generate.schedule(seed, 0, generate.deck_for(settings))
         execution = Execution(protocol, settings, schedule[: draw.randrange(120)])
@@ -137,6 +139,9 @@ TIGHT = (
     ("kip-320", Configuration(records=2, epochs=2)),
     ("kip-320", Configuration(records=2, epochs=2, records_per_fetch=2)),
     ("kip-320", Configuration(records=2, epochs=3)),
+    ("kip-320", Configuration(records=2, epochs=1, retries=True)),
+    ("kip-320:idempotence=kept_at_truncation", Configuration(records=1, epochs=1, retries=True)),
+    ("kip-320", Configuration(records=1, epochs=2, consumer=True)),
 )
 
 
