@@ -114,7 +114,9 @@ class Goal(IntEnum):
     TRUNCATION_REPORTED = _Goal(
         38,
         lambda p: (
-            has_consumer(p) and p.consumer_position != ConsumerPosition.OFFSET and bool(p.unclean_leader_election)
+            has_consumer(p)
+            and p.consumer_position != ConsumerPosition.OFFSET
+            and bool(p.unclean_leader_election or p.power_loss)
         ),
     )
 

@@ -101,7 +101,7 @@ def records_in(record_set: int) -> list[int]:
 
 
 def offset_of(p: State, record: int) -> int:
-    """The offset at which a record belongs: of its first append, or where it may be sent again, at which it was seen."""
+    """The offset at which a record belongs: that of its first append, or with retries that at which it was seen."""
     if p.retries:
         for offset in range(p.seen_end):
             if log.at(p.seen, offset) == record:
@@ -318,7 +318,7 @@ def _retry(c: Change) -> Iterator[str]:
 
 def _consume(c: Change) -> Iterator[str]:
     record = log.at(c.after.log_record[c.r], c.before.position)
-    yield f"the consumer reads m{record} at offset {c.before.position} from {c.name}, and is at offset {c.after.position}"
+    yield f"the consumer reads m{record} at offset {c.before.position} from {c.name}"
 
 
 def _refresh(c: Change) -> Iterator[str]:
@@ -326,7 +326,7 @@ def _refresh(c: Change) -> Iterator[str]:
     yield f"the consumer learns that {c.name} leads epoch {after.consumer_epoch}"
     if before.consumer_position == ConsumerPosition.OFFSET:
         if after.position < before.position:
-            yield f"its offset {before.position} is out of range there, and it goes on from {c.name}'s LEO {after.position}"
+            yield f"its offset {before.position} is out of range there: it goes on from {c.name}'s LEO {after.position}"
         else:
             yield f"it asks nothing, and is at offset {after.position} as before"
     elif before.position == 0:
