@@ -335,6 +335,11 @@ def tracks_eligible_leaders(p: Any) -> bool:
     return bool(p.eligible_leaders != EligibleLeaders.NONE)
 
 
+def falls_back_to_last_known_leader(p: Any) -> bool:
+    """Whether the controller remembers who led last, for where nobody else is left to lead."""
+    return tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE
+
+
 def tracks_waiting(p: Any) -> bool:
     """Whether it has to be known which acks=all requests wait where: else they are those that a leader appended."""
     return bool(p.retries or p.pending_produce == PendingProduce.KEPT)

@@ -12,7 +12,16 @@ from typing import Any
 
 from epochfuzz.model import controller, log
 from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.state import NONE, Partition
+from epochfuzz.model.mechanisms import (
+    falls_back_to_last_known_leader,
+    has_consumer,
+    has_heartbeats,
+    requests_isr_changes,
+    retries,
+    tracks_eligible_leaders,
+    tracks_partition_epoch,
+)
+from epochfuzz.model.state import NONE, Partition, always_read
 
 
 class Shape(Enum):
@@ -32,18 +41,14 @@ class Shape(Enum):
 class Seen:
     """Something that can be seen, of a replica r or, where r means nothing, of the controller or the consumer.
 
-    `setting` is the one without which it is not there to be seen.
+    `there` says in which states, of which the constants matter, there is anything of the kind.
     """
 
     name: str
     shape: Shape
     meaning: str
     value: Callable[[Partition, int], Any]
-    setting: str | None = None
-
-    def is_there(self, settings: Any) -> bool:
-        """Whether it can be seen under some settings, a configuration or a state."""
-        return self.setting is None or bool(getattr(settings, self.setting))
+    there: Callable[[Partition], bool] = always_read
 
 
 # In the order in which they are compared.
@@ -83,9 +88,23 @@ REPLICA = (
     Seen(
         "waiting",
         Shape.RECORDS,
-        "the records whose acks=all requests wait there; only with `retries`",
+        "the records whose acks=all requests wait there",
         lambda p, r: record_names(p.waiting[r]),
-        setting="retries",
+        there=retries,
+    ),
+    Seen(
+        "isr",
+        Shape.REPLICAS,
+        "the ISR as it has it as a leader, in any order; empty elsewhere",
+        lambda p, r: members(p.isr[r]),
+        there=tracks_partition_epoch,
+    ),
+    Seen(
+        "pending_isr",
+        Shape.REPLICAS,
+        "the ISR that it has proposed as a leader, and waits for; empty for none",
+        lambda p, r: members(p.pending_isr[r]),
+        there=requests_isr_changes,
     ),
 )
 CONTROLLER = (
@@ -97,46 +116,67 @@ CONTROLLER = (
     ),
     Seen("epoch", Shape.NUMBER, "the leader epoch of the current decision", lambda p, _: p.controller_epoch),
     Seen("isr", Shape.REPLICAS, "the ISR, in any order", lambda p, _: members(controller.isr(p))),
+    Seen(
+        "fenced",
+        Shape.REPLICAS,
+        "the replicas whose session has expired, and that have not been heard from since",
+        lambda p, _: members(p.fenced),
+        there=has_heartbeats,
+    ),
+    Seen(
+        "elr",
+        Shape.REPLICAS,
+        "the eligible leader replicas",
+        lambda p, _: members(p.elr),
+        there=tracks_eligible_leaders,
+    ),
+    Seen(
+        "last_known_leader",
+        Shape.REPLICA_OR_NONE,
+        "who led last, where nobody leads since the ISR is empty; else null",
+        lambda p, _: replica_name(p.last_leader),
+        there=falls_back_to_last_known_leader,
+    ),
 )
 
 CONSUMER = (
-    Seen("position", Shape.NUMBER, "the offset that it reads next", lambda p, _: p.position, setting="consumer"),
+    Seen("position", Shape.NUMBER, "the offset that it reads next", lambda p, _: p.position, there=has_consumer),
     Seen(
         "leader_epoch",
         Shape.NUMBER,
         "the leader epoch that its metadata has",
         lambda p, _: p.consumer_epoch,
-        setting="consumer",
+        there=has_consumer,
     ),
     Seen(
         "delivered",
         Shape.RECORDS,
         "the records that it has read, at any time",
         lambda p, _: record_names(p.delivered),
-        setting="consumer",
+        there=has_consumer,
     ),
 )
 
 
 def observe(p: Partition) -> dict[str, Any]:
-    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with the keys of REPLICA and of CONTROLLER.
+    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with what there is of REPLICA and of CONTROLLER.
 
-    Where there is a consumer, `"consumer": {...}` follows, with the keys of CONSUMER.
+    Where there is a consumer, `"consumer": {...}` follows, with what there is of CONSUMER.
     """
     shown = {
-        "replicas": {REPLICA_NAMES[r]: _seen(REPLICA, p, r) for r in range(p.replicas)},
-        "controller": _seen(CONTROLLER, p, NONE),
+        "replicas": {REPLICA_NAMES[r]: _values(p, REPLICA, r) for r in range(p.replicas)},
+        "controller": _values(p, CONTROLLER, NONE),
     }
-    return shown | {"consumer": _seen(CONSUMER, p, NONE)} if p.consumer else shown
-
-
-def _seen(table: Iterable[Seen], p: Partition, r: int) -> dict[str, Any]:
-    return {seen.name: seen.value(p, r) for seen in table if seen.is_there(p)}
+    return shown | {"consumer": _values(p, CONSUMER, NONE)} if p.consumer else shown
 
 
 def record_names(record_set: int) -> list[str]:
     """The names of a record set, in order."""
     return [f"m{record}" for record in range(record_set.bit_length()) if record_set >> record & 1]
+
+
+def _values(p: Partition, kinds: Iterable[Seen], r: int) -> dict[str, Any]:
+    return {seen.name: seen.value(p, r) for seen in kinds if seen.there(p)}
 
 
 def log_entries(p: Partition, r: int) -> list[tuple[int, int]]:

@@ -1,20 +1,22 @@
 """A campaign from its start to its end; each step is taken where the directory says that it has not been yet."""
 
+from datetime import datetime
 from typing import Any, Generic
 from typing import Protocol as Interface
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign import blocks, checks, waves
 from epochfuzz.harness.campaign.checks import Checked
 from epochfuzz.harness.campaign.directory import Directory
 from epochfuzz.harness.campaign.errors import CampaignError
-from epochfuzz.harness.campaign.kinds import work_of
+from epochfuzz.harness.campaign.found import work_found
+from epochfuzz.harness.campaign.kept import Kept, wave_begun
 from epochfuzz.harness.campaign.waves import Waves
 from epochfuzz.harness.campaign.work import Counts, Outcome, Work
 from epochfuzz.harness.search.compilation import model_digest
-from epochfuzz.harness.version import epochfuzz_version
 
 # Written last: a campaign that has it is finished.
 OUTCOME = pa.schema(
@@ -51,8 +53,8 @@ class Campaign(Generic[Outcome]):
     @staticmethod
     def start(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
         """A new campaign. Raises CampaignError where there is one already, or the blocks of one."""
-        directory = Directory(spark, uri)
-        found = _work(directory)
+        directory = _undamaged(spark, uri)
+        found = work_found(directory)
         if found is not None:
             raise CampaignError(
                 f"{uri} already holds a campaign; {found.how_to_resume(uri)}, or choose another directory"
@@ -64,8 +66,8 @@ class Campaign(Generic[Outcome]):
     @staticmethod
     def load(spark: SparkSession, uri: str) -> "Campaign[Any]":
         """The campaign of a directory. Raises CampaignError where there is none, or none that can be gone on with."""
-        directory = Directory(spark, uri)
-        found = _work(directory)
+        directory = _undamaged(spark, uri)
+        found = work_found(directory)
         if found is None:
             raise CampaignError(f"{uri} holds no campaign; `epochfuzz campaign run --out {uri}` starts one")
         blocks.refuse_foreign(directory, found)
@@ -74,8 +76,8 @@ class Campaign(Generic[Outcome]):
     @staticmethod
     def start_or_load(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
         """The campaign of a directory if its work is that, a new one if there is none. Raises CampaignError."""
-        directory = Directory(spark, uri)
-        found = _work(directory)
+        directory = _undamaged(spark, uri)
+        found = work_found(directory)
         if found is None:
             return Campaign.start(spark, uri, work)
         differing = work.differing(found)
@@ -117,8 +119,15 @@ class Campaign(Generic[Outcome]):
                 break
         return self.checked()
 
+    @property
+    def kept(self) -> Kept | None:
+        """Its directory for reading without Spark, which takes seconds less; None for one elsewhere."""
+        return None if self.directory.local is None else Kept(self.directory.local)
+
     def checked(self) -> Checked:
         """Compare the blocks that were done twice. Raises NonDeterminismError."""
+        if self._checked is None:
+            self._checked = None if self.kept is None else self.work.kept_checked(self.kept)
         if self._checked is None:
             self._checked = checks.compare(blocks.written(self.directory, self.work), self.work)
         return self._checked
@@ -126,6 +135,14 @@ class Campaign(Generic[Outcome]):
     def finished(self) -> DataFrame | None:
         """The finished blocks, each once; None before the first wave."""
         return blocks.finished(self.directory, self.work)
+
+    def begun(self) -> datetime | None:
+        """When its first wave was asked for, None if nobody can say."""
+        if self.kept is not None:
+            return self.kept.begun
+        rows = blocks.written(self.directory, self.work)
+        wave = None if rows is None else rows.agg(F.min(F.input_file_name())).collect()[0][0]
+        return None if wave is None else wave_begun(wave)
 
     def seconds(self, schedules: int) -> float:
         """For how long it has worked on so many schedules."""
@@ -135,22 +152,9 @@ class Campaign(Generic[Outcome]):
         return bool(self.directory.read_rows("outcome", OUTCOME))
 
 
-def _work(directory: Directory) -> Work[Any] | None:
-    """The work that a directory's parameters ask for. Raises CampaignError where they are lost, or say nothing that can
-    be done."""
-    place = directory.path("parameters")
-    rows = directory.read_rows_as_they_are("parameters")
-    if not rows:
-        if directory.has("blocks"):
-            raise CampaignError(
-                f"{place} is lost or empty, and the blocks of a campaign are in {directory.path('blocks')}: without its"
-                " parameters it cannot be gone on with; restore them, or choose another directory"
-            )
-        return None
-    try:
-        return work_of(rows[0])
-    except ValueError as error:
-        raise CampaignError(
-            f"{place} cannot be used: {error}; it was written by epochfuzz {rows[0].get('version')}, and this is"
-            f" epochfuzz {epochfuzz_version()}"
-        ) from None
+def _undamaged(spark: SparkSession, uri: str) -> Directory:
+    """A directory. Raises CampaignError for a damaged file, which Spark would not name, or read amiss."""
+    directory = Directory(spark, uri)
+    if directory.local is not None:
+        Kept(directory.local).refuse_damage()
+    return directory

@@ -37,10 +37,7 @@ class Judge(Protocol):
 
 
 # The fields of an observation, as faults name them with the replica's name in between.
-REPLICA_FIELDS = tuple(seen.name for seen in observation.REPLICA)
-CONTROLLER_FIELDS = tuple(seen.name for seen in observation.CONTROLLER)
-CONSUMER_FIELDS = tuple(seen.name for seen in observation.CONSUMER)
-_ALL = {
+FIELDS = {
     f"{part}.{seen.name}": seen
     for part, table in (
         ("replicas", observation.REPLICA),
@@ -49,8 +46,6 @@ _ALL = {
     )
     for seen in table
 }
-FIELDS = tuple(name for name, seen in _ALL.items() if seen.setting is None)
-FIELDS_OF_SETTINGS = tuple(name for name, seen in _ALL.items() if seen.setting is not None)
 
 _LONGEST_NAME = 200  # characters of a field's name that are kept
 
@@ -92,4 +87,4 @@ def is_beyond_bounds(
 def may_open_epoch(verb: Verb, protocol: protocols.Protocol) -> bool:
     """Whether the event may make the controller decide; the return of a replica does where it is taken for failed."""
     is_failure = verb is Verb.RESTART and protocol.choice("registration") is Registration.FENCED
-    return verb in (Verb.ELECT, Verb.EXPIRE) or is_failure
+    return verb in (Verb.ELECT, Verb.EXPIRE, Verb.SHUTDOWN) or is_failure

@@ -1,7 +1,10 @@
 """Captions: the words on a drawing, the same whether it is made for a terminal, a browser or a text file."""
 
+from collections.abc import Sequence
+
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role, Scene
+from epochfuzz.model.properties import BY_NAME
 
 PARTING = "here they part"
 
@@ -11,7 +14,8 @@ LEGEND = (
     " Dashed: neither.",
     "+ appended in this step. \u2713 committed in this step. Crossed out: cut. Octagon with !: a record that was"
     " promised to a client and is not where it belongs.",
-    "Filled square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: answer in flight.",
+    "Filled square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: answer in flight."
+    " Underlined: changed by this step.",
 )
 
 # What a replica does, and since when; a comma goes between where the first part ends with a name.
@@ -32,9 +36,10 @@ def role_parts(replica: ReplicaScene) -> tuple[str, str]:
 
 
 def role(replica: ReplicaScene) -> str:
-    """What a replica does, in a line: `follows A, e1`."""
+    """What a replica does, in a line: `follows A, e1`, or `follows A, e1, fenced`."""
     does, epoch = role_parts(replica)
-    return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip()
+    fenced = ", fenced" if replica.fenced else ""
+    return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip() + fenced
 
 
 def moved(name: str, previous: int, current: int, arrow: str = "->") -> str:
@@ -60,14 +65,37 @@ def consumer(scene: Scene) -> list[str]:
     return [f"{moved('consumer', scene.consumer.previous_position, scene.consumer.position)}, e{scene.consumer.epoch}"]
 
 
-def decision(controller: ControllerScene) -> tuple[str, str]:
-    """The controller's view: `controller at e1`, and `B leads, ISR A,B`."""
+def in_flight(replica: ReplicaScene) -> str:
+    """What is in flight to a replica, and from whom if that is not whom it follows: `m1, HW 0 from A`."""
+    is_of_leader = replica.answered_by in (None, replica.leader)
+    return replica.in_flight if is_of_leader else f"{replica.in_flight} from {replica.answered_by}"
+
+
+def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:
+    """The ISR as a leader has it where the controller has another, and what it has proposed: `pending ISR A`."""
+    leads = replica.role in (Role.LEADER, Role.ZOMBIE)
+    knows = [f"knows ISR {_set(replica.isr)}"] if leads and replica.isr not in (None, controller.isr) else []
+    return [*knows, f"pending ISR {_set(replica.pending_isr)}"] if replica.pending_isr else knows
+
+
+def decision(controller: ControllerScene) -> tuple[str, ...]:
+    """The controller's view: `controller at e1`, `B leads, ISR A,B`; and who may lead without an ISR: `ELR C`."""
     leads = f"{controller.leader} leads" if controller.leader else "no leader"
-    return f"controller at e{controller.epoch}", f"{leads}, ISR {','.join(controller.isr)}"
+    others = [f"ELR {_set(controller.elr)}"] if controller.elr else []
+    if controller.last_known_leader:
+        others.append(f"last led by {controller.last_known_leader}")
+    return f"controller at e{controller.epoch}", f"{leads}, ISR {_set(controller.isr)}", *others
+
+
+def _set(replicas: Sequence[str] | None) -> str:
+    return ",".join(replicas or []) or "empty"
 
 
 def breaks(run: Run) -> str:
-    """What a run broke and may not, and where: `breaks no-divergence at step 9`; empty where it broke nothing."""
+    """What a run broke and may not, and where: `breaks no-divergence at step 9`; empty where it broke nothing.
+
+    What is judged once the schedule is over is broken after its last step.
+    """
     return f"breaks {_first_broken(run, run.broken)}" if run.broken else ""
 
 
@@ -83,10 +111,12 @@ def verdict(run: Run) -> str:
 
 def no_parting(runs: tuple[Run, ...]) -> str:
     """What there is to say of two runs that look the same at every step."""
-    if any("convergence" in run.first_broken for run in runs):
+    if any(run.ends_broken for run in runs):
         return "They do not part in these steps: convergence is judged after them, once all faults have stopped."
     return "They do not part."
 
 
 def _first_broken(run: Run, properties: list[str]) -> str:
-    return ", ".join(f"{name} at step {run.first_broken[name]}" for name in properties)
+    return ", ".join(
+        f"{name} {'after' if BY_NAME[name].at_end else 'at'} step {run.first_broken[name]}" for name in properties
+    )

@@ -7,6 +7,7 @@ should be there is an octagon with an exclamation mark. Colours are in figures.c
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.scenes import Cell, Missing, ReplicaScene, Role, Scene
@@ -14,11 +15,16 @@ from epochfuzz.harness.witness.scenes import Cell, Missing, ReplicaScene, Role, 
 CELL = 48  # pixels from one offset to the next
 _BOX = 40
 _HEIGHT = 30
-_LEFT = 138  # for names and roles
+_LEFT = 146  # for names and roles
 _RIGHT = 34  # for half a mark
 _TOP = 40  # for the controller's view and the offsets
 _ROW = 86
 _BOX_TOP = 24
+_NOTES = 67  # the baseline of the first note under a name
+_NOTE = 12
+_TO = "M0 {y} l7 -5 v3 h7 v4 h-7 v3 z"
+_FROM = "M14 {y} l-7 -5 v3 h-7 v4 h7 v3 z"
+_CHANGED = "changed"  # of words: by the step
 
 
 def width(columns: int) -> int:
@@ -26,24 +32,31 @@ def width(columns: int) -> int:
     return max(_LEFT + columns * CELL + _RIGHT, 330)
 
 
-def height(replicas: int) -> int:
+def height(scene: Scene) -> int:
     """The height of a panel."""
-    return _TOP + replicas * _ROW
+    return _TOP + sum(_row_height(replica, scene) for replica in scene.replicas)
+
+
+def _row_height(replica: ReplicaScene, scene: Scene) -> int:
+    """A row is higher where there is more to say of its replica than usual."""
+    return max(_ROW, _NOTES + len(_notes(replica, scene)) * _NOTE)
 
 
 def panel(scene: Scene, columns: int) -> ET.Element:
-    """The drawing of a scene as a group, to be placed in an <svg>; `width(columns)` by `height(replicas)` pixels."""
+    """The drawing of a scene as a group, to be placed in an <svg>; `width(columns)` by `height(scene)` pixels."""
     group = ET.Element("g", {"class": "panel"})
     _controller(group, scene)
     for offset in range(columns):
         text(group, _x(offset) + _BOX / 2, _TOP - 4, str(offset), "faint middle small")
-    for index, replica in enumerate(scene.replicas):
-        row = ET.SubElement(group, "g", {"transform": f"translate(0 {_TOP + index * _ROW})"})
-        if index:
+    top = _TOP
+    for replica in scene.replicas:
+        row = ET.SubElement(group, "g", {"transform": f"translate(0 {top})"})
+        if top > _TOP:
             _line(row, 0, 0, width(columns), 0, "rule")
-        _name(row, replica)
+        _name(row, replica, _notes(replica, scene))
         _log(row, replica, scene.newly_committed)
         _marks(row, replica)
+        top += _row_height(replica, scene)
     return group
 
 
@@ -55,8 +68,12 @@ def text(parent: ET.Element, x: float, y: float, content: str, classes: str = ""
 
 
 def _controller(group: ET.Element, scene: Scene) -> None:
-    at_epoch, decided = captions.decision(scene.controller)
-    line = text(group, 0, 14, ", ".join([f"{at_epoch}: {decided}", *captions.consumer(scene)]))
+    at_epoch, decided, *others = captions.decision(scene.controller)
+    others += captions.consumer(scene)
+    line = text(group, 0, 14, "")
+    _part(line, f"{at_epoch}: {decided}", _CHANGED if scene.controller.changed else "")
+    if others:
+        text(group, 0, 28, ", ".join(others))
     if scene.committed:
         _part(line, ", committed")
     for record in scene.committed:
@@ -70,8 +87,36 @@ def _part(line: ET.Element, content: str, classes: str = "") -> None:
     ET.SubElement(line, "tspan", {"class": classes} if classes else {}).text = content
 
 
-def _name(row: ET.Element, replica: ReplicaScene) -> None:
-    """The replica's letter in a badge whose outline shows the role, what it does, and what is on its way to it."""
+@dataclass(frozen=True)
+class _Note:
+    """What is noted under a replica's name, and the arrow before it, if one is drawn."""
+
+    said: str
+    arrow: str = ""
+    classes: str = ""
+
+
+def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
+    """What is on its way to a replica or from it, what it has proposed, and what is on its disk."""
+
+    def marked(*names: str) -> str:
+        return "" if replica.changed.isdisjoint(names) else _CHANGED
+
+    notes = [_Note("fenced", classes=marked("fenced"))] if replica.fenced else []
+    if replica.in_flight:
+        notes.append(_Note(captions.in_flight(replica), _TO, marked("in_flight")))
+    notes += [
+        _Note(said, classes=marked("isr", "pending_isr")) for said in captions.proposal(replica, scene.controller)
+    ]
+    if replica.request:
+        notes.append(_Note(replica.request, _TO if replica.request_is_answered else _FROM, marked("request")))
+    notes += [_Note(said, classes=marked("waiting")) for said in captions.waits(replica)]
+    on_disk = f"faint small {marked('flushed', 'checkpointed')}".rstrip()
+    return [*notes, _Note(", ".join(captions.on_disk(replica)), classes=on_disk)]
+
+
+def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[_Note]) -> None:
+    """The replica's letter in a badge whose outline shows the role, what it does, and what else there is to note."""
     if replica.role in (Role.LEADER, Role.ZOMBIE):
         _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
     else:
@@ -81,14 +126,14 @@ def _name(row: ET.Element, replica: ReplicaScene) -> None:
     if replica.role is Role.DOWN:
         _line(row, 4, 48, 22, 30, "cross")
     does, epoch = captions.role_parts(replica)
-    text(row, 32, 36 if epoch else 43, does)
-    text(row, 32, 49, epoch, "bold" if replica.role is Role.ZOMBIE else "faint")
-    below = 67
-    if replica.in_flight:
-        ET.SubElement(row, "path", {"d": "M0 63 l7 -5 v3 h7 v4 h-7 v3 z", "class": "arrow"})
-        text(row, 18, below, replica.in_flight)
-        below += 12
-    text(row, 0, below, ", ".join([*captions.waits(replica), *captions.on_disk(replica)]), "faint small")
+    changed = f" {_CHANGED}" if replica.role_changed else ""
+    text(row, 32, 36 if epoch else 43, does, changed.strip())
+    text(row, 32, 49, epoch, ("bold" if replica.role is Role.ZOMBIE else "faint") + changed)
+    for below, note in enumerate(notes):
+        y = _NOTES + below * _NOTE
+        if note.arrow:
+            ET.SubElement(row, "path", {"d": note.arrow.format(y=y - 4), "class": "arrow"})
+        text(row, 18 if note.arrow else 0, y, note.said, note.classes)
 
 
 def _log(row: ET.Element, replica: ReplicaScene, newly_committed: Sequence[str]) -> None:
@@ -144,12 +189,12 @@ def _marks(row: ET.Element, replica: ReplicaScene) -> None:
     _line(row, x, 17, x, bottom + 3, "watermark")
     moved = captions.moved("HW", replica.previous_high_watermark, replica.high_watermark, "\u2192")
     changed = replica.previous_high_watermark != replica.high_watermark
-    text(row, x, 14, moved, "middle watermarktext" + (" bold" if changed else ""))
+    text(row, x, 14, moved, "middle watermarktext" + (f" {_CHANGED}" if changed else ""))
     x = _between(replica.leo)
     ET.SubElement(row, "path", {"d": f"M{x:g} {bottom + 3:g} l5 9 h-10 z", "class": "end"})
     moved = captions.moved("LEO", replica.previous_leo, replica.leo, "\u2192")
     changed = replica.previous_leo != replica.leo
-    text(row, x, bottom + 23, moved, "middle" + (" bold" if changed else ""))
+    text(row, x, bottom + 23, moved, "middle" + (f" {_CHANGED}" if changed else ""))
 
 
 def _badge(row: ET.Element, x: float, y: float, sign: str, classes: str) -> None:

@@ -14,7 +14,9 @@ from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import Scene
 from epochfuzz.model import observation
+from epochfuzz.model.mechanisms import requests_isr_changes
 from epochfuzz.model.observation import Seen, Shape, observe
+from epochfuzz.model.state import Partition
 
 _WIDTH = 100
 _NO_NUMBER = -1
@@ -60,25 +62,32 @@ def _behaviour(run: Run) -> Iterator[str]:
     scenes = run.scenes
     for scene, state in zip(scenes, states, strict=True):
         yield from _comment(f"{scene.number} {scene.event}: {scene.sentence}", "    ")
-        yield from _state(scene, observe(state))
+        yield from _state(scene, state)
         if scene is not scenes[-1]:
             yield "    ,"
     yield ">>"
     yield f"ASSUME WellFormed({name})"
-    yield f"ASSUME {'' if 'no-committed-loss' in run.first_broken else '~'}Loses({name})"
+    loses = any(set(scene.lost).intersection(scene.committed) for scene in scenes)  # permitted or not
+    yield f"ASSUME {'' if loses else '~'}Loses({name})"
 
 
-def _state(scene: Scene, shown: dict[str, Any]) -> Iterator[str]:
+def _state(scene: Scene, p: Partition) -> Iterator[str]:
+    shown = observe(p)
     fields = {
         "event": scene.event,
         "enabled": scene.applied,
         **{
             _name(seen): {r: _in_tla(seen, values[seen.name]) for r, values in shown["replicas"].items()}
             for seen in observation.REPLICA
-            if all(seen.name in values for values in shown["replicas"].values())
+            if seen.there(p)
         },
         "inFlight": {replica.name: replica.in_flight for replica in scene.replicas},
-        "controller": {_name(seen): _in_tla(seen, shown["controller"][seen.name]) for seen in observation.CONTROLLER},
+        **({"alterPartition": {r.name: r.request for r in scene.replicas}} if requests_isr_changes(p) else {}),
+        "controller": {
+            _name(seen): _in_tla(seen, shown["controller"][seen.name])
+            for seen in observation.CONTROLLER
+            if seen.there(p)
+        },
         **(
             {"consumer": {_name(seen): _in_tla(seen, shown["consumer"][seen.name]) for seen in observation.CONSUMER}}
             if "consumer" in shown

@@ -1,5 +1,6 @@
 """One Spark session for all tests of campaigns, and one campaign that ran undisturbed."""
 
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -39,6 +40,12 @@ def block_rows(directory):
 def start(spark, directory, asked):
     """A new campaign of walks, or of machines."""
     return Campaign.start(spark, str(directory), work_of(asked.row()))
+
+
+def copied(undisturbed, directory, *left_out):
+    """The directory of the campaign that ran undisturbed, but for some tables of it."""
+    shutil.copytree(undisturbed.directory.uri, directory, ignore=shutil.ignore_patterns("cases", *left_out))
+    return str(directory)
 
 
 def engine(asked):

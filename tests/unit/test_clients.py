@@ -150,8 +150,8 @@ def test_a_request_that_is_kept_is_answered_by_another_record_at_its_offset():
 def test_a_request_that_is_kept_is_answered_without_any_crash_too():
     # The list of the design, of 13 events. Where the ISR may shrink, or fail over, 10 are enough.
     schedule = (
-        "produce A, elect B, notify A, notify B, produce B, fetch A, receive A, fetch A, receive A, fetch A, receive A, "
-        "elect A, notify A"
+        "produce A, elect B, notify A, notify B, produce B, "
+        "fetch A, receive A, fetch A, receive A, fetch A, receive A, elect A, notify A"
     )
     assert run("kip-320:pending_produce=kept", schedule).first_broken == {"no-acked-loss": 13}
     assert run("kip-320", schedule).first_broken == {}
