@@ -124,6 +124,25 @@ class Verb(IntEnum):
         progress=9,
         when=has_heartbeats,
     )
+    RETRY = _Verb(
+        21,
+        "producer",
+        "the producer sends its oldest record without an answer again, to the replica",
+        dealt=6,
+        progress=10,
+        setting="retries",
+    )
+    CONSUME = _Verb(
+        22, "consumer", "the consumer reads the next record from the replica", dealt=6, progress=11, setting="consumer"
+    )
+    REFRESH = _Verb(
+        23,
+        "consumer",
+        "the consumer learns that the replica leads, and looks whether it can read on there",
+        dealt=4,
+        progress=12,
+        setting="consumer",
+    )
 
     @property
     def text(self) -> str:

@@ -1,13 +1,23 @@
 """The properties: what must hold after every event, each a function that says whether it is broken.
 
-`convergence` and `leader-available` are not judged after every event but at the end of a schedule, by healing a copy of
-the partition.
+`convergence`, `leader-available` and `answered` are not judged after every event but at the end of a schedule, by
+healing a copy of the partition.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from epochfuzz.model import alter_partition, breaches, controller, healing, high_watermark, log, promises
+from epochfuzz.model import (
+    alter_partition,
+    breaches,
+    consumer,
+    controller,
+    healing,
+    high_watermark,
+    log,
+    promises,
+    waiting,
+)
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.mechanisms import IsrChange
 from epochfuzz.model.names import nearest
@@ -23,13 +33,53 @@ def readable_end(p: State, r: int) -> int:
 def committed_loss(p: State) -> bool:
     """A record that consumers could read is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
-    return leader != NONE and p.exposed & ~p.standing[leader] != 0 and not promises.are_void(p)
+    return leader != NONE and promises.exposed_are_lost(p, leader) and not promises.are_void(p)
 
 
 def acked_loss(p: State) -> bool:
     """A record whose producer got its answer is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
-    return leader != NONE and p.acked & ~p.standing[leader] != 0 and not promises.are_void(p)
+    return leader != NONE and promises.lost_acked(p, leader) != 0 and not promises.are_void(p)
+
+
+def duplicate(p: State) -> bool:
+    """A record is twice in the log of the true leader, below its high watermark."""
+    return p.retries and has_duplicate(p, controller.true_leader(p))
+
+
+def has_duplicate(p: State, leader: int) -> bool:
+    """Whether a leader, NONE for nobody, has a record twice below its high watermark."""
+    if leader == NONE:
+        return False
+    found = 0
+    for offset in range(readable_end(p, leader)):
+        if found >> log.at(p.log_record[leader], offset) & 1:
+            return True
+        found |= 1 << log.at(p.log_record[leader], offset)
+    return False
+
+
+def reordered(p: State) -> bool:
+    """Records are on the true leader, below its high watermark, in another order than they were sent in at first."""
+    return p.retries and is_reordered(p, controller.true_leader(p))
+
+
+def is_reordered(p: State, leader: int) -> bool:
+    """Whether a leader, NONE for nobody, has a record below its high watermark after one that was sent later."""
+    if leader == NONE:
+        return False
+    found = 0
+    for offset in range(readable_end(p, leader)):
+        record = log.at(p.log_record[leader], offset)
+        if not found >> record & 1 and found >> record != 0:
+            return True
+        found |= 1 << record
+    return False
+
+
+def skipped(p: State) -> bool:
+    """The consumer has passed over a record of the true leader, which it knows, and was not told of a truncation."""
+    return p.consumer and consumer.skipped(p) != 0
 
 
 def divergence(p: State) -> bool:
@@ -112,6 +162,11 @@ def leader_missing(p: State) -> bool:
     return controller.true_leader(p) == NONE and controller.candidates(p) != 0
 
 
+def unanswered(p: State) -> bool:
+    """With all faults stopped and a leader there, an acks=all request still waits, and its producer has no answer."""
+    return controller.true_leader(p) != NONE and waiting.anywhere(p)
+
+
 def _never(settings: Configuration) -> bool:
     return False
 
@@ -151,14 +206,17 @@ class Property:
 
 # In the order of severity, which is the order of every table and list. Bit i of a set of properties is the i-th.
 PROPERTIES: tuple[Property, ...] = (
-    Property("no-committed-loss", committed_loss, lambda p: breaches.lost(p, p.exposed), "CommittedRecordLost"),
+    Property("no-committed-loss", committed_loss, breaches.lost_exposed, "CommittedRecordLost"),
     Property(
         "no-acked-loss",
         acked_loss,
-        lambda p: breaches.lost(p, p.acked),
+        breaches.lost_acked,
         "AckedRecordLost",
         permitted=lambda settings: settings.acks == "1",  # which promises nothing that the leader alone has
     ),
+    Property("no-duplicate", duplicate, breaches.duplicated, "RecordDuplicated"),
+    Property("no-reorder", reordered, breaches.out_of_order, "RecordsReordered"),
+    Property("consumer-no-skip", skipped, breaches.passed_over, "ConsumerSkippedRecord"),
     Property("no-divergence", divergence, breaches.diverging, "LogsDiverged"),
     Property("log-matching", mismatch, breaches.mismatching, "LogMatchingBroken"),
     Property("hw-within-log", high_watermark_beyond_log, breaches.beyond_log, "HighWatermarkBeyondLog"),
@@ -168,6 +226,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property("isr-change-ends", isr_change_stuck, breaches.waiting_in_vain, "IsrChangeStuck", is_warning=True),
     Property("convergence", non_convergence, breaches.unequal, "NotConverged", at_end=True),
     Property("leader-available", leader_missing, breaches.leaderless, "LeaderMissing", at_end=True),
+    Property("answered", unanswered, breaches.unanswered, "RequestUnanswered", at_end=True),
 )
 NAMES = tuple(each.name for each in PROPERTIES)
 BY_NAME = {each.name: each for each in PROPERTIES}

@@ -92,6 +92,30 @@ class Refusal(IntEnum):
     IS_FENCED = 43, "{r} is fenced"
     IS_NOT_FENCED = 44, "{r} is not fenced"
 
+    # retry, and produce where there are retries
+    RETRIES_OFF = 45, "retries is off in the configuration"
+    NOTHING_TO_RETRY = 46, "the producer has an answer for each of its last two records"
+    TWO_IN_FLIGHT = 47, "the producer has no answer yet for one of its last two records, and starts no third"
+    OUT_OF_ORDER_SEQUENCE = 48, "{r} has not got the record before: OUT_OF_ORDER_SEQUENCE_NUMBER"
+    LOG_IS_FULL = 49, "{r}'s log is full: the bound of {records} records is reached"
+
+    # consume, refresh
+    CONSUMER_OFF = 50, "consumer is off in the configuration"
+    NO_READ_REPLICA = (
+        51,
+        "{r}'s leader has not seen it at the consumer's position, {position}, and does not send it there",
+    )
+    CONSUMER_IS_BEHIND = (
+        52,
+        "{r} is at epoch {epoch} and refuses the consumer, at epoch {consumer_epoch}: FENCED_LEADER_EPOCH",
+    )
+    CONSUMER_IS_AHEAD = (
+        53,
+        "{r} is at epoch {epoch} and refuses the consumer, at epoch {consumer_epoch}: UNKNOWN_LEADER_EPOCH",
+    )
+    NOTHING_TO_CONSUME = 54, "{r} has nothing below its HW for the consumer, at position {position}"
+    CONSUMER_KNOWS_EPOCH = 55, "the consumer knows epoch {consumer_epoch} already"
+
 
 APPLIED = Refusal.APPLIED
 if [*Refusal] != [*range(len(Refusal))]:

@@ -7,6 +7,7 @@ and one compilation has all of them in it.
 
 from epochfuzz.harness.defects import (
     acknowledgement,
+    clients,
     epoch_cache,
     judging,
     leadership,
@@ -18,7 +19,7 @@ from epochfuzz.harness.defects import (
 from epochfuzz.harness.defects.defect import Defect, declared_in
 
 PROTOCOL_DEFECTS: tuple[Defect, ...] = declared_in(
-    replication, acknowledgement, truncation, epoch_cache, membership, leadership, recovery
+    replication, acknowledgement, truncation, epoch_cache, membership, leadership, recovery, clients
 )
 DEFECTS: tuple[Defect, ...] = (*PROTOCOL_DEFECTS, *declared_in(judging))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from epochfuzz.harness.witness.replay import Run
-from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role
+from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role, Scene
 from epochfuzz.model import promises
 from epochfuzz.model.properties import BY_NAME
 
@@ -52,6 +52,18 @@ def on_disk(replica: ReplicaScene) -> list[str]:
     """What a fault may fall back to, where that fault is on: `flushed 1`, `checkpoint 0`."""
     flushed = [] if replica.flushed is None else [f"flushed {replica.flushed}"]
     return flushed if replica.checkpointed is None else [*flushed, f"checkpoint {replica.checkpointed}"]
+
+
+def waits(replica: ReplicaScene) -> list[str]:
+    """Whose producers wait at a replica, where that is known: `m0, m1 waits`."""
+    return [f"{', '.join(replica.waiting)} waits"] if replica.waiting else []
+
+
+def consumer(scene: Scene) -> list[str]:
+    """Where the consumer is, if there is one: `consumer 0->1, e0`."""
+    if scene.consumer is None:
+        return []
+    return [f"{moved('consumer', scene.consumer.previous_position, scene.consumer.position)}, e{scene.consumer.epoch}"]
 
 
 def in_flight(replica: ReplicaScene) -> str:

@@ -70,6 +70,7 @@ def text(parent: ET.Element, x: float, y: float, content: str, classes: str = ""
 
 def _controller(group: ET.Element, scene: Scene) -> None:
     at_epoch, decided, *others = captions.decision(scene.controller)
+    others += captions.consumer(scene)
     line = text(group, 0, 14, "")
     _part(line, f"{at_epoch}: {decided}", _CHANGED if scene.controller.changed else "")
     if others:
@@ -110,6 +111,7 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
     ]
     if replica.request:
         notes.append(_Note(replica.request, _TO if replica.request_is_answered else _FROM, marked("request")))
+    notes += [_Note(said, classes=marked("waiting")) for said in captions.waits(replica)]
     on_disk = f"faint small {marked('flushed', 'checkpointed')}".rstrip()
     return [*notes, _Note(", ".join(captions.on_disk(replica)), classes=on_disk)]
 

@@ -159,6 +159,7 @@ def _replica(replica: ReplicaScene, controller: ControllerScene) -> Iterator[Tex
     yield Text(" ").join(_figures(replica))
     if on_disk := captions.on_disk(replica):
         yield Text(" ".join(on_disk), "" if replica.changed.isdisjoint(("flushed", "checkpointed")) else CHANGED)
+    yield from (Text(said, CHANGED if "waiting" in replica.changed else "") for said in captions.waits(replica))
     if replica.in_flight:
         yield Text(f"<- {captions.in_flight(replica)}", CHANGED if "in_flight" in replica.changed else "")
     yield from map(Text, captions.proposal(replica, controller))
@@ -203,6 +204,7 @@ def _figure(name: str, previous: int, current: int) -> Text:
 def _controller(scene: Scene) -> Iterator[Text]:
     style = CHANGED if scene.controller.changed else ""
     yield from (Text(line, style) for line in captions.decision(scene.controller))
+    yield from map(Text, captions.consumer(scene))
     if scene.committed:
         yield Text(" ").join([Text("committed"), *(_committed(scene, record) for record in scene.committed)])
 

@@ -92,6 +92,7 @@ class ReplicaScene:
     cut: tuple[Cell, ...]
     missing: tuple[Missing, ...]
     in_flight: str
+    waiting: tuple[str, ...]  # the records whose producers wait here
     answered_by: str | None
     isr: tuple[str, ...] | None
     pending_isr: tuple[str, ...] | None
@@ -122,6 +123,15 @@ class ControllerScene:
 
 
 @dataclass(frozen=True)
+class ConsumerScene:
+    """The consumer: the offset that it reads next, what that was before the step, and the epoch that it knows."""
+
+    position: int
+    previous_position: int
+    epoch: int
+
+
+@dataclass(frozen=True)
 class Scene:
     """One step of a run as a person wants to see it. Scene 0 is the start, so that scene n follows event n."""
 
@@ -135,6 +145,7 @@ class Scene:
     newly_committed: tuple[str, ...]
     newly_broken: tuple[str, ...]
     clauses: tuple[str, ...]
+    consumer: ConsumerScene | None = None  # None where there is none
 
     @property
     def sentence(self) -> str:
@@ -203,6 +214,7 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
         newly_committed=_record_names(p.exposed & ~before.exposed),
         newly_broken=step.newly_broken,
         clauses=clauses,
+        consumer=ConsumerScene(p.position, before.position, p.consumer_epoch) if p.consumer else None,
     )
 
 
@@ -240,6 +252,7 @@ def _at(p: State, r: int) -> dict[str, Any]:
     return {
         "role": _role(p, r),
         "leader": replica_name(p.known_leader[r]),
+        "waiting": _record_names(p.waiting[r]),
         "epoch": p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
         "flushed": p.flushed[r] if p.power_loss else None,
         "checkpointed": p.checkpointed[r] if p.asynchronous_checkpoint else None,
@@ -279,8 +292,8 @@ def _cell(p: State, r: int, offset: int, *, appended: bool) -> Cell:
 
 
 def _missing(p: State, r: int) -> tuple[Missing, ...]:
-    absent = sentences.promised(p) & ~p.standing[r]
-    places = sorted((sentences.offset_of(p, record), record) for record in sentences.records_in(absent))
+    absent = sentences.records_in(sentences.absent(p, r))
+    places = sorted((sentences.offset_of(p, record), record) for record in absent)
     if controller.true_leader(p) != r:
         places = [place for place in places if place[0] < p.high_watermark[r]]
     return tuple(Missing(offset, f"m{record}") for offset, record in places)
