@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from epochfuzz.model import alter_partition, controller, high_watermark, log, observation
+from epochfuzz.model import (
+    alter_partition,
+    controller,
+    high_watermark,
+    log,
+    observation,
+    promises,
+    replication,
+    transactions,
+)
 from epochfuzz.model.events import REPLICA_NAMES
 from epochfuzz.model.mechanisms import IsrChange
 from epochfuzz.model.replication import presumes_leadership
@@ -19,6 +28,17 @@ def lost(p: Partition, promised: int) -> Iterator[str]:
     records = [record for record in range(missing.bit_length()) if missing >> record & 1]
     for offset, record in sorted((log.at(p.record_offset, record), record) for record in records):
         yield f"m{record} is not at offset {offset} of leader {REPLICA_NAMES[leader]}"
+
+
+def uncommitted(p: Partition) -> Iterator[str]:
+    """Records that a read_committed consumer may read though their transactions are not committed."""
+    if not p.transactions or promises.are_void(p):
+        return
+    for r in range(p.replicas):
+        if replication.serves_consumers(p, r):
+            read = transactions.delivered(p, r) & ~p.committed_records
+            for record in (f"m{record}" for record in range(read.bit_length()) if read >> record & 1):
+                yield f"read_committed consumers may read {record} on {REPLICA_NAMES[r]}, which is not committed"
 
 
 def diverging(p: Partition) -> Iterator[str]:
@@ -55,9 +75,9 @@ def missing_in_isr(p: Partition) -> Iterator[str]:
                 continue
             for offset in range(min(p.high_watermark[leader], p.leo[leader])):
                 if offset >= p.leo[r] or _differ(p, leader, r, offset):
-                    record = log.at(p.log_record[leader], offset)
+                    record = observation.record_name(p, log.at(p.log_record[leader], offset))
                     who, where = REPLICA_NAMES[r], REPLICA_NAMES[leader]
-                    yield f"{who} is in the ISR without m{record}, which is below {where}'s HW"
+                    yield f"{who} is in the ISR without {record}, which is below {where}'s HW"
 
 
 def incomplete_joining(p: Partition) -> Iterator[str]:
@@ -113,5 +133,6 @@ def _differ(p: Partition, a: int, b: int, offset: int) -> bool:
 
 
 def _disagree(p: Partition, a: int, b: int, offset: int) -> str:
-    held = (f"{REPLICA_NAMES[r]} has m{log.at(p.log_record[r], offset)}" for r in (a, b))
+    records = {r: observation.record_name(p, log.at(p.log_record[r], offset)) for r in (a, b)}
+    held = (f"{REPLICA_NAMES[r]} has {record}" for r, record in records.items())
     return f"at offset {offset} {' and '.join(held)}"

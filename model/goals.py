@@ -13,11 +13,16 @@ from epochfuzz.model.mechanisms import (
     IsrRefresh,
     LastKnownLeader,
     Registration,
+    StableOffset,
     Truncation,
     answers_survive_decisions,
     checks_logs_on_fetch,
     has_heartbeats,
+    has_rival,
+    has_transactions,
     requests_isr_changes,
+    rival_decides,
+    rival_overwrites,
     tracks_eligible_leaders,
     tracks_incarnations,
     tracks_partition_epoch,
@@ -98,6 +103,14 @@ class Goal(IntEnum):
     )
     SHUT_DOWN = _Goal(31, has_heartbeats)
     LOSS_PERMITTED = _Goal(32, lambda p: tracks_eligible_leaders(p) and bool(p.power_loss))
+    CONTROLLER_FAILED_OVER = _Goal(33, has_rival)
+    RIVAL_DECIDED = _Goal(34, rival_decides)
+    RIVAL_OBEYED = _Goal(35, rival_overwrites)
+    TRANSACTION_COMMITTED = _Goal(36, lambda p: has_transactions(p) and p.acks != Acks.NONE)
+    TRANSACTION_ABORTED = _Goal(37, has_transactions)
+    LAST_STABLE_OFFSET_BELOW_HIGH_WATERMARK = _Goal(
+        38, lambda p: has_transactions(p) and p.stable_offset != StableOffset.HIGH_WATERMARK
+    )
 
     @property
     def text(self) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from epochfuzz.model import controller, log
+from epochfuzz.model import controller, log, transactions
 from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.state import NONE, Partition
+from epochfuzz.model.state import NONE, Marker, Partition
 
 
 class Shape(Enum):
@@ -51,7 +51,7 @@ REPLICA = (
         "log",
         Shape.LOG,
         "by offset: the record, m0, m1, ..., and its leader epoch",
-        lambda p, r: [[f"m{record}", epoch] for record, epoch in log_entries(p, r)],
+        lambda p, r: [[record_name(p, record), epoch] for record, epoch in log_entries(p, r)],
     ),
     Seen(
         "epochs",
@@ -95,6 +95,11 @@ def observe(p: Partition) -> dict[str, Any]:
 def log_entries(p: Partition, r: int) -> list[tuple[int, int]]:
     """(record id, leader epoch) by offset."""
     return [(log.at(p.log_record[r], offset), log.at(p.log_epoch[r], offset)) for offset in range(p.leo[r])]
+
+
+def record_name(p: Partition, record: int) -> str:
+    """`m0`, or for the marker of a transaction what it says: `COMMIT` or `ABORT`."""
+    return Marker(record).name if transactions.is_marker(p, record) else f"m{record}"
 
 
 def replica_name(r: int) -> str | None:

@@ -4,7 +4,7 @@ A record is *exposed* once it was readable on a replica that presumed leadership
 its answer. Neither is ever forgotten, whatever happens to the replicas; the properties hold the replicas against it.
 """
 
-from epochfuzz.model import log, replica_sets
+from epochfuzz.model import log, replica_sets, transactions
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import tracks_eligible_leaders
@@ -36,7 +36,9 @@ def remember_readable(p: State, r: int, start: int) -> None:
 def expose(p: State, r: int, start: int) -> None:
     """Consumers may read from `start` to the high watermark of r: a leader, or with KIP-392 a follower too."""
     for offset in range(start, p.high_watermark[r]):
-        p.exposed |= 1 << log.at(p.log_record[r], offset)
+        record = log.at(p.log_record[r], offset)
+        if not transactions.is_marker(p, record):
+            p.exposed |= 1 << record
 
 
 def answer_producers(p: State, r: int, start: int) -> None:
@@ -47,8 +49,11 @@ def answer_producers(p: State, r: int, start: int) -> None:
     if p.led_from[r] <= p.high_watermark[r]:
         p.led_from[r] = 0
     for offset in range(start, p.high_watermark[r]):
-        if replica_sets.size(p.isr[r] | p.pending_isr[r]) >= p.min_insync_replicas:
-            p.acked |= 1 << log.at(p.log_record[r], offset)
+        record = log.at(p.log_record[r], offset)
+        if transactions.is_marker(p, record):
+            pass  # which is written with acks=all, and the coordinator asks for an answer of its own
+        elif replica_sets.size(p.isr[r] | p.pending_isr[r]) >= p.min_insync_replicas:
+            p.acked |= 1 << record
         else:
             p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND
 

@@ -7,11 +7,20 @@ the partition.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from epochfuzz.model import alter_partition, breaches, controller, healing, high_watermark, log, promises
+from epochfuzz.model import (
+    alter_partition,
+    breaches,
+    controller,
+    healing,
+    high_watermark,
+    log,
+    promises,
+    transactions,
+)
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import IsrChange
+from epochfuzz.model.mechanisms import IsrChange, has_transactions
 from epochfuzz.model.names import nearest
-from epochfuzz.model.replication import presumes_leadership
+from epochfuzz.model.replication import presumes_leadership, serves_consumers
 from epochfuzz.model.state import NONE, Partition, State
 
 
@@ -30,6 +39,16 @@ def acked_loss(p: State) -> bool:
     """A record whose producer got its answer is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
     return leader != NONE and p.acked & ~p.standing[leader] != 0 and not promises.are_void(p)
+
+
+def uncommitted_read(p: State) -> bool:
+    """A read_committed consumer may read a record of a transaction that is not committed."""
+    if not has_transactions(p) or promises.are_void(p):
+        return False
+    for r in range(p.replicas):
+        if serves_consumers(p, r) and transactions.delivered(p, r) & ~p.committed_records != 0:
+            return True
+    return False
 
 
 def divergence(p: State) -> bool:
@@ -157,6 +176,7 @@ PROPERTIES: tuple[Property, ...] = (
         "AckedRecordLost",
         permitted=lambda settings: settings.acks == "1",  # which promises nothing that the leader alone has
     ),
+    Property("read-committed", uncommitted_read, breaches.uncommitted, "UncommittedRead"),
     Property("no-divergence", divergence, breaches.diverging, "LogsDiverged"),
     Property("log-matching", mismatch, breaches.mismatching, "LogMatchingBroken"),
     Property("hw-within-log", high_watermark_beyond_log, breaches.beyond_log, "HighWatermarkBeyondLog"),

@@ -7,11 +7,14 @@ release is what shipped, with the flaws that it had, and is declared as what it 
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
+from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.mechanisms import (
     ALTERNATIVES,
     MECHANISMS,
     CacheTruncation,
     Choice,
+    ControllerRequests,
+    ControllerWrites,
     DivergingFetch,
     DivergingHighWatermark,
     EffectiveIsr,
@@ -36,6 +39,7 @@ from epochfuzz.model.mechanisms import (
     Registration,
     RemoteLeo,
     RemoteLeoOutOfRange,
+    StableOffset,
     StaleController,
     TruncateWhen,
     Truncation,
@@ -100,15 +104,16 @@ def _parse_choice(mechanism: str, text: str) -> Choice:
     return list(MECHANISMS[mechanism])[texts.index(text)]
 
 
-def ablations(protocol: Protocol) -> list[Protocol]:
+def ablations(protocol: Protocol, settings: Configuration) -> list[Protocol]:
     """The protocol with one mechanism switched back, for each that applies to it and each earlier choice that it has.
 
     Where no choice is a mistake there is nothing to switch back to.
     """
+    constants = SimpleNamespace(**protocol.numbers(), **settings.numbers())
     return [
         protocol.with_choices(**{mechanism: choice.text})
         for mechanism, choices in MECHANISMS.items()
-        if mechanism not in ALTERNATIVES and applies(mechanism, SimpleNamespace(**protocol.numbers()))
+        if mechanism not in ALTERNATIVES and applies(mechanism, constants)
         for choice in choices
         if choice < protocol.choice(mechanism)
     ]
@@ -131,6 +136,9 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     IsrQueue.SINGLE,
     IsrDuplicate.ANSWERED,
     StaleController.RETRIED,
+    ControllerWrites.CONTROLLER_EPOCH,
+    ControllerRequests.CONTROLLER_EPOCH,
+    StableOffset.REPLICATED,
 )
 # Kafka 0.11 to 1.1.
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH)
@@ -178,7 +186,8 @@ GENERATIONS: dict[str, Protocol] = {
 
 # What releases had in place of a repair, until the version that is named.
 _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
-_TO_2_0_0 = (*_TO_2_3, OutOfRange.HALT)
+_TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED)
+_TO_2_0_0 = (*_TO_2_0_1, OutOfRange.HALT)
 _TO_2_6_0 = (CacheTruncation.WITH_LOG,)
 _TO_2_8_0 = (IsrAnswer.HIGH_WATERMARK_KEPT, IsrQueue.CLEARED_BY_NEWS)
 _TO_3_4_0 = (DivergingHighWatermark.APPLIED,)
@@ -197,7 +206,7 @@ RELEASES: dict[str, Protocol] = {
             TruncateWhen.LEADER_CHANGED_OR_EPOCH_MISSED,
             EpochCache.KAFKA_7415,
             IsrExpansion.EPOCH_START,
-            *_TO_2_3,
+            *_TO_2_0_1,
             *_TO_2_6_0,
         ),
         _KIP_320.changed("kafka-2.1", RemoteLeo.KEPT, Registration.RESUME, *_TO_2_3, *_TO_2_6_0),

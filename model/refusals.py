@@ -92,6 +92,30 @@ class Refusal(IntEnum):
     IS_FENCED = 43, "{r} is fenced"
     IS_NOT_FENCED = 44, "{r} is not fenced"
 
+    # produce, commit, abort
+    TRANSACTION_ENDS = 45, "the transaction ends, and the next one has to wait"
+    LOG_IS_FULL = 46, "{r}'s log has no room for a record and a marker"
+    NO_TRANSACTION = 47, "there is no transaction"
+    IS_NOT_ACKNOWLEDGED = 48, "not every record of the transaction is acknowledged"
+    IS_DECIDED_OTHERWISE = 49, "the coordinator has decided otherwise"
+    NOTHING_TO_MARK = 50, "{r}'s log does not end in the transaction"
+
+    # failover, rival_elect, rival_notify, notify
+    IS_OF_THE_CONTROLLER = 51, "a fail-over of the controller happens to no replica, and is written with A"
+    HAS_FAILED_OVER = 52, "the controller has failed over already"
+    HAS_NOT_FAILED_OVER = 53, "the controller has not failed over"
+    CONTROLLER_MOVED = 54, "the old controller's write fails: its controller epoch is no longer the current one"
+    RIVAL_HAS_DECIDED = 55, "the old controller has decided already"
+    BAD_VERSION = 56, "the old controller's conditional write fails: the partition is not as it knows it"
+    IS_RIVAL_LEADER = 57, "the old controller has {r} as leader already"
+    NOT_IN_RIVAL_ISR = 58, "{r} is not in the ISR that the old controller knows"
+    RIVAL_HAS_NOT_DECIDED = 59, "the old controller has decided nothing of its own"
+    STALE_CONTROLLER_EPOCH = (
+        60,
+        "{r} has heard from the new controller, and refuses: STALE_CONTROLLER_EPOCH",
+    )
+    KNOWS_LATER_EPOCH = 61, "{r} knows epoch {epoch}, and the old controller's is no later one"
+
 
 APPLIED = Refusal.APPLIED
 if [*Refusal] != [*range(len(Refusal))]:

@@ -161,7 +161,7 @@ def _ablate(
     from epochfuzz.harness.views.progress import show_walk
     from epochfuzz.harness.views.report import from_walk
 
-    variants = ablations(base)
+    variants = ablations(base, settings)
     if not variants:
         raise BadInput(f"--ablate: {base.name} has no mechanism that could be switched back")
     out.print(f"seed {seed} · {settings.text()}")
