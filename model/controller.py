@@ -101,7 +101,7 @@ def may_end_session(p: State, r: int) -> bool:
 
 
 def takes_an_epoch(p: State, r: int) -> bool:
-    """Whether a new leader epoch begins when r's session ends: since 3.6 not where only a follower goes (KAFKA-15021)."""
+    """Whether a new leader epoch begins when r's session ends: not where only a follower goes (KAFKA-15021, 3.6)."""
     return p.follower_fence_epoch == FollowerFenceEpoch.BUMPED or r == leader(p)
 
 

@@ -1,7 +1,7 @@
 """In-sync replicas: the true leader shrinks the ISR when a follower lags, and expands it when one has caught up.
 
 Neither changes the leader epoch; the controller's current decision carries the ISR as changed. Up to Kafka 2.6 the
-leader makes the change itself, by a conditional write to ZooKeeper; since KIP-497 it asks for it, see alter_partition.py.
+leader makes the change itself, by a conditional write to ZooKeeper; since KIP-497 it asks, see alter_partition.py.
 """
 
 from epochfuzz.model import alter_partition, controller, high_watermark
@@ -25,7 +25,11 @@ def shrink_by(p: State, leader: int, r: int) -> int:
         return Refusal.NOT_IN_ISR
     if high_watermark.replication_position(p, leader, r) >= p.leo[leader]:
         return Refusal.DOES_NOT_LAG
-    return change(p, leader, p.isr[leader] & ~(1 << r))
+    refusal = change(p, leader, p.isr[leader] & ~(1 << r))
+    if refusal == APPLIED and p.isr_change == IsrChange.ATOMIC:
+        high_watermark.advance_leader(p, leader)
+        p.goals |= Goal.ISR_SHRANK
+    return refusal
 
 
 def expand(p: State, r: int) -> int:
@@ -43,7 +47,11 @@ def expand_by(p: State, leader: int, r: int) -> int:
     refusal = why_not_caught_up(p, leader, r) if p.fencing == Fencing.EPOCH else why_not_fetching(p, leader, r)
     if refusal == APPLIED:
         refusal = why_not_eligible(p, leader, r)
-    return change(p, leader, p.isr[leader] | 1 << r) if refusal == APPLIED else refusal
+    if refusal == APPLIED:
+        refusal = change(p, leader, p.isr[leader] | 1 << r)
+    if refusal == APPLIED and p.isr_change == IsrChange.ATOMIC:
+        p.goals |= Goal.ISR_GREW
+    return refusal
 
 
 def why_not_fetching(p: State, leader: int, r: int) -> int:
@@ -103,13 +111,7 @@ def change(p: State, leader: int, members: int) -> int:
 
 def write(p: State, leader: int, members: int) -> None:
     """The leader's ISR and the controller's current decision change together."""
-    shrinks = members & ~p.isr[leader] == 0
     alter_partition.note_joining(p, leader, members & ~p.isr[leader])
     p.isr[leader] = members
     controller.change_isr(p, members)
     p.isr_current[leader] = 1 if tracks_partition_epoch(p) else 0
-    if shrinks:
-        high_watermark.advance_leader(p, leader)
-        p.goals |= Goal.ISR_SHRANK
-    else:
-        p.goals |= Goal.ISR_GREW

@@ -311,7 +311,7 @@ def requests_isr_changes(p: Any) -> bool:
 
 
 def tracks_partition_epoch(p: Any) -> bool:
-    """Whether a leader may not know the ISR of its own decision: the controller too may change it, or an answer is late.
+    """Whether a leader may not know the ISR of its own decision: the controller may change it, or an answer is late.
 
     The partition epoch rises with every change of leader, leader epoch and ISR; what counts is who knows the latest.
     """

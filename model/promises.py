@@ -69,8 +69,8 @@ def note_lossy_failure(p: State) -> None:
 def note_unclean_recovery(p: State) -> None:
     """The last known leader is elected: everybody who had all that was committed has shut down uncleanly since.
 
-    That takes min.insync.replicas of unclean shutdowns. KIP-966 cannot tell which of them lost records, so that one that
-    did is too much: the election is an unclean one.
+    That takes min.insync.replicas of unclean shutdowns. KIP-966 cannot tell which of them lost records, so that one
+    that did is too much: the election is an unclean one.
     """
     if p.lossy_failures > 0:
         p.lossy_failures = p.min_insync_replicas

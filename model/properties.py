@@ -105,9 +105,9 @@ def high_watermark_due(p: State) -> bool:
     if p.isr_change == IsrChange.ATOMIC:
         return False
     for leader in range(p.replicas):
-        if presumes_leadership(p, leader) and not high_watermark.is_held(p, leader):
-            if high_watermark.lowest_leo_in_isr(p, leader) > p.high_watermark[leader]:
-                return True
+        is_free = presumes_leadership(p, leader) and not high_watermark.is_held(p, leader)
+        if is_free and high_watermark.lowest_leo_in_isr(p, leader) > p.high_watermark[leader]:
+            return True
     return False
 
 

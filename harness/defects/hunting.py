@@ -7,7 +7,6 @@ from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.defects.proofs import judged, proofs
 from epochfuzz.harness.search import generate
 from epochfuzz.harness.search.hunt import Hunter
-from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol

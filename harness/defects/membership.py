@@ -59,24 +59,24 @@ def isr_shrunk_by_zombie(p: State, r: int) -> int:
 
 
 @in_place_of(
-    isr.change,
+    isr.write,
     "a leader stops waiting for a member before the controller knows that it left the ISR",
 )
 def isr_shrunk_before_it_is_decided(p: State, leader: int, members: int) -> None:
     grows = members & ~p.isr[leader] != 0
     if grows:
-        isr.change(p, leader, members)
+        isr.write(p, leader, members)
     else:
         p.isr[leader] = members
 
 
-@in_place_of(isr.change, "a replica is in the controller's ISR before its leader waits for it")
+@in_place_of(isr.write, "a replica is in the controller's ISR before its leader waits for it")
 def isr_grown_after_it_is_decided(p: State, leader: int, members: int) -> None:
     grows = members & ~p.isr[leader] != 0
     if grows:
         p.decided_isr[p.controller_epoch] |= members
     else:
-        isr.change(p, leader, members)
+        isr.write(p, leader, members)
 
 
 @in_place_of(controller.elect_uncleanly, "the controller elects any live replica")
