@@ -11,12 +11,12 @@ from epochfuzz.model.mechanisms import (
     HighWatermarkGate,
     IsrEligibility,
     IsrRefresh,
-    LastKnownLeader,
     Registration,
     StableOffset,
     Truncation,
     answers_survive_decisions,
     checks_logs_on_fetch,
+    falls_back_to_last_known_leader,
     has_heartbeats,
     has_rival,
     has_transactions,
@@ -98,9 +98,7 @@ class Goal(IntEnum):
     )
     ISR_WAS_EMPTY = _Goal(28, tracks_eligible_leaders)
     ELIGIBLE_REPLICA_ELECTED = _Goal(29, lambda p: tracks_eligible_leaders(p) and p.min_insync_replicas > 1)
-    LAST_KNOWN_LEADER_ELECTED = _Goal(
-        30, lambda p: tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE
-    )
+    LAST_KNOWN_LEADER_ELECTED = _Goal(30, falls_back_to_last_known_leader)
     SHUT_DOWN = _Goal(31, has_heartbeats)
     LOSS_PERMITTED = _Goal(32, lambda p: tracks_eligible_leaders(p) and bool(p.power_loss))
     CONTROLLER_FAILED_OVER = _Goal(33, has_rival)

@@ -333,6 +333,11 @@ def tracks_eligible_leaders(p: Any) -> bool:
     return bool(p.eligible_leaders != EligibleLeaders.NONE)
 
 
+def falls_back_to_last_known_leader(p: Any) -> bool:
+    """Whether the controller remembers who led last, for where nobody else is left to lead."""
+    return tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE
+
+
 def has_rival(p: Any) -> bool:
     """Whether there may be two controllers: one that took over, and the old one, which does not know."""
     return bool(p.controllers > 1)

@@ -5,14 +5,21 @@ logs, offsets and epochs, and stays the same when the layout of a state changes.
 so the readers of cases, the messages of the conformance protocol and the TLA+ traces follow from the tables here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from epochfuzz.model import controller, log, transactions
 from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.state import NONE, Marker, Partition
+from epochfuzz.model.mechanisms import (
+    falls_back_to_last_known_leader,
+    has_heartbeats,
+    requests_isr_changes,
+    tracks_eligible_leaders,
+    tracks_partition_epoch,
+)
+from epochfuzz.model.state import NONE, Marker, Partition, always_read
 
 
 class Shape(Enum):
@@ -29,12 +36,16 @@ class Shape(Enum):
 
 @dataclass(frozen=True)
 class Seen:
-    """Something that can be seen, of a replica r or, where r means nothing, of the controller."""
+    """Something that can be seen, of a replica r or, where r means nothing, of the controller.
+
+    `there` says in which states, of which the constants matter, there is anything of the kind.
+    """
 
     name: str
     shape: Shape
     meaning: str
     value: Callable[[Partition, int], Any]
+    there: Callable[[Partition], bool] = always_read
 
 
 # In the order in which they are compared.
@@ -71,6 +82,20 @@ REPLICA = (
         "the epoch of the latest decision that it learned",
         lambda p, r: p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
     ),
+    Seen(
+        "isr",
+        Shape.REPLICAS,
+        "the ISR as it has it as a leader, in any order; empty elsewhere",
+        lambda p, r: members(p.isr[r]),
+        there=tracks_partition_epoch,
+    ),
+    Seen(
+        "pending_isr",
+        Shape.REPLICAS,
+        "the ISR that it has proposed as a leader, and waits for; empty for none",
+        lambda p, r: members(p.pending_isr[r]),
+        there=requests_isr_changes,
+    ),
 )
 CONTROLLER = (
     Seen(
@@ -81,15 +106,40 @@ CONTROLLER = (
     ),
     Seen("epoch", Shape.NUMBER, "the leader epoch of the current decision", lambda p, _: p.controller_epoch),
     Seen("isr", Shape.REPLICAS, "the ISR, in any order", lambda p, _: members(controller.isr(p))),
+    Seen(
+        "fenced",
+        Shape.REPLICAS,
+        "the replicas whose session has expired, and that have not been heard from since",
+        lambda p, _: members(p.fenced),
+        there=has_heartbeats,
+    ),
+    Seen(
+        "elr",
+        Shape.REPLICAS,
+        "the eligible leader replicas",
+        lambda p, _: members(p.elr),
+        there=tracks_eligible_leaders,
+    ),
+    Seen(
+        "last_known_leader",
+        Shape.REPLICA_OR_NONE,
+        "who led last, where nobody leads since the ISR is empty; else null",
+        lambda p, _: replica_name(p.last_leader),
+        there=falls_back_to_last_known_leader,
+    ),
 )
 
 
 def observe(p: Partition) -> dict[str, Any]:
-    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with the keys of REPLICA and of CONTROLLER."""
+    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with what there is of REPLICA and of CONTROLLER."""
     return {
-        "replicas": {REPLICA_NAMES[r]: {seen.name: seen.value(p, r) for seen in REPLICA} for r in range(p.replicas)},
-        "controller": {seen.name: seen.value(p, NONE) for seen in CONTROLLER},
+        "replicas": {REPLICA_NAMES[r]: _values(p, REPLICA, r) for r in range(p.replicas)},
+        "controller": _values(p, CONTROLLER, NONE),
     }
+
+
+def _values(p: Partition, kinds: Iterable[Seen], r: int) -> dict[str, Any]:
+    return {seen.name: seen.value(p, r) for seen in kinds if seen.there(p)}
 
 
 def log_entries(p: Partition, r: int) -> list[tuple[int, int]]:

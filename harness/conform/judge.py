@@ -37,9 +37,9 @@ class Judge(Protocol):
 
 
 # The fields of an observation, as faults name them with the replica's name in between.
-REPLICA_FIELDS = tuple(seen.name for seen in observation.REPLICA)
-CONTROLLER_FIELDS = tuple(seen.name for seen in observation.CONTROLLER)
-FIELDS = (*(f"replicas.{field}" for field in REPLICA_FIELDS), *(f"controller.{field}" for field in CONTROLLER_FIELDS))
+FIELDS = {f"replicas.{seen.name}": seen for seen in observation.REPLICA} | {
+    f"controller.{seen.name}": seen for seen in observation.CONTROLLER
+}
 
 _LONGEST_NAME = 200  # characters of a field's name that are kept
 
@@ -78,4 +78,4 @@ def is_beyond_bounds(
 def may_open_epoch(verb: Verb, protocol: protocols.Protocol) -> bool:
     """Whether the event may make the controller decide; the return of a replica does where it is taken for failed."""
     is_failure = verb is Verb.RESTART and protocol.choice("registration") is Registration.FENCED
-    return verb in (Verb.ELECT, Verb.EXPIRE) or is_failure
+    return verb in (Verb.ELECT, Verb.EXPIRE, Verb.SHUTDOWN) or is_failure

@@ -19,7 +19,8 @@ from epochfuzz.harness.conform.run import Conformance
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.model.events import REPLICA_NAMES, VERBS, event_text, schedule_texts, verb_of
+from epochfuzz.model.events import REPLICA_NAMES, Verb, event_text, schedule_texts
+from epochfuzz.model.state import Partition, initial
 
 _MOST_LISTED = 30  # names in a line: there are fewer verbs, and fewer fields of the protocol
 
@@ -52,9 +53,9 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
         yield f"Case {case} was not run, the subject is unable to: {reason}"
     for title, names in (
         ("Events that were never applied", never_applied(conformance, plan)),
-        ("Fields that were never shown, so never compared", never_shown(conformance)),
+        ("Fields that were never shown, so never compared", never_shown(conformance, plan)),
         ("Fields of the subject's own, shown and not compared", own_fields(conformance)),
-        ("Fields that mean nothing here", unknown_fields(conformance)),
+        ("Fields that mean nothing here", unknown_fields(conformance, plan)),
     ):
         if names and conformance.shown.steps:
             yield f"{title}: {_listed(names)}"
@@ -81,9 +82,9 @@ def document(conformance: Conformance, plan: Plan, saved: Mapping[int, Path]) ->
         "steps_per_second": conformance.steps_per_second,
         "given_up": conformance.given_up,
         "never_applied": never_applied(conformance, plan),
-        "never_shown": never_shown(conformance),
+        "never_shown": never_shown(conformance, plan),
         "own_fields": own_fields(conformance),
-        "unknown_fields": unknown_fields(conformance),
+        "unknown_fields": unknown_fields(conformance, plan),
         "unable": conformance.unable,
         "findings": [
             _nonconformity_json(each, saved.get(number)) for number, each in enumerate(conformance.nonconformities)
@@ -112,19 +113,28 @@ def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None) -> dic
 
 
 def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
-    """The verbs that the configuration makes possible and that no schedule applied, or the subject does not support."""
-    possible = {VERBS[verb_of(event)] for event in plan.settings.alphabet()}
-    return [verb for verb in VERBS if verb in possible and not conformance.shown.applied[verb]]
+    """The verbs that protocol and configuration make possible, and that no schedule applied or the subject has not."""
+    starts = _starts(plan)
+    return [verb.text for verb in Verb if any(map(verb.possible, starts)) and not conformance.shown.applied[verb.text]]
 
 
-def never_shown(conformance: Conformance) -> list[str]:
-    """The fields that no observation had."""
-    return [field for field in FIELDS if not conformance.shown.fields[field]]
+def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
+    """The fields that there are to be seen, and that no observation had."""
+    return [field for field in _fields(plan) if not conformance.shown.fields[field]]
 
 
-def unknown_fields(conformance: Conformance) -> list[str]:
+def _fields(plan: Plan) -> list[str]:
+    """The fields that there are to be seen under any of the protocols."""
+    return [field for field, seen in FIELDS.items() if any(map(seen.there, _starts(plan)))]
+
+
+def _starts(plan: Plan) -> list[Partition]:
+    return [initial(protocol, plan.settings) for protocol in plan.protocols]
+
+
+def unknown_fields(conformance: Conformance, plan: Plan) -> list[str]:
     """The fields of observations that are not of the protocol, perhaps misspelt."""
-    return sorted(conformance.shown.fields.keys() - {*FIELDS, *own_fields(conformance)})
+    return sorted(conformance.shown.fields.keys() - {*_fields(plan), *own_fields(conformance)})
 
 
 def own_fields(conformance: Conformance) -> list[str]:
@@ -178,12 +188,13 @@ def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
 
 def _observed(nonconformity: Nonconformity) -> Table:
     """What the subject showed after each event."""
-    names = REPLICA_NAMES[: nonconformity.trial.settings.replicas]
+    p = initial(nonconformity.protocol, nonconformity.trial.settings)
+    names = REPLICA_NAMES[: p.replicas]
     table = Table("", "event", *names, "controller")
     for number, (event, (applied, observation)) in enumerate(
         zip(nonconformity.sighting.sent, nonconformity.answers, strict=False), 1
     ):
-        parts = ordered(observation)
+        parts = ordered(observation, p)
         own = dict(_own(observation))
         replicas = (Text(_replica(parts["replicas"].get(name, {}), _of(name, own))) for name in names)
         style = "" if applied else "dim"

@@ -15,6 +15,7 @@ from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import Scene
 from epochfuzz.model import observation
 from epochfuzz.model.observation import Seen, Shape, observe
+from epochfuzz.model.state import Partition
 
 _WIDTH = 100
 _NO_NUMBER = -1
@@ -60,7 +61,7 @@ def _behaviour(run: Run) -> Iterator[str]:
     scenes = run.scenes
     for scene, state in zip(scenes, states, strict=True):
         yield from _comment(f"{scene.number} {scene.event}: {scene.sentence}", "    ")
-        yield from _state(scene, observe(state))
+        yield from _state(scene, state)
         if scene is not scenes[-1]:
             yield "    ,"
     yield ">>"
@@ -68,16 +69,22 @@ def _behaviour(run: Run) -> Iterator[str]:
     yield f"ASSUME {'' if 'no-committed-loss' in run.first_broken else '~'}Loses({name})"
 
 
-def _state(scene: Scene, shown: dict[str, Any]) -> Iterator[str]:
+def _state(scene: Scene, p: Partition) -> Iterator[str]:
+    shown = observe(p)
     fields = {
         "event": scene.event,
         "enabled": scene.applied,
         **{
             _name(seen): {r: _in_tla(seen, values[seen.name]) for r, values in shown["replicas"].items()}
             for seen in observation.REPLICA
+            if seen.there(p)
         },
         "inFlight": {replica.name: replica.in_flight for replica in scene.replicas},
-        "controller": {_name(seen): _in_tla(seen, shown["controller"][seen.name]) for seen in observation.CONTROLLER},
+        "controller": {
+            _name(seen): _in_tla(seen, shown["controller"][seen.name])
+            for seen in observation.CONTROLLER
+            if seen.there(p)
+        },
         "committed": frozenset(scene.committed),
         "broken": frozenset(scene.newly_broken),
     }
