@@ -15,11 +15,13 @@ from epochfuzz.model.events import REPLICA_NAMES
 from epochfuzz.model.mechanisms import (
     falls_back_to_last_known_leader,
     has_heartbeats,
+    has_transactions,
     requests_isr_changes,
+    rival_overwrites,
     tracks_eligible_leaders,
     tracks_partition_epoch,
 )
-from epochfuzz.model.state import NONE, Marker, Partition, always_read
+from epochfuzz.model.state import NONE, Marker, Partition, Rival, always_read
 
 
 class Shape(Enum):
@@ -30,7 +32,7 @@ class Shape(Enum):
     NUMBER_OR_NONE = "a whole number, or null"
     REPLICA_OR_NONE = "a replica, or null for nobody"
     REPLICAS = "a list of replicas"
-    LOG = "a list of [record, leader epoch] by offset, a record being m0, m1, ..."
+    LOG = "a list of [record, leader epoch] by offset, a record being m0, m1, ..., or a marker: COMMIT or ABORT"
     EPOCHS = "a list of [leader epoch, start offset]"
 
 
@@ -96,6 +98,13 @@ REPLICA = (
         lambda p, r: members(p.pending_isr[r]),
         there=requests_isr_changes,
     ),
+    Seen(
+        "lso",
+        Shape.NUMBER,
+        "last stable offset: the end of what read_committed consumers may read of it",
+        lambda p, r: transactions.last_stable_offset(p, r),
+        there=has_transactions,
+    ),
 )
 CONTROLLER = (
     Seen(
@@ -126,6 +135,20 @@ CONTROLLER = (
         "who led last, where nobody leads since the ISR is empty; else null",
         lambda p, _: replica_name(p.last_leader),
         there=falls_back_to_last_known_leader,
+    ),
+    Seen(
+        "rival_leader",
+        Shape.REPLICA_OR_NONE,
+        "the leader of a decision that only the old controller knows of; null for nobody",
+        lambda p, _: replica_name(p.rival_leader) if p.rival == Rival.HAS_DECIDED else None,
+        there=rival_overwrites,
+    ),
+    Seen(
+        "rival_epoch",
+        Shape.NUMBER_OR_NONE,
+        "the leader epoch of that decision",
+        lambda p, _: p.rival_epoch + 1 if p.rival == Rival.HAS_DECIDED else None,
+        there=rival_overwrites,
     ),
 )
 

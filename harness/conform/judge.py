@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from epochfuzz.harness.conform.fault import Fault
 from epochfuzz.model import observation, protocols
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.configuration import MAX_OFFSETS, Configuration
 from epochfuzz.model.events import Verb, verb_of
 from epochfuzz.model.mechanisms import Registration
 
@@ -71,7 +71,7 @@ def is_beyond_bounds(
 ) -> bool:
     """Whether maybe only the bounds of a run forbid the event. Those are the harness's business, so it is not sent."""
     if verb_of(event) is Verb.PRODUCE:
-        return produced >= settings.records
+        return produced >= (min(settings.records, MAX_OFFSETS // 2) if settings.transactions else settings.records)
     return may_open_epoch(verb_of(event), protocol) and epoch >= settings.epochs
 
 

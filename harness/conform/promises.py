@@ -40,6 +40,7 @@ class Promises:
             self._refused.add(event)
         else:
             self._refused.clear()
+            self._seen.follow(verb_of(event))
             self._produced += verb_of(event) is Verb.PRODUCE
             self._epoch += may_open_epoch(verb_of(event), self._protocol)
         self._seen.show(observation)

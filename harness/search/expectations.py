@@ -9,7 +9,7 @@ from epochfuzz.model.protocols import Protocol
 
 _Flaws = dict[tuple[str, ...], str]
 
-_LOSS = ("no-committed-loss", "no-acked-loss")
+_LOSS = ("no-committed-loss", "no-acked-loss", "read-committed")
 _DISAGREEMENT = ("no-divergence", "isr-complete")
 
 SUSPECTED = "suspected, without an issue of Kafka's: "
