@@ -52,7 +52,7 @@ def answer_producers(p: State, r: int, start: int) -> None:
         record = log.at(p.log_record[r], offset)
         if transactions.is_marker(p, record):
             pass  # which is written with acks=all, and the coordinator asks for an answer of its own
-        elif replica_sets.size(p.isr[r] | p.pending_isr[r]) >= p.min_insync_replicas:
+        elif replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
             p.acked |= 1 << record
         else:
             p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND
@@ -79,4 +79,4 @@ def note_unclean_recovery(p: State) -> None:
 
 def are_void(p: State) -> bool:
     """Whether so many failures have lost records that the contract permits to lose what was promised."""
-    return tracks_eligible_leaders(p) and p.lossy_failures >= p.min_insync_replicas
+    return tracks_eligible_leaders(p) and p.power_loss and p.lossy_failures >= p.min_insync_replicas
