@@ -1,5 +1,7 @@
 """Captions: the words on a drawing, the same whether it is made for a terminal, a browser or a text file."""
 
+from collections.abc import Sequence
+
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role
 
@@ -32,9 +34,10 @@ def role_parts(replica: ReplicaScene) -> tuple[str, str]:
 
 
 def role(replica: ReplicaScene) -> str:
-    """What a replica does, in a line: `follows A, e1`."""
+    """What a replica does, in a line: `follows A, e1`, or `follows A, e1, fenced`."""
     does, epoch = role_parts(replica)
-    return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip()
+    fenced = ", fenced" if replica.fenced else ""
+    return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip() + fenced
 
 
 def moved(name: str, previous: int, current: int, arrow: str = "->") -> str:
@@ -48,10 +51,30 @@ def on_disk(replica: ReplicaScene) -> list[str]:
     return flushed if replica.checkpointed is None else [*flushed, f"checkpoint {replica.checkpointed}"]
 
 
-def decision(controller: ControllerScene) -> tuple[str, str]:
-    """The controller's view: `controller at e1`, and `B leads, ISR A,B`."""
+def in_flight(replica: ReplicaScene) -> str:
+    """What is in flight to a replica, and from whom if that is not whom it follows: `m1, HW 0 from A`."""
+    is_of_leader = replica.answered_by in (None, replica.leader)
+    return replica.in_flight if is_of_leader else f"{replica.in_flight} from {replica.answered_by}"
+
+
+def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:
+    """The ISR as a leader has it where the controller has another, and what it has proposed: `pending ISR A`."""
+    leads = replica.role in (Role.LEADER, Role.ZOMBIE)
+    knows = [f"knows ISR {_set(replica.isr)}"] if leads and replica.isr not in (None, controller.isr) else []
+    return [*knows, f"pending ISR {_set(replica.pending_isr)}"] if replica.pending_isr else knows
+
+
+def decision(controller: ControllerScene) -> tuple[str, ...]:
+    """The controller's view: `controller at e1`, `B leads, ISR A,B`; and who may lead without an ISR: `ELR C`."""
     leads = f"{controller.leader} leads" if controller.leader else "no leader"
-    return f"controller at e{controller.epoch}", f"{leads}, ISR {','.join(controller.isr)}"
+    others = [f"ELR {_set(controller.elr)}"] if controller.elr else []
+    if controller.last_known_leader:
+        others.append(f"last led by {controller.last_known_leader}")
+    return f"controller at e{controller.epoch}", f"{leads}, ISR {_set(controller.isr)}", *others
+
+
+def _set(replicas: Sequence[str] | None) -> str:
+    return ",".join(replicas or []) or "empty"
 
 
 def breaks(run: Run) -> str:

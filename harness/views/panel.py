@@ -19,6 +19,10 @@ _RIGHT = 34  # for half a mark
 _TOP = 40  # for the controller's view and the offsets
 _ROW = 86
 _BOX_TOP = 24
+_NOTES = 67  # the baseline of the first note under a name
+_NOTE = 12
+_TO = "M0 {y} l7 -5 v3 h7 v4 h-7 v3 z"
+_FROM = "M14 {y} l-7 -5 v3 h-7 v4 h7 v3 z"
 
 
 def width(columns: int) -> int:
@@ -26,24 +30,31 @@ def width(columns: int) -> int:
     return max(_LEFT + columns * CELL + _RIGHT, 330)
 
 
-def height(replicas: int) -> int:
+def height(scene: Scene) -> int:
     """The height of a panel."""
-    return _TOP + replicas * _ROW
+    return _TOP + sum(_row_height(replica, scene) for replica in scene.replicas)
+
+
+def _row_height(replica: ReplicaScene, scene: Scene) -> int:
+    """A row is higher where there is more to say of its replica than usual."""
+    return max(_ROW, _NOTES + len(_notes(replica, scene)) * _NOTE)
 
 
 def panel(scene: Scene, columns: int) -> ET.Element:
-    """The drawing of a scene as a group, to be placed in an <svg>; `width(columns)` by `height(replicas)` pixels."""
+    """The drawing of a scene as a group, to be placed in an <svg>; `width(columns)` by `height(scene)` pixels."""
     group = ET.Element("g", {"class": "panel"})
     _controller(group, scene)
     for offset in range(columns):
         text(group, _x(offset) + _BOX / 2, _TOP - 4, str(offset), "faint middle small")
-    for index, replica in enumerate(scene.replicas):
-        row = ET.SubElement(group, "g", {"transform": f"translate(0 {_TOP + index * _ROW})"})
-        if index:
+    top = _TOP
+    for replica in scene.replicas:
+        row = ET.SubElement(group, "g", {"transform": f"translate(0 {top})"})
+        if top > _TOP:
             _line(row, 0, 0, width(columns), 0, "rule")
-        _name(row, replica)
+        _name(row, replica, _notes(replica, scene))
         _log(row, replica, scene.newly_committed)
         _marks(row, replica)
+        top += _row_height(replica, scene)
     return group
 
 
@@ -55,8 +66,10 @@ def text(parent: ET.Element, x: float, y: float, content: str, classes: str = ""
 
 
 def _controller(group: ET.Element, scene: Scene) -> None:
-    at_epoch, decided = captions.decision(scene.controller)
+    at_epoch, decided, *others = captions.decision(scene.controller)
     line = text(group, 0, 14, f"{at_epoch}: {decided}")
+    if others:
+        text(group, 0, 28, ", ".join(others))
     if scene.committed:
         _part(line, ", committed")
     for record in scene.committed:
@@ -70,8 +83,20 @@ def _part(line: ET.Element, content: str, classes: str = "") -> None:
     ET.SubElement(line, "tspan", {"class": classes} if classes else {}).text = content
 
 
-def _name(row: ET.Element, replica: ReplicaScene) -> None:
-    """The replica's letter in a badge whose outline shows the role, what it does, and what is on its way to it."""
+def _notes(replica: ReplicaScene, scene: Scene) -> list[tuple[str, str]]:
+    """What is on its way to a replica or from it, what it has proposed, and what is on its disk, each with an arrow or
+    without.
+    """
+    notes = [("fenced", "")] if replica.fenced else []
+    notes += [(captions.in_flight(replica), _TO)] if replica.in_flight else []
+    notes += [(said, "") for said in captions.proposal(replica, scene.controller)]
+    if replica.request:
+        notes.append((replica.request, _TO if replica.request_is_answered else _FROM))
+    return [*notes, (", ".join(captions.on_disk(replica)), "")]
+
+
+def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[tuple[str, str]]) -> None:
+    """The replica's letter in a badge whose outline shows the role, what it does, and what else there is to note."""
     if replica.role in (Role.LEADER, Role.ZOMBIE):
         _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
     else:
@@ -83,12 +108,13 @@ def _name(row: ET.Element, replica: ReplicaScene) -> None:
     does, epoch = captions.role_parts(replica)
     text(row, 32, 36 if epoch else 43, does)
     text(row, 32, 49, epoch, "bold" if replica.role is Role.ZOMBIE else "faint")
-    below = 67
-    if replica.in_flight:
-        ET.SubElement(row, "path", {"d": "M0 63 l7 -5 v3 h7 v4 h-7 v3 z", "class": "arrow"})
-        text(row, 18, below, replica.in_flight)
-        below += 12
-    text(row, 0, below, ", ".join(captions.on_disk(replica)), "faint small")
+    for below, (note, arrow) in enumerate(notes):
+        y = _NOTES + below * _NOTE
+        if arrow:
+            ET.SubElement(row, "path", {"d": arrow.format(y=y - 4), "class": "arrow"})
+            text(row, 18, y, note)
+        else:
+            text(row, 0, y, note, "faint small" if below == len(notes) - 1 else "")
 
 
 def _log(row: ET.Element, replica: ReplicaScene, newly_committed: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import Scene
 from epochfuzz.model import observation
+from epochfuzz.model.mechanisms import requests_isr_changes
 from epochfuzz.model.observation import Seen, Shape, observe
 from epochfuzz.model.state import Partition
 
@@ -66,7 +67,8 @@ def _behaviour(run: Run) -> Iterator[str]:
             yield "    ,"
     yield ">>"
     yield f"ASSUME WellFormed({name})"
-    yield f"ASSUME {'' if 'no-committed-loss' in run.first_broken else '~'}Loses({name})"
+    loses = any(set(scene.lost).intersection(scene.committed) for scene in scenes)  # permitted or not
+    yield f"ASSUME {'' if loses else '~'}Loses({name})"
 
 
 def _state(scene: Scene, p: Partition) -> Iterator[str]:
@@ -80,6 +82,7 @@ def _state(scene: Scene, p: Partition) -> Iterator[str]:
             if seen.there(p)
         },
         "inFlight": {replica.name: replica.in_flight for replica in scene.replicas},
+        **({"alterPartition": {r.name: r.request for r in scene.replicas}} if requests_isr_changes(p) else {}),
         "controller": {
             _name(seen): _in_tla(seen, shown["controller"][seen.name])
             for seen in observation.CONTROLLER

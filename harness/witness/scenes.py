@@ -8,12 +8,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from epochfuzz.harness.witness import refusal, sentences
+from epochfuzz.harness.witness import isr_changes, refusal, sentences
+from epochfuzz.harness.witness.change import Change, answered_by
 from epochfuzz.harness.witness.replay import Run, Step
 from epochfuzz.model import controller, log, replication
 from epochfuzz.model.events import REPLICA_NAMES, event_text
+from epochfuzz.model.mechanisms import (
+    falls_back_to_last_known_leader,
+    requests_isr_changes,
+    tracks_eligible_leaders,
+    tracks_partition_epoch,
+)
 from epochfuzz.model.observation import log_entries, members, replica_name
-from epochfuzz.model.state import NONE, Phase, State
+from epochfuzz.model.state import NONE, Alter, Flight, Phase, State
 
 START = "start"  # stands for an event in the scene before the first one
 
@@ -62,6 +69,9 @@ class ReplicaScene:
     `missing` holds, on the true leader, every promised record that it lacks; elsewhere, those in whose place, below
     the replica's own high watermark, there is another record. `flushed` and `checkpointed` are None where power loss
     and asynchronous checkpoints are off, which makes them irrelevant.
+
+    `answered_by` is who gave what is `in_flight`. `isr` and `pending_isr`, as a leader has them, are None where a
+    leader has no other ISR than the controller; `request` is what is under way between the two, empty for nothing.
     """
 
     name: str
@@ -78,15 +88,23 @@ class ReplicaScene:
     cut: tuple[Cell, ...]
     missing: tuple[Missing, ...]
     in_flight: str
+    answered_by: str | None
+    isr: tuple[str, ...] | None
+    pending_isr: tuple[str, ...] | None
+    request: str
+    request_is_answered: bool
+    fenced: bool
 
 
 @dataclass(frozen=True)
 class ControllerScene:
-    """The controller's current decision."""
+    """The controller's current decision, and who may lead without the ISR; None where it knows of no such replicas."""
 
     leader: str | None
     epoch: int
     isr: tuple[str, ...]
+    elr: tuple[str, ...] | None
+    last_known_leader: str | None
 
 
 @dataclass(frozen=True)
@@ -119,7 +137,7 @@ def narrate(run: Run) -> tuple[Scene, ...]:
     for step in run.steps:
         readable_on = {**_readable(step.state), **readable_on}
         if step.applied:
-            change = sentences.Change(before, step.event, step.state, readable_on, step.newly_broken)
+            change = Change(before, step.event, step.state, readable_on, step.newly_broken)
             clauses = sentences.clauses(change)
         else:
             clauses = (f"not enabled: {refusal.why_not(before, step.event)}",)
@@ -153,14 +171,22 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
         event=event,
         applied=step.applied,
         replicas=tuple(_replica(before, p, r) for r in range(p.replicas)),
-        controller=ControllerScene(
-            replica_name(controller.leader(p)), p.controller_epoch, tuple(members(controller.isr(p)))
-        ),
+        controller=_controller(p),
         committed=_record_names(p.exposed),
         lost=_record_names(sentences.missing(p)),
         newly_committed=_record_names(p.exposed & ~before.exposed),
         newly_broken=step.newly_broken,
         clauses=clauses,
+    )
+
+
+def _controller(p: State) -> ControllerScene:
+    return ControllerScene(
+        leader=replica_name(controller.leader(p)),
+        epoch=p.controller_epoch,
+        isr=tuple(members(controller.isr(p))),
+        elr=tuple(members(p.elr)) if tracks_eligible_leaders(p) else None,
+        last_known_leader=replica_name(p.last_leader) if falls_back_to_last_known_leader(p) else None,
     )
 
 
@@ -180,6 +206,12 @@ def _replica(before: State, p: State, r: int) -> ReplicaScene:
         cut=tuple(_cell(before, r, offset, appended=False) for offset in range(p.leo[r], before.leo[r])),
         missing=_missing(p, r),
         in_flight=sentences.in_flight(p, r),
+        answered_by=replica_name(answered_by(p, r)) if p.flight[r] != Flight.NOTHING else None,
+        isr=tuple(members(p.isr[r])) if tracks_partition_epoch(p) else None,
+        pending_isr=tuple(members(p.pending_isr[r])) if requests_isr_changes(p) else None,
+        request=isr_changes.request_under_way(p, r),
+        request_is_answered=p.alter[r] not in (Alter.NOTHING, Alter.REQUEST),
+        fenced=bool(p.fenced >> r & 1),
     )
 
 
