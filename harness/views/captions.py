@@ -20,6 +20,7 @@ LEGEND = (
 _ROLES = {
     Role.LEADER: ("leads", "e{epoch}"),
     Role.ZOMBIE: ("leads", "e{epoch} (zombie)"),
+    Role.RIVAL: ("leads", "e{epoch} (rival)"),
     Role.FOLLOWER: ("follows {leader}", "e{epoch}"),
     Role.TRUNCATING: ("truncates to {leader}", "e{epoch}"),
     Role.LEADERLESS: ("knows no leader", ""),
@@ -51,6 +52,11 @@ def on_disk(replica: ReplicaScene) -> list[str]:
     return flushed if replica.checkpointed is None else [*flushed, f"checkpoint {replica.checkpointed}"]
 
 
+def stable(replica: ReplicaScene) -> list[str]:
+    """The end of what read_committed consumers may read of a replica, where there are transactions: `LSO 1`."""
+    return [] if replica.last_stable_offset is None else [f"LSO {replica.last_stable_offset}"]
+
+
 def in_flight(replica: ReplicaScene) -> str:
     """What is in flight to a replica, and from whom if that is not whom it follows: `m1, HW 0 from A`."""
     is_of_leader = replica.answered_by in (None, replica.leader)
@@ -70,6 +76,7 @@ def decision(controller: ControllerScene) -> tuple[str, ...]:
     others = [f"ELR {_set(controller.elr)}"] if controller.elr else []
     if controller.last_known_leader:
         others.append(f"last led by {controller.last_known_leader}")
+    others += filter(None, (controller.rival, controller.transaction))
     return f"controller at e{controller.epoch}", f"{leads}, ISR {_set(controller.isr)}", *others
 
 

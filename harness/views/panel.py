@@ -92,12 +92,12 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[tuple[str, str]]:
     notes += [(said, "") for said in captions.proposal(replica, scene.controller)]
     if replica.request:
         notes.append((replica.request, _TO if replica.request_is_answered else _FROM))
-    return [*notes, (", ".join(captions.on_disk(replica)), "")]
+    return [*notes, (", ".join([*captions.stable(replica), *captions.on_disk(replica)]), "")]
 
 
 def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[tuple[str, str]]) -> None:
     """The replica's letter in a badge whose outline shows the role, what it does, and what else there is to note."""
-    if replica.role in (Role.LEADER, Role.ZOMBIE):
+    if replica.role in (Role.LEADER, Role.ZOMBIE, Role.RIVAL):
         _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
     else:
         gone = " gone" if replica.role is Role.DOWN else ""
@@ -107,7 +107,7 @@ def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[tuple[str, str
         _line(row, 4, 48, 22, 30, "cross")
     does, epoch = captions.role_parts(replica)
     text(row, 32, 36 if epoch else 43, does)
-    text(row, 32, 49, epoch, "bold" if replica.role is Role.ZOMBIE else "faint")
+    text(row, 32, 49, epoch, "bold" if replica.role in (Role.ZOMBIE, Role.RIVAL) else "faint")
     for below, (note, arrow) in enumerate(notes):
         y = _NOTES + below * _NOTE
         if arrow:

@@ -156,7 +156,7 @@ def _replica(replica: ReplicaScene, controller: ControllerScene) -> Iterator[Tex
     yield Text.assemble((replica.name, NAME), " ", captions.role(replica))
     yield Text(" ").join(_log(replica)) or Text("(empty)", ASIDE)
     yield Text(" ").join(_figures(replica))
-    if on_disk := captions.on_disk(replica):
+    if on_disk := [*captions.stable(replica), *captions.on_disk(replica)]:
         yield Text(" ".join(on_disk))
     if replica.in_flight:
         yield Text(f"<- {captions.in_flight(replica)}")
