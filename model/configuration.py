@@ -53,7 +53,8 @@ class Configuration:
     """The settings of one partition. Keys are those of a case file's `config`. Raises ConfigurationError.
 
     `records` and `epochs` are bounds of the run, not of Kafka: how many records may be produced, and how many times
-    the controller may change the leader epoch, before `produce`, `elect` and `expire` are no longer enabled.
+    the controller may change the leader epoch, before `produce`, `elect` and `expire` are no longer enabled. With
+    `retries` a record may be in a log twice, and then no log has more than `records` either.
 
     This is the one list of settings: options of commands, `config` of cases and of conformance, the constants of a
     state and the strategy that draws configurations follow from it.
@@ -66,6 +67,8 @@ class Configuration:
     power_loss: bool = _flag("Power may fail: what was not flushed is lost.")
     asynchronous_checkpoint: bool = _flag("High watermarks reach the disk only now and then, by checkpoint.")
     follower_reads: bool = _flag("Consumers may read from followers, up to their own high watermarks (KIP-392).")
+    retries: bool = _flag("A producer sends a record again that it has no answer for, to any leader (acks=all).")
+    consumer: bool = _flag("A consumer reads record by record, and keeps its place when the leader changes.")
     controllers: int = _number(1, "How many brokers take themselves for the controller: 2 after a fail-over.", 1, 2)
     transactions: bool = _flag("Records are produced in transactions, which are committed or aborted (KIP-98).")
     records_per_fetch: int = _number(1, "Records in one Fetch answer, at the most.", 1, MAX_RECORDS)

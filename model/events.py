@@ -137,23 +137,42 @@ class Verb(IntEnum):
         progress=9,
         when=has_heartbeats,
     )
-    COMMIT = _Verb(
+    RETRY = _Verb(
         21,
+        "producer",
+        "the producer sends its oldest record without an answer again, to the replica",
+        dealt=6,
+        progress=10,
+        setting="retries",
+    )
+    CONSUME = _Verb(
+        22, "consumer", "the consumer reads the next record from the replica", dealt=6, progress=11, setting="consumer"
+    )
+    REFRESH = _Verb(
+        23,
+        "consumer",
+        "the consumer learns that the replica leads, and looks whether it can read on there",
+        dealt=4,
+        progress=12,
+        setting="consumer",
+    )
+    COMMIT = _Verb(
+        24,
         "coordinator",
         "the transaction is committed, and the replica writes the marker",
         dealt=4,
-        progress=10,
+        progress=13,
         setting="transactions",
     )
     ABORT = _Verb(
-        22,
+        25,
         "coordinator",
         "the transaction is aborted, and the replica writes the marker",
         dealt=4,
         setting="transactions",
     )
     FAILOVER = _Verb(
-        23,
+        26,
         "fail_over",
         "another broker becomes controller, and the old one does not know",
         dealt=4,
@@ -162,7 +181,7 @@ class Verb(IntEnum):
         of_controller=True,
     )
     RIVAL_ELECT = _Verb(
-        24,
+        27,
         "rival",
         "the old controller makes the replica leader",
         dealt=6,
@@ -171,7 +190,7 @@ class Verb(IntEnum):
         when=rival_decides,
     )
     RIVAL_NOTIFY = _Verb(
-        25,
+        28,
         "rival",
         "the replica learns the old controller's decision",
         dealt=6,

@@ -12,6 +12,7 @@ from epochfuzz.model import (
     leadership,
     processes,
     replication,
+    waiting,
 )
 from epochfuzz.model.mechanisms import HighWatermarkGate, IsrChange, Registration, tracks_eligible_leaders
 from epochfuzz.model.refusals import APPLIED
@@ -32,9 +33,10 @@ def heal(p: State) -> None:
         settle_isr(p)
     if controller.true_leader(p) != NONE:
         coordinator.finish(p, controller.true_leader(p))
-    # A follower truncates at most once an epoch, then each round brings a record, and two more the high watermark.
+    # A follower truncates at most once an epoch, then each round brings a record, and two more the high watermark; that
+    # answers whoever still waits.
     for _ in range(3 * EPOCHS):
-        if has_converged(p):
+        if has_converged(p) and not waiting.anywhere(p):
             return
         fetch_round(p)
 

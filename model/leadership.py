@@ -11,6 +11,7 @@ from epochfuzz.model import (
     processes,
     promises,
     truncation,
+    waiting,
 )
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import EpochCache, RemoteLeo, tracks_partition_epoch
@@ -76,6 +77,7 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, member
 
 def step_down(p: State, r: int) -> None:
     """r goes by nothing that it knew as a leader, neither as a follower nor as the leader of another reign."""
+    waiting.fail(p, r)
     processes.forget_leadership(p, r)
 
 

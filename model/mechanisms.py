@@ -234,6 +234,31 @@ class LastKnownLeader(Choice):
     ALIVE = 2, "yes, once it is up (KIP-966)"
 
 
+class PendingProduce(Choice):
+    """What becomes of the acks=all requests that wait at a leader when it learns that it is one no more."""
+
+    KEPT = 0, "they wait on, and are answered when it leads again and its high watermark is past where they were"
+    FAILED = 1, "they fail: NOT_LEADER_OR_FOLLOWER, for the client to try again"
+
+
+class Idempotence(Choice):
+    """How a leader tells a record that a client sends once more from a new one."""
+
+    NONE = 0, "it does not, and appends it again"
+    LEADER_ONLY = 1, "by what it has appended itself in its epoch, and not by what it copied as a follower"
+    KEPT_AT_TRUNCATION = 2, "by what it has had in its log, be it cut since"
+    ANSWERED_AT_ONCE = 3, "by what is in its log, and says that it is stored, be it committed or not"
+    SEQUENCE = 4, "by what is in its log: the answer waits for the high watermark as the first one did (KIP-98)"
+
+
+class ConsumerPosition(Choice):
+    """What a consumer knows of where it is in the log, and asks of a new leader before it reads on."""
+
+    OFFSET = 0, "an offset, and it asks nothing"
+    END_OFFSET = 1, "also the epoch of what it read last: it asks where that ends, and compares offsets (every release)"
+    OFFSET_AND_EPOCH = 2, "likewise, and a leader that has nothing of that epoch is a truncation too (KIP-320)"
+
+
 class ControllerWrites(Choice):
     """What a controller checks when it writes a decision, which another controller may have taken over from it."""
 
@@ -286,6 +311,9 @@ MECHANISMS: dict[str, type[Choice]] = {
     "high_watermark_gate": HighWatermarkGate,
     "eligible_leaders": EligibleLeaders,
     "last_known_leader": LastKnownLeader,
+    "pending_produce": PendingProduce,
+    "idempotence": Idempotence,
+    "consumer_position": ConsumerPosition,
     "controller_writes": ControllerWrites,
     "controller_requests": ControllerRequests,
     "stable_offset": StableOffset,
@@ -333,6 +361,26 @@ def tracks_eligible_leaders(p: Any) -> bool:
     return bool(p.eligible_leaders != EligibleLeaders.NONE)
 
 
+def tracks_waiting(p: Any) -> bool:
+    """Whether it has to be known which acks=all requests wait where: else they are those that a leader appended."""
+    return bool(p.retries or p.pending_produce == PendingProduce.KEPT)
+
+
+def remembers_cut_records(p: Any) -> bool:
+    """Whether a replica takes records for its own that it has cut from its log."""
+    return bool(p.retries and p.idempotence == Idempotence.KEPT_AT_TRUNCATION)
+
+
+def retries(p: Any) -> bool:
+    """Whether a producer sends a record again that it has no answer for."""
+    return bool(p.retries)
+
+
+def has_consumer(p: Any) -> bool:
+    """Whether there is a consumer that reads record by record, and keeps its place when the leader changes."""
+    return bool(p.consumer)
+
+
 def falls_back_to_last_known_leader(p: Any) -> bool:
     """Whether the controller remembers who led last, for where nobody else is left to lead."""
     return tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE
@@ -377,6 +425,8 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
     "isr_refresh": tracks_partition_epoch,
     "stale_controller": requests_isr_changes,
     "last_known_leader": tracks_eligible_leaders,
+    "idempotence": retries,
+    "consumer_position": has_consumer,
     "controller_writes": has_rival,
     "controller_requests": rival_decides,
     "stable_offset": has_transactions,
@@ -384,5 +434,5 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
 
 
 def applies(mechanism: str, p: Any) -> bool:
-    """Whether a mechanism makes any difference beside the choices of `p`, a state or whatever has them by name."""
+    """Whether a mechanism makes any difference beside the constants of `p`, a state or whatever has them by name."""
     return mechanism not in _APPLIES or _APPLIES[mechanism](p)

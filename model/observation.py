@@ -14,9 +14,11 @@ from epochfuzz.model import controller, log, transactions
 from epochfuzz.model.events import REPLICA_NAMES
 from epochfuzz.model.mechanisms import (
     falls_back_to_last_known_leader,
+    has_consumer,
     has_heartbeats,
     has_transactions,
     requests_isr_changes,
+    retries,
     rival_overwrites,
     tracks_eligible_leaders,
     tracks_partition_epoch,
@@ -34,11 +36,12 @@ class Shape(Enum):
     REPLICAS = "a list of replicas"
     LOG = "a list of [record, leader epoch] by offset, a record being m0, m1, ..., or a marker: COMMIT or ABORT"
     EPOCHS = "a list of [leader epoch, start offset]"
+    RECORDS = "a list of records, by number"
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Something that can be seen, of a replica r or, where r means nothing, of the controller.
+    """Something that can be seen, of a replica r or, where r means nothing, of the controller or the consumer.
 
     `there` says in which states, of which the constants matter, there is anything of the kind.
     """
@@ -105,6 +108,13 @@ REPLICA = (
         lambda p, r: transactions.last_stable_offset(p, r),
         there=has_transactions,
     ),
+    Seen(
+        "waiting",
+        Shape.RECORDS,
+        "the records whose acks=all requests wait there",
+        lambda p, r: record_names(p.waiting[r]),
+        there=retries,
+    ),
 )
 CONTROLLER = (
     Seen(
@@ -152,13 +162,40 @@ CONTROLLER = (
     ),
 )
 
+CONSUMER = (
+    Seen("position", Shape.NUMBER, "the offset that it reads next", lambda p, _: p.position, there=has_consumer),
+    Seen(
+        "leader_epoch",
+        Shape.NUMBER,
+        "the leader epoch that its metadata has",
+        lambda p, _: p.consumer_epoch,
+        there=has_consumer,
+    ),
+    Seen(
+        "delivered",
+        Shape.RECORDS,
+        "the records that it has read, at any time",
+        lambda p, _: record_names(p.delivered),
+        there=has_consumer,
+    ),
+)
+
 
 def observe(p: Partition) -> dict[str, Any]:
-    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with what there is of REPLICA and of CONTROLLER."""
-    return {
+    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with what there is of REPLICA and of CONTROLLER.
+
+    Where there is a consumer, `"consumer": {...}` follows, with what there is of CONSUMER.
+    """
+    shown = {
         "replicas": {REPLICA_NAMES[r]: _values(p, REPLICA, r) for r in range(p.replicas)},
         "controller": _values(p, CONTROLLER, NONE),
     }
+    return shown | {"consumer": _values(p, CONSUMER, NONE)} if p.consumer else shown
+
+
+def record_names(record_set: int) -> list[str]:
+    """The names of a record set, in order."""
+    return [f"m{record}" for record in range(record_set.bit_length()) if record_set >> record & 1]
 
 
 def _values(p: Partition, kinds: Iterable[Seen], r: int) -> dict[str, Any]:

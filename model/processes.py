@@ -8,6 +8,8 @@ from epochfuzz.model.state import NONE, Phase, State
 def die(p: State, r: int) -> None:
     """What r held in memory is gone, its disk is kept. Its HW is what was checkpointed, as far as the log goes."""
     p.up[r] = 0
+    p.waiting[r] = 0
+    p.remembered[r] = 0
     forget_leadership(p, r)
     alter_partition.forget_request(p, r)
     flight.discard_answer(p, r)

@@ -1,7 +1,7 @@
 """The properties: what must hold after every event, each a function that says whether it is broken.
 
-`convergence` and `leader-available` are not judged after every event but at the end of a schedule, by healing a copy of
-the partition.
+`convergence`, `leader-available` and `answered` are not judged after every event but at the end of a schedule, by
+healing a copy of the partition.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from epochfuzz.model import (
     alter_partition,
     breaches,
+    consumer,
     controller,
     healing,
     high_watermark,
     log,
     promises,
     transactions,
+    waiting,
 )
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.mechanisms import IsrChange, has_transactions
@@ -32,13 +34,48 @@ def readable_end(p: State, r: int) -> int:
 def committed_loss(p: State) -> bool:
     """A record that consumers could read is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
-    return leader != NONE and p.exposed & ~p.standing[leader] != 0 and not promises.are_void(p)
+    return leader != NONE and promises.exposed_are_lost(p, leader) and not promises.are_void(p)
 
 
 def acked_loss(p: State) -> bool:
     """A record whose producer got its answer is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
-    return leader != NONE and p.acked & ~p.standing[leader] != 0 and not promises.are_void(p)
+    return leader != NONE and promises.lost_acked(p, leader) != 0 and not promises.are_void(p)
+
+
+def duplicate(p: State) -> bool:
+    """A record is twice in the log of the true leader, below its high watermark."""
+    leader = controller.true_leader(p)
+    if not p.retries or leader == NONE:
+        return False
+    found = 0
+    for offset in range(readable_end(p, leader)):
+        record = log.at(p.log_record[leader], offset)
+        if not transactions.is_marker(p, record):
+            if found >> record & 1:
+                return True
+            found |= 1 << record
+    return False
+
+
+def reordered(p: State) -> bool:
+    """Records are on the true leader, below its high watermark, in another order than they were sent in at first."""
+    leader = controller.true_leader(p)
+    if not p.retries or leader == NONE:
+        return False
+    found = 0
+    for offset in range(readable_end(p, leader)):
+        record = log.at(p.log_record[leader], offset)
+        if not transactions.is_marker(p, record):
+            if not found >> record & 1 and found >> record != 0:
+                return True
+            found |= 1 << record
+    return False
+
+
+def skipped(p: State) -> bool:
+    """The consumer has passed over a record of the true leader, which it knows, and was not told of a truncation."""
+    return bool(p.consumer) and consumer.skipped(p) != 0
 
 
 def uncommitted_read(p: State) -> bool:
@@ -131,6 +168,11 @@ def leader_missing(p: State) -> bool:
     return controller.true_leader(p) == NONE and controller.candidates(p) != 0
 
 
+def unanswered(p: State) -> bool:
+    """With all faults stopped and a leader there, an acks=all request still waits, and its producer has no answer."""
+    return controller.true_leader(p) != NONE and waiting.anywhere(p)
+
+
 def _never(settings: Configuration) -> bool:
     return False
 
@@ -170,14 +212,17 @@ class Property:
 
 # In the order of severity, which is the order of every table and list. Bit i of a set of properties is the i-th.
 PROPERTIES: tuple[Property, ...] = (
-    Property("no-committed-loss", committed_loss, lambda p: breaches.lost(p, p.exposed), "CommittedRecordLost"),
+    Property("no-committed-loss", committed_loss, breaches.lost_exposed, "CommittedRecordLost"),
     Property(
         "no-acked-loss",
         acked_loss,
-        lambda p: breaches.lost(p, p.acked),
+        breaches.lost_acked,
         "AckedRecordLost",
         permitted=lambda settings: settings.acks == "1",  # which promises nothing that the leader alone has
     ),
+    Property("no-duplicate", duplicate, breaches.duplicated, "RecordDuplicated"),
+    Property("no-reorder", reordered, breaches.out_of_order, "RecordsReordered"),
+    Property("consumer-no-skip", skipped, breaches.passed_over, "ConsumerSkippedRecord"),
     Property("read-committed", uncommitted_read, breaches.uncommitted, "UncommittedRead"),
     Property("no-divergence", divergence, breaches.diverging, "LogsDiverged"),
     Property("log-matching", mismatch, breaches.mismatching, "LogMatchingBroken"),
@@ -188,6 +233,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property("isr-change-ends", isr_change_stuck, breaches.waiting_in_vain, "IsrChangeStuck", is_warning=True),
     Property("convergence", non_convergence, breaches.unequal, "NotConverged", at_end=True),
     Property("leader-available", leader_missing, breaches.leaderless, "LeaderMissing", at_end=True),
+    Property("answered", unanswered, breaches.unanswered, "RequestUnanswered", at_end=True),
 )
 NAMES = tuple(each.name for each in PROPERTIES)
 BY_NAME = {each.name: each for each in PROPERTIES}

@@ -13,6 +13,7 @@ from epochfuzz.model.mechanisms import (
     MECHANISMS,
     CacheTruncation,
     Choice,
+    ConsumerPosition,
     ControllerRequests,
     ControllerWrites,
     DivergingFetch,
@@ -24,6 +25,7 @@ from epochfuzz.model.mechanisms import (
     FollowerFenceEpoch,
     HighWatermarkGate,
     HighWatermarkTruncation,
+    Idempotence,
     IsrAnswer,
     IsrChange,
     IsrDuplicate,
@@ -36,6 +38,7 @@ from epochfuzz.model.mechanisms import (
     LateAnswer,
     Leaderless,
     OutOfRange,
+    PendingProduce,
     Registration,
     RemoteLeo,
     RemoteLeoOutOfRange,
@@ -136,12 +139,13 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     IsrQueue.SINGLE,
     IsrDuplicate.ANSWERED,
     StaleController.RETRIED,
+    PendingProduce.FAILED,
     ControllerWrites.CONTROLLER_EPOCH,
     ControllerRequests.CONTROLLER_EPOCH,
     StableOffset.REPLICATED,
 )
-# Kafka 0.11 to 1.1.
-_KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH)
+# Kafka 0.11 to 1.1, which is also the first with the idempotent producer (KIP-98).
+_KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
 # Kafka 2.0.
 _KIP_279 = _KIP_101.changed("kip-279", Truncation.LEADER_EPOCH_STEPWISE)
 # Kafka 2.1 to 2.6.
@@ -152,6 +156,7 @@ _KIP_320 = _KIP_279.changed(
     Fencing.EPOCH,
     IsrExpansion.EPOCH_START,
     Registration.FENCED,
+    ConsumerPosition.OFFSET_AND_EPOCH,
 )
 # Kafka 2.7, on ZooKeeper.
 _KIP_497 = _KIP_320.changed("kip-497", IsrChange.REQUEST)
@@ -193,7 +198,7 @@ _TO_2_8 = (IsrQueue.CLEARED_BY_NEWS,)  # Partition.makeLeader calls AlterIsrMana
 _TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT,)
 _TO_3_4_0 = (DivergingHighWatermark.APPLIED,)
 _TO_4_0 = (LateAnswer.SAME_LEADER,)
-_TO_DATE = (RemoteLeo.KEPT, IsrAnswer.ADVANCED_WHEN_APPLIED)
+_TO_DATE = (RemoteLeo.KEPT, IsrAnswer.ADVANCED_WHEN_APPLIED, ConsumerPosition.END_OFFSET)
 
 RELEASES: dict[str, Protocol] = {
     protocol.name: protocol
@@ -210,10 +215,12 @@ RELEASES: dict[str, Protocol] = {
             *_TO_2_0_1,
             *_TO_2_6_0,
         ),
-        _KIP_320.changed("kafka-2.1", RemoteLeo.KEPT, Registration.RESUME, *_TO_2_3, *_TO_2_6_0),
-        _KIP_320.changed("kafka-2.3", RemoteLeo.KEPT, *_TO_2_3, *_TO_2_6_0),
-        _KIP_320.changed("kafka-2.6.0", RemoteLeo.KEPT, *_TO_2_6_0),
-        _KIP_320.changed("kafka-2.6.1", RemoteLeo.KEPT),
+        _KIP_320.changed(
+            "kafka-2.1", RemoteLeo.KEPT, Registration.RESUME, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0
+        ),
+        _KIP_320.changed("kafka-2.3", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_2_3, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.6.0", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.6.1", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET),
         _KIP_497.changed("kafka-2.7", *_TO_DATE, *_TO_2_8, *_TO_3_0),
         _KIP_595.changed(
             "kafka-2.8.0",

@@ -8,14 +8,17 @@ from epochfuzz.model import (
     epoch_cache,
     flight,
     high_watermark,
+    idempotence,
     incarnations,
     log,
     processes,
+    producer_window,
     promises,
     replica_sets,
     transactions,
     truncation,
     truncation_on_fetch,
+    waiting,
 )
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
@@ -46,13 +49,30 @@ def produce(p: State, r: int) -> int:
     if p.acks == Acks.ALL and replica_sets.size(p.isr[r]) < p.min_insync_replicas:
         p.goals |= Goal.NOT_ENOUGH_REPLICAS
         return Refusal.NOT_ENOUGH_REPLICAS
+    if p.retries:
+        refusal = why_not_sent(p, r)
+        if refusal != APPLIED:
+            return refusal
     if p.known_epoch[r] < p.controller_epoch:
         p.goals |= Goal.ZOMBIE_ACCEPTED_A_WRITE
     record = promises.remember_produced(p, r)
     transactions.note_produced(p, record)
-    append_as_leader(p, r, record)
-    high_watermark.advance_leader(p, r)
+    append_produced(p, r, record)
     return APPLIED
+
+
+def why_not_sent(p: State, r: int) -> int:
+    """Why a producer that sends records again sends no new one to r, or why r takes none."""
+    if not producer_window.has_room(p):
+        return Refusal.TWO_IN_FLIGHT
+    return idempotence.why_not_appended(p, r, p.produced)
+
+
+def append_produced(p: State, r: int, record: int) -> None:
+    """Leader r appends a record that a producer has sent, whose request waits for the ISR with acks=all."""
+    append_as_leader(p, r, record)
+    waiting.join(p, r, record)
+    high_watermark.advance_leader(p, r)
 
 
 def append_as_leader(p: State, leader: int, record: int) -> None:

@@ -21,20 +21,25 @@ import numpy as np
 from epochfuzz.model.configuration import MAX_EPOCHS, MAX_OFFSETS, MAX_REPLICAS, Acks, Configuration
 from epochfuzz.model.mechanisms import (
     MECHANISMS,
+    ConsumerPosition,
     EpochCache,
     IsrExpansion,
     Truncation,
     answers_survive_decisions,
     falls_back_to_last_known_leader,
+    has_consumer,
     has_heartbeats,
     has_rival,
     has_transactions,
+    remembers_cut_records,
     requests_isr_changes,
+    retries,
     rival_decides,
     tells_controllers_apart,
     tracks_eligible_leaders,
     tracks_incarnations,
     tracks_partition_epoch,
+    tracks_waiting,
 )
 from epochfuzz.model.protocols import Protocol
 
@@ -227,6 +232,14 @@ def _cache_is_read(p: State) -> bool:
     return bool(p.truncation != Truncation.HIGH_WATERMARK)
 
 
+def _records_have_one_offset(p: State) -> bool:
+    return not retries(p)
+
+
+def _consumer_epochs_are_read(p: State) -> bool:
+    return has_consumer(p) and p.consumer_position != ConsumerPosition.OFFSET
+
+
 def _stale_requests_are_read(p: State) -> bool:
     return tracks_incarnations(p) and requests_isr_changes(p)
 
@@ -237,10 +250,13 @@ VARIABLES: tuple[Field, ...] = (
     Field("log_epoch", Holds.RECORD_EPOCHS, _R),
     Field("flight_record", Holds.FETCHED_RECORDS, _R),  # a Fetch answer: the records it brings
     Field("flight_record_epoch", Holds.FETCHED_EPOCHS, _R),
-    Field("record_offset", Holds.OFFSETS),  # by record id, not by offset: where each record was appended first
+    # By record id, not by offset: where each record was appended first; with retries, where it was when sent last.
+    Field("record_offset", Holds.OFFSETS),
     Field("goals", Holds.NUMBER, read=never_read),  # what this schedule has shown, see goals.py
     # What each replica keeps on disk.
-    Field("standing", Holds.RECORD_SET, _R),  # the records that stand at their own offset in r's log
+    Field(
+        "standing", Holds.RECORD_SET, _R, read=_records_have_one_offset
+    ),  # the records that stand at their own offset in r's log
     Field("leo", Holds.COUNT, _R),
     Field("high_watermark", Holds.COUNT, _R),
     # The high watermark in replication-offset-checkpoint.
@@ -258,7 +274,9 @@ VARIABLES: tuple[Field, ...] = (
     # Of a leader: its LEO when it became one.
     Field("epoch_start", Holds.COUNT, _R, read=lambda p: bool(p.isr_expansion == IsrExpansion.EPOCH_START)),
     # Of a leader: from which offset on it has appended without a break; 0 as soon as its high watermark is past that.
-    Field("led_from", Holds.COUNT, _R, read=lambda p: bool(p.acks == Acks.ALL)),
+    Field("led_from", Holds.COUNT, _R, read=lambda p: bool(p.acks == Acks.ALL and not tracks_waiting(p))),
+    Field("waiting", Holds.RECORD_SET, _R, read=tracks_waiting),  # the acks=all requests that wait at r, see waiting.py
+    Field("remembered", Holds.RECORD_SET, _R, read=remembers_cut_records),  # cut, but taken for r's own all the same
     Field("remote_leos", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
     Field("flight", Flight, _R),
     Field("flight_count", Holds.COUNT, _R),  # a Fetch answer: how many records it brings
@@ -313,8 +331,18 @@ VARIABLES: tuple[Field, ...] = (
     Field("joined_incomplete", Holds.FLAG),
     # The promises: what clients saw and were told.
     Field("produced", Holds.COUNT),
-    Field("exposed", Holds.RECORD_SET),
+    Field("exposed", Holds.RECORD_SET, read=_records_have_one_offset),
     Field("acked", Holds.RECORD_SET),
+    # With retries, what consumers saw by offset, and whether they saw two records at one, see ideal_log.py.
+    Field("seen", Holds.RECORDS, read=retries),
+    Field("seen_end", Holds.COUNT, read=retries, narrow=True),
+    Field("seen_otherwise", Holds.FLAG, read=retries),
+    # The consumer: the offset that it reads next, the epoch of the record that it read last, the leader epoch that it
+    # knows, and what it has read.
+    Field("position", Holds.COUNT, read=has_consumer, narrow=True),
+    Field("position_epoch", Holds.EPOCH_OR_NONE, (), NONE, _consumer_epochs_are_read, narrow=True),
+    Field("consumer_epoch", Holds.EPOCH, read=has_consumer, narrow=True),
+    Field("delivered", Holds.RECORD_SET, read=has_consumer),
 )
 
 # What does not change in a schedule: a choice for each mechanism, the settings as numbers, and the number of the defect

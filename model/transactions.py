@@ -6,11 +6,10 @@ client is promised anything. Where a log is cut, its transactions are as they we
 """
 
 from epochfuzz.model import log
-from epochfuzz.model.configuration import MAX_OFFSETS
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import StableOffset, has_transactions
 from epochfuzz.model.refusals import APPLIED, Refusal
-from epochfuzz.model.state import Flight, Marker, State, Transaction
+from epochfuzz.model.state import Flight, Marker, State, Transaction, offsets
 
 
 def is_marker(p: State, record: int) -> bool:
@@ -24,7 +23,12 @@ def why_not_produced(p: State, r: int) -> int:
         return APPLIED
     if p.transaction != Transaction.NONE and p.transaction != Transaction.OPEN:
         return Refusal.TRANSACTION_ENDS
-    return APPLIED if p.leo[r] + 2 <= MAX_OFFSETS else Refusal.LOG_IS_FULL
+    return APPLIED if p.leo[r] + 2 <= offsets(p) else Refusal.NO_ROOM_FOR_A_MARKER
+
+
+def is_over_for(p: State, record: int) -> bool:
+    """Whether the transaction of a record is over, so that the producer sends it no more, whatever became of it."""
+    return has_transactions(p) and p.transaction_records >> record & 1 == 0
 
 
 def note_produced(p: State, record: int) -> None:
@@ -55,7 +59,7 @@ def close(p: State) -> None:
 def is_gone(p: State) -> bool:
     """Whether no log has a record of the transaction, and none is on its way to one: there is nothing to mark."""
     for r in range(p.replicas):
-        if p.standing[r] & p.transaction_records:
+        if log.records_in(p, r) & p.transaction_records:
             return False
         if p.flight[r] == Flight.RECORDS:
             for i in range(p.flight_count[r]):

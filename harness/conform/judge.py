@@ -37,8 +37,14 @@ class Judge(Protocol):
 
 
 # The fields of an observation, as faults name them with the replica's name in between.
-FIELDS = {f"replicas.{seen.name}": seen for seen in observation.REPLICA} | {
-    f"controller.{seen.name}": seen for seen in observation.CONTROLLER
+FIELDS = {
+    f"{part}.{seen.name}": seen
+    for part, table in (
+        ("replicas", observation.REPLICA),
+        ("controller", observation.CONTROLLER),
+        ("consumer", observation.CONSUMER),
+    )
+    for seen in table
 }
 
 _LONGEST_NAME = 200  # characters of a field's name that are kept
@@ -55,8 +61,8 @@ def fields_of(shown: "Observation") -> Iterator[str]:
         if part == "replicas":
             for replica in values.values():
                 yield from _named("replicas", replica)
-        elif part == "controller":
-            yield from _named("controller", values)
+        elif part in ("controller", "consumer"):
+            yield from _named(part, values)
         else:
             yield part[:_LONGEST_NAME]
 
@@ -67,11 +73,15 @@ def _named(part: str, values: dict[str, Any]) -> Iterator[str]:
 
 
 def is_beyond_bounds(
-    event: int, produced: int, epoch: int, settings: Configuration, protocol: protocols.Protocol
+    event: int, appended: int, epoch: int, settings: Configuration, protocol: protocols.Protocol
 ) -> bool:
-    """Whether maybe only the bounds of a run forbid the event. Those are the harness's business, so it is not sent."""
-    if verb_of(event) is Verb.PRODUCE:
-        return produced >= (min(settings.records, MAX_OFFSETS // 2) if settings.transactions else settings.records)
+    """Whether maybe only the bounds of a run forbid the event. Those are the harness's business, so it is not sent.
+
+    `appended` is how many records were produced, or are in the longest log if some are there twice.
+    """
+    if verb_of(event) in (Verb.PRODUCE, Verb.RETRY):
+        with_markers = min(settings.records, MAX_OFFSETS // 2)
+        return appended >= (with_markers if settings.transactions else settings.records)
     return may_open_epoch(verb_of(event), protocol) and epoch >= settings.epochs
 
 

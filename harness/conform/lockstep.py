@@ -10,7 +10,7 @@ from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import REPLICA_NAMES, Verb, replica_of, verb_of
 from epochfuzz.model.execution import Execution
-from epochfuzz.model.observation import CONTROLLER, REPLICA, Seen, observe
+from epochfuzz.model.observation import CONSUMER, CONTROLLER, REPLICA, Seen, observe
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.state import Partition
 
@@ -38,8 +38,8 @@ class LockStep:
 
     def advance(self, event: int) -> bool:
         """Apply the event to the model, and say whether to send it to the subject."""
-        produced, epoch = self.model.produced, self.model.controller_epoch
-        if is_beyond_bounds(event, produced, epoch, self._settings, self._protocol):
+        appended, epoch = max(self.model.produced, *self.model.leo), self.model.controller_epoch
+        if is_beyond_bounds(event, appended, epoch, self._settings, self._protocol):
             return False
         state_is_new = self._applied
         self._applied = self._execution.apply(event)
@@ -94,10 +94,11 @@ def ordered(observation: Observation, p: Partition) -> dict[str, Any]:
     """The fields of an observation that mean something where p does, in the order in which they are compared."""
     parts: dict[str, Any] = dict(observation)
     replicas = parts.get("replicas", {})
-    return {
+    meaning = {
         "replicas": {name: _chosen(replicas[name], REPLICA, p) for name in sorted(replicas)},
         "controller": _chosen(parts.get("controller", {}), CONTROLLER, p),
     }
+    return meaning | {"consumer": _chosen(parts["consumer"], CONSUMER, p)} if "consumer" in parts else meaning
 
 
 def _chosen(values: dict[str, Any], kinds: Iterable[Seen], p: Partition) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class Promises:
         self._settings = settings
         self._seen = SeenPartition(settings)
         self._known = properties.set_of(properties.permitted(settings))  # broken already, or permitted to
-        self._produced = 0
+        self._appended = 0
         self._epoch = 0
         self._refused: set[int] = set()  # since an event was applied last
 
@@ -32,7 +32,7 @@ class Promises:
         """Whether to send the event: not if it was refused, and nothing has happened since."""
         if event in self._refused:
             return False
-        return not is_beyond_bounds(event, self._produced, self._epoch, self._settings, self._protocol)
+        return not is_beyond_bounds(event, self._appended, self._epoch, self._settings, self._protocol)
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
         """The properties that are newly broken, the most severe first."""
@@ -41,7 +41,7 @@ class Promises:
         else:
             self._refused.clear()
             self._seen.follow(verb_of(event))
-            self._produced += verb_of(event) is Verb.PRODUCE
+            self._appended += verb_of(event) in (Verb.PRODUCE, Verb.RETRY)
             self._epoch += may_open_epoch(verb_of(event), self._protocol)
         self._seen.show(observation)
         return self._faults(self._seen.broken())

@@ -7,6 +7,7 @@ and one compilation has all of them in it.
 
 from epochfuzz.harness.defects import (
     acknowledgement,
+    clients,
     controllers,
     epoch_cache,
     judging,
@@ -27,6 +28,7 @@ PROTOCOL_DEFECTS: tuple[Defect, ...] = declared_in(
     membership,
     leadership,
     recovery,
+    clients,
     controllers,
     transactions,
 )

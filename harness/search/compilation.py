@@ -35,7 +35,18 @@ _MODULES = ("compilation", "coverage", "explore", "generate", "hunt", "packing",
 
 # Rules that are called and not inlined. Of the events that are tried most are not enabled, and to find that out takes
 # less than a call does; but what is rare and long would only take longer to compile.
-_CALLED_MODULES = ("epoch_cache", "healing", "processes", "truncation")
+_CALLED_MODULES = (
+    "consumer",
+    "epoch_cache",
+    "healing",
+    "ideal_log",
+    "idempotence",
+    "processes",
+    "producer",
+    "producer_window",
+    "truncation",
+    "waiting",
+)
 _CALLED = ("learn", "remember_readable")
 
 _kernels: list[Callable[..., Any]] = []

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from epochfuzz.harness.witness.replay import Run
-from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role
+from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role, Scene
 
 PARTING = "here they part"
 
@@ -68,6 +68,18 @@ def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:
     leads = replica.role in (Role.LEADER, Role.ZOMBIE)
     knows = [f"knows ISR {_set(replica.isr)}"] if leads and replica.isr not in (None, controller.isr) else []
     return [*knows, f"pending ISR {_set(replica.pending_isr)}"] if replica.pending_isr else knows
+
+
+def waits(replica: ReplicaScene) -> list[str]:
+    """Whose producers wait at a replica, where that is known: `m0, m1 waits`."""
+    return [f"{', '.join(replica.waiting)} waits"] if replica.waiting else []
+
+
+def consumer(scene: Scene) -> list[str]:
+    """Where the consumer is, if there is one: `consumer 0->1, e0`."""
+    if scene.consumer is None:
+        return []
+    return [f"{moved('consumer', scene.consumer.previous_position, scene.consumer.position)}, e{scene.consumer.epoch}"]
 
 
 def decision(controller: ControllerScene) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ def text(parent: ET.Element, x: float, y: float, content: str, classes: str = ""
 
 def _controller(group: ET.Element, scene: Scene) -> None:
     at_epoch, decided, *others = captions.decision(scene.controller)
-    line = text(group, 0, 14, f"{at_epoch}: {decided}")
+    line = text(group, 0, 14, ", ".join([f"{at_epoch}: {decided}", *captions.consumer(scene)]))
     if others:
         text(group, 0, 28, ", ".join(others))
     if scene.committed:
@@ -92,7 +92,7 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[tuple[str, str]]:
     notes += [(said, "") for said in captions.proposal(replica, scene.controller)]
     if replica.request:
         notes.append((replica.request, _TO if replica.request_is_answered else _FROM))
-    return [*notes, (", ".join([*captions.stable(replica), *captions.on_disk(replica)]), "")]
+    return [*notes, (", ".join([*captions.waits(replica), *captions.stable(replica), *captions.on_disk(replica)]), "")]
 
 
 def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[tuple[str, str]]) -> None:

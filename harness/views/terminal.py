@@ -158,6 +158,7 @@ def _replica(replica: ReplicaScene, controller: ControllerScene) -> Iterator[Tex
     yield Text(" ").join(_figures(replica))
     if on_disk := [*captions.stable(replica), *captions.on_disk(replica)]:
         yield Text(" ".join(on_disk))
+    yield from map(Text, captions.waits(replica))
     if replica.in_flight:
         yield Text(f"<- {captions.in_flight(replica)}")
     yield from map(Text, captions.proposal(replica, controller))
@@ -200,6 +201,7 @@ def _figure(name: str, previous: int, current: int) -> Text:
 
 def _controller(scene: Scene) -> Iterator[Text]:
     yield from map(Text, captions.decision(scene.controller))
+    yield from map(Text, captions.consumer(scene))
     if scene.committed:
         yield Text(" ").join([Text("committed"), *(_committed(scene, record) for record in scene.committed)])
 

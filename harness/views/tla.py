@@ -88,6 +88,11 @@ def _state(scene: Scene, p: Partition) -> Iterator[str]:
             for seen in observation.CONTROLLER
             if seen.there(p)
         },
+        **(
+            {"consumer": {_name(seen): _in_tla(seen, shown["consumer"][seen.name]) for seen in observation.CONSUMER}}
+            if "consumer" in shown
+            else {}
+        ),
         "committed": frozenset(scene.committed),
         "broken": frozenset(scene.newly_broken),
     }
@@ -109,7 +114,7 @@ def _in_tla(seen: Seen, value: Any) -> Any:
             return [{"record": record, "epoch": epoch} for record, epoch in value]
         case Shape.EPOCHS:
             return [{"epoch": epoch, "startOffset": start} for epoch, start in value]
-        case Shape.REPLICAS:
+        case Shape.REPLICAS | Shape.RECORDS:
             return frozenset(value)
         case Shape.REPLICA_OR_NONE:
             return "none" if value is None else value

@@ -99,6 +99,7 @@ class ReplicaScene:
     request_is_answered: bool
     fenced: bool
     last_stable_offset: int | None = None
+    waiting: tuple[str, ...] = ()  # records whose producers wait here
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,15 @@ class ControllerScene:
 
 
 @dataclass(frozen=True)
+class ConsumerScene:
+    """The consumer: the offset that it reads next, what that was before the step, and the epoch that it knows."""
+
+    position: int
+    previous_position: int
+    epoch: int
+
+
+@dataclass(frozen=True)
 class Scene:
     """One step of a run as a person wants to see it. Scene 0 is the start, so that scene n follows event n."""
 
@@ -128,6 +138,7 @@ class Scene:
     newly_committed: tuple[str, ...]
     newly_broken: tuple[str, ...]
     clauses: tuple[str, ...]
+    consumer: ConsumerScene | None = None  # None where there is none
 
     @property
     def sentence(self) -> str:
@@ -184,6 +195,7 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
         newly_committed=_record_names(p.exposed & ~before.exposed),
         newly_broken=step.newly_broken,
         clauses=clauses,
+        consumer=ConsumerScene(p.position, before.position, p.consumer_epoch) if p.consumer else None,
     )
 
 
@@ -222,6 +234,7 @@ def _replica(before: State, p: State, r: int) -> ReplicaScene:
         request_is_answered=p.alter[r] not in (Alter.NOTHING, Alter.REQUEST),
         fenced=bool(p.fenced >> r & 1),
         last_stable_offset=last_stable_offset(p, r) if p.transactions else None,
+        waiting=_record_names(p.waiting[r]),
     )
 
 
@@ -253,8 +266,8 @@ def _cell(p: State, r: int, offset: int, *, appended: bool) -> Cell:
 
 
 def _missing(p: State, r: int) -> tuple[Missing, ...]:
-    absent = sentences.promised(p) & ~p.standing[r]
-    places = sorted((sentences.offset_of(p, record), record) for record in sentences.records_in(absent))
+    absent = sentences.records_in(sentences.absent(p, r))
+    places = sorted((sentences.offset_of(p, record), record) for record in absent)
     if controller.true_leader(p) != r:
         places = [place for place in places if place[0] < p.high_watermark[r]]
     return tuple(Missing(offset, f"m{record}") for offset, record in places)

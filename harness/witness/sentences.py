@@ -14,7 +14,9 @@ from epochfuzz.model import (
     events,
     flight,
     high_watermark,
+    ideal_log,
     log,
+    producer_window,
     promises,
     replica_sets,
     replication,
@@ -24,6 +26,7 @@ from epochfuzz.model.configuration import Acks
 from epochfuzz.model.events import REPLICA_NAMES, Verb
 from epochfuzz.model.high_watermark import replication_position
 from epochfuzz.model.mechanisms import (
+    ConsumerPosition,
     DivergingFetch,
     DivergingHighWatermark,
     Truncation,
@@ -44,6 +47,7 @@ def clauses(change: Change) -> tuple[str, ...]:
         *_eligible_leaders(change),
         *_high_watermarks(change),
         *_promises(change),
+        *_waiting(change),
         *transactions.consequences(change),
         *_zombies(change),
         *rivals.two_leaders(change),
@@ -67,7 +71,20 @@ def promised(p: State) -> int:
 def missing(p: State) -> int:
     """The set of promised records that the true leader does not have where they belong."""
     leader = controller.true_leader(p)
-    return 0 if leader == NONE else promised(p) & ~p.standing[leader]
+    return 0 if leader == NONE else absent(p, leader)
+
+
+def absent(p: State, r: int) -> int:
+    """The set of promised records that r does not have where they belong."""
+    if not p.retries:
+        return int(promised(p) & ~p.standing[r])
+    unlike_seen = {record for _, record in ideal_log.lost(p, r)}
+    return int(promises.lost_acked(p, r)) | sum(1 << record for record in unlike_seen)
+
+
+def stored(p: State, r: int) -> int:
+    """The set of records that r has, and where they belong if a record has one place."""
+    return int(log.records_in(p, r) if p.retries else p.standing[r])
 
 
 def records_in(record_set: int) -> list[int]:
@@ -76,7 +93,11 @@ def records_in(record_set: int) -> list[int]:
 
 
 def offset_of(p: State, record: int) -> int:
-    """The offset at which a record was appended first, and where it belongs."""
+    """The offset at which a record belongs: that of its first append, or with retries that at which it was seen."""
+    if p.retries:
+        for offset in range(p.seen_end):
+            if log.at(p.seen, offset) == record:
+                return offset
     return log.at(p.record_offset, record)
 
 
@@ -348,6 +369,40 @@ def _checkpoint(c: Change) -> Iterator[str]:
     yield f"{c.name} checkpoints its high watermark {c.after.checkpointed[c.r]}"
 
 
+def _retry(c: Change) -> Iterator[str]:
+    record = producer_window.oldest_unanswered(c.before)
+    yield f"the producer has no answer for m{record} and sends it again, to {c.name}"
+    if c.after.leo[c.r] > c.before.leo[c.r]:
+        yield f"{_appends(c)} in epoch {c.after.known_epoch[c.r]}{_outdated(c.before, c.after.known_epoch[c.r])}"
+    else:
+        yield f"{c.name} takes m{record} for one that it has, and appends nothing"
+
+
+def _consume(c: Change) -> Iterator[str]:
+    record = log.at(c.after.log_record[c.r], c.before.position)
+    yield f"the consumer reads m{record} at offset {c.before.position} from {c.name}"
+
+
+def _refresh(c: Change) -> Iterator[str]:
+    before, after = c.before, c.after
+    yield f"the consumer learns that {c.name} leads epoch {after.consumer_epoch}"
+    if before.consumer_position == ConsumerPosition.OFFSET:
+        if after.position < before.position:
+            yield f"its offset {before.position} is out of range there: it goes on from {c.name}'s LEO {after.position}"
+        else:
+            yield f"it asks nothing, and is at offset {after.position} as before"
+    elif before.position == 0:
+        yield "it is at offset 0, and has nothing to ask"
+    else:
+        epoch, end = epoch_cache.end_offset_kip_279(after, c.r, before.position_epoch, after.leo[c.r])
+        ends = f"epoch {epoch} ends at {end}" if end != NONE else "that it does not know"
+        yield f"it asks where epoch {before.position_epoch} ends, and {c.name} answers: {ends}"
+        if after.position < before.position:
+            yield f"that is a truncation, which it reports, and it goes back to offset {after.position}"
+        else:
+            yield f"it is at offset {after.position} as before"
+
+
 _VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
     Verb.PRODUCE: _produce,
     Verb.FETCH: _fetch,
@@ -375,6 +430,9 @@ _VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
     Verb.FAILOVER: rivals.failover,
     Verb.RIVAL_ELECT: rivals.rival_elect,
     Verb.RIVAL_NOTIFY: _rival_notify,
+    Verb.RETRY: _retry,
+    Verb.CONSUME: _consume,
+    Verb.REFRESH: _refresh,
 }
 
 
@@ -429,9 +487,30 @@ def _unanswered(c: Change, committed: int) -> Iterator[str]:
     """What the producer of a record that is committed, and was not acknowledged, is told."""
     for r in range(c.after.replicas):
         size = replica_sets.size(c.after.isr[r])
-        if committed & c.after.standing[r] and 0 < size < c.after.min_insync_replicas:
+        if committed & stored(c.after, r) and 0 < size < c.after.min_insync_replicas:
             yield f"its producer gets NOT_ENOUGH_REPLICAS_AFTER_APPEND: the ISR has {size} of min.insync.replicas"
             return
+
+
+def _waiting(c: Change) -> Iterator[str]:
+    """Whose requests have begun to wait, and whose wait is over without an answer about the record."""
+    begun = [c.after.waiting[r] & ~c.before.waiting[r] for r in range(c.after.replicas)]
+    elsewhere = sum(begun)
+    for r in range(c.after.replicas):
+        name = REPLICA_NAMES[r]
+        if begun[r]:
+            yield f"the producer of {_records(records_in(begun[r]))} waits for {name}'s HW"
+        ended = c.before.waiting[r] & ~c.after.waiting[r] & ~c.after.acked & ~elsewhere
+        if ended and not c.after.up[r]:
+            yield f"the producer of {_records(records_in(ended))}, which waited there, has no answer"
+        elif ended and not stored(c.after, r) & ended & _committed(c.after, r):
+            yield f"the producer of {_records(records_in(ended))} gets NOT_LEADER_OR_FOLLOWER from {name}"
+
+
+def _committed(p: State, r: int) -> int:
+    """The set of records below r's high watermark, if it leads."""
+    end = p.high_watermark[r] if replication.presumes_leadership(p, r) else 0
+    return sum(1 << record for record in set(_ids(p.log_record[r], 0, end)))
 
 
 def _zombies(c: Change) -> Iterator[str]:
