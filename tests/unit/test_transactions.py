@@ -130,7 +130,7 @@ def test_a_log_has_room_for_a_marker_behind_its_records():
     p = state(f"{full}, commit A")
     assert (p.leo[A], log_of(p, "A")[-2:]) == (15, ["m13", "COMMIT"])
     aborted = "produce A, shrink B, abort A, produce A, abort A, " + ", ".join(["produce A"] * 10)
-    assert refusal("produce A", aborted) == Refusal.LOG_IS_FULL
+    assert refusal("produce A", aborted) == Refusal.NO_ROOM_FOR_A_MARKER
 
 
 def test_a_cut_takes_the_marker_with_it_and_the_transaction_is_open_again_in_that_log():
