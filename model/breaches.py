@@ -171,8 +171,12 @@ def leaderless(p: Partition) -> Iterator[str]:
 
 def unequal(p: Partition) -> Iterator[str]:
     """Logs and high watermarks of a healed partition that differ, unless nobody can lead it any more."""
-    if controller.leader(p) == NONE:
-        return
+    if controller.leader(p) != NONE:
+        yield from differing(p)
+
+
+def differing(p: Partition) -> Iterator[str]:
+    """Logs and high watermarks of a healed partition that differ."""
     for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:

@@ -30,7 +30,7 @@ def recognises(p: State, r: int, record: int) -> bool:
 
 def knows(p: State, r: int, record: int) -> bool:
     """Whether r goes by having a record: it has, or it has forgotten that it has cut it."""
-    return log.offset_of(p, r, record) != NONE or (remembers_cut_records(p) and p.remembered[r] >> record & 1 != 0)
+    return log.offset_of(p, r, record) != NONE or (remembers_cut_records(p) and record < p.remembered[r])
 
 
 def why_not_appended(p: State, r: int, record: int) -> int:
@@ -47,6 +47,6 @@ def has_predecessor(p: State, record: int) -> bool:
 
 
 def remember_cut(p: State, r: int, end: int) -> None:
-    """r's log is about to be cut to `end`, and what it knows of the producer stays."""
+    """r's log is about to be cut to `end`, and what it knows of the producer stays: its last sequence number."""
     for offset in range(end, p.leo[r]):
-        p.remembered[r] |= 1 << log.at(p.log_record[r], offset)
+        p.remembered[r] = max(p.remembered[r], log.at(p.log_record[r], offset) + 1)

@@ -361,6 +361,11 @@ def tracks_eligible_leaders(p: Any) -> bool:
     return bool(p.eligible_leaders != EligibleLeaders.NONE)
 
 
+def falls_back_to_last_known_leader(p: Any) -> bool:
+    """Whether the controller remembers who led last, for where nobody else is left to lead."""
+    return tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE
+
+
 def tracks_waiting(p: Any) -> bool:
     """Whether it has to be known which acks=all requests wait where: else they are those that a leader appended."""
     return bool(p.retries or p.pending_produce == PendingProduce.KEPT)
@@ -379,11 +384,6 @@ def retries(p: Any) -> bool:
 def has_consumer(p: Any) -> bool:
     """Whether there is a consumer that reads record by record, and keeps its place when the leader changes."""
     return bool(p.consumer)
-
-
-def falls_back_to_last_known_leader(p: Any) -> bool:
-    """Whether the controller remembers who led last, for where nobody else is left to lead."""
-    return tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE
 
 
 def has_rival(p: Any) -> bool:

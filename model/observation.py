@@ -88,6 +88,13 @@ REPLICA = (
         lambda p, r: p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
     ),
     Seen(
+        "waiting",
+        Shape.RECORDS,
+        "the records whose acks=all requests wait there",
+        lambda p, r: record_names(p.waiting[r]),
+        there=retries,
+    ),
+    Seen(
         "isr",
         Shape.REPLICAS,
         "the ISR as it has it as a leader, in any order; empty elsewhere",
@@ -107,13 +114,6 @@ REPLICA = (
         "last stable offset: the end of what read_committed consumers may read of it",
         lambda p, r: transactions.last_stable_offset(p, r),
         there=has_transactions,
-    ),
-    Seen(
-        "waiting",
-        Shape.RECORDS,
-        "the records whose acks=all requests wait there",
-        lambda p, r: record_names(p.waiting[r]),
-        there=retries,
     ),
 )
 CONTROLLER = (

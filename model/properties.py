@@ -45,8 +45,12 @@ def acked_loss(p: State) -> bool:
 
 def duplicate(p: State) -> bool:
     """A record is twice in the log of the true leader, below its high watermark."""
-    leader = controller.true_leader(p)
-    if not p.retries or leader == NONE:
+    return p.retries and has_duplicate(p, controller.true_leader(p))
+
+
+def has_duplicate(p: State, leader: int) -> bool:
+    """Whether a leader, NONE for nobody, has a record twice below its high watermark."""
+    if leader == NONE:
         return False
     found = 0
     for offset in range(readable_end(p, leader)):
@@ -60,8 +64,12 @@ def duplicate(p: State) -> bool:
 
 def reordered(p: State) -> bool:
     """Records are on the true leader, below its high watermark, in another order than they were sent in at first."""
-    leader = controller.true_leader(p)
-    if not p.retries or leader == NONE:
+    return p.retries and is_reordered(p, controller.true_leader(p))
+
+
+def is_reordered(p: State, leader: int) -> bool:
+    """Whether a leader, NONE for nobody, has a record below its high watermark after one that was sent later."""
+    if leader == NONE:
         return False
     found = 0
     for offset in range(readable_end(p, leader)):
@@ -75,7 +83,7 @@ def reordered(p: State) -> bool:
 
 def skipped(p: State) -> bool:
     """The consumer has passed over a record of the true leader, which it knows, and was not told of a truncation."""
-    return bool(p.consumer) and consumer.skipped(p) != 0
+    return p.consumer and consumer.skipped(p) != 0
 
 
 def uncommitted_read(p: State) -> bool:

@@ -276,7 +276,8 @@ VARIABLES: tuple[Field, ...] = (
     # Of a leader: from which offset on it has appended without a break; 0 as soon as its high watermark is past that.
     Field("led_from", Holds.COUNT, _R, read=lambda p: bool(p.acks == Acks.ALL and not tracks_waiting(p))),
     Field("waiting", Holds.RECORD_SET, _R, read=tracks_waiting),  # the acks=all requests that wait at r, see waiting.py
-    Field("remembered", Holds.RECORD_SET, _R, read=remembers_cut_records),  # cut, but taken for r's own all the same
+    # How many records r goes by having had, some of which it has cut from its log, see idempotence.py.
+    Field("remembered", Holds.COUNT, _R, read=remembers_cut_records, narrow=True),
     Field("remote_leos", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
     Field("flight", Flight, _R),
     Field("flight_count", Holds.COUNT, _R),  # a Fetch answer: how many records it brings

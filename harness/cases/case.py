@@ -5,7 +5,7 @@ misspelt expectation would otherwise expect nothing; `dump_case` writes what `lo
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from epochfuzz.model import observation
 from epochfuzz.model.configuration import Configuration, ConfigurationError
 from epochfuzz.model.events import REPLICA_NAMES, parse_event, replica_of, schedule_texts
 from epochfuzz.model.names import nearest
-from epochfuzz.model.observation import Seen, Shape
+from epochfuzz.model.observation import Shape
 from epochfuzz.model.properties import named
 from epochfuzz.model.protocols import parse_protocol
 
@@ -181,24 +181,18 @@ def _states(value: Value, settings: Configuration, events: bytes) -> tuple[Check
 
 def _state(value: Value, settings: Configuration, events: bytes) -> CheckedState:
     letters = REPLICA_NAMES[: settings.replicas]
-    consumer = ("consumer",) if settings.consumer else ()
-    parts = value.fields(("after", "protocol"), (*letters, "controller", *consumer))
+    parts = value.fields(("after", "protocol"), (*letters, "controller", "consumer"))
     seen: dict[str, Any] = {}
-    replicas = {key: _read_known(part, _readers(observation.REPLICA)) for key, part in parts.items() if key in letters}
+    replicas = {key: _read_known(part, _REPLICA) for key, part in parts.items() if key in letters}
     if replicas:
         seen["replicas"] = replicas
     if "controller" in parts:
-        seen["controller"] = _read_known(parts["controller"], _readers(observation.CONTROLLER))
+        seen["controller"] = _read_known(parts["controller"], _CONTROLLER)
     if "consumer" in parts:
-        seen["consumer"] = _read_known(parts["consumer"], _readers(observation.CONSUMER))
+        seen["consumer"] = _read_known(parts["consumer"], _CONSUMER)
     if not seen:
         raise value.error(f"this state says nothing of any replica; add {', '.join(letters)} or controller")
     return CheckedState(parts["after"].whole_number(0, len(events)), parts["protocol"].parsed(_protocol), seen)
-
-
-def _readers(table: Iterable[Seen]) -> dict[str, Callable[[Value], Any]]:
-    """How what can be seen is read, by its key."""
-    return {seen.name: _SHAPES[seen.shape] for seen in table}
 
 
 def _read_known(value: Value, readers: dict[str, Callable[[Value], Any]]) -> dict[str, Any]:
@@ -249,6 +243,9 @@ _SHAPES: dict[Shape, Callable[[Value], Any]] = {
 }
 
 # What the parts of a case hold, by key.
+_REPLICA = {seen.name: _SHAPES[seen.shape] for seen in observation.REPLICA}
+_CONTROLLER = {seen.name: _SHAPES[seen.shape] for seen in observation.CONTROLLER}
+_CONSUMER = {seen.name: _SHAPES[seen.shape] for seen in observation.CONSUMER}
 _PROVENANCE: dict[str, Callable[[Value], Any]] = {
     "seed": Value.whole_number,
     "schedule": Value.whole_number,

@@ -79,7 +79,7 @@ def differences(
     """
     for key, value in expected.items():
         if isinstance(value, dict):
-            yield from differences(value, observed[key], (*where, key))
+            yield from differences(value, observed.get(key, {}), (*where, key))
         elif value != observed.get(key):
             yield (*where, key), value, observed.get(key)
 

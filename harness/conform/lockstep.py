@@ -98,7 +98,9 @@ def ordered(observation: Observation, p: Partition) -> dict[str, Any]:
         "replicas": {name: _chosen(replicas[name], REPLICA, p) for name in sorted(replicas)},
         "controller": _chosen(parts.get("controller", {}), CONTROLLER, p),
     }
-    return meaning | {"consumer": _chosen(parts["consumer"], CONSUMER, p)} if "consumer" in parts else meaning
+    if p.consumer:
+        meaning["consumer"] = _chosen(parts.get("consumer", {}), CONSUMER, p)
+    return meaning
 
 
 def _chosen(values: dict[str, Any], kinds: Iterable[Seen], p: Partition) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
+from epochfuzz.harness.conform.block import Trial
 from epochfuzz.harness.conform.fault import Kind, shown
 from epochfuzz.harness.conform.judge import FIELDS, OWN
 from epochfuzz.harness.conform.lockstep import LockStep, comparable, ordered
@@ -27,7 +28,12 @@ _MOST_LISTED = 30  # names in a line: there are fewer verbs, and fewer fields of
 
 def nonconformity_text(nonconformity: Nonconformity) -> RenderableType:
     """A nonconformity: what is wrong, the schedule step by step, and what was to be seen at its end."""
-    parts: list[RenderableType] = [_title(nonconformity)]
+    return Group(_title(nonconformity), steps(nonconformity))
+
+
+def steps(nonconformity: Nonconformity) -> RenderableType:
+    """The same without the title."""
+    parts: list[RenderableType] = []
     if nonconformity.sighting.sent and not nonconformity.known_flaw:
         run = replay(nonconformity.sighting.sent, nonconformity.protocol, nonconformity.trial.settings)
         parts.append(_observed(nonconformity) if nonconformity.fault.kind is Kind.PROMISE else timeline(run))
@@ -36,6 +42,18 @@ def nonconformity_text(nonconformity: Nonconformity) -> RenderableType:
     if nonconformity.fault.output:
         parts.append(Text(f"What it printed:\n{nonconformity.fault.output}"))
     return Group(*parts)
+
+
+def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
+    """What a run has come to that Ctrl-C ended: what failed and is not shrunk, and how much was run; a line each."""
+    for protocol, failed, seen in conformance.unshrunk:
+        flaw = failed.known_flaw(protocol)
+        yield (
+            f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; after {len(failed.sighting.sent)}"
+            f" events of {_origin(failed.trial)}, not shrunk, seen {_times(seen)}"
+            + (f"; known flaw: {flaw}" if flaw else "")
+        )
+    yield f"interrupted after {conformance.schedules:,} of {plan.schedules:,} schedules of seed {plan.seed}"
 
 
 def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
@@ -144,20 +162,24 @@ def own_fields(conformance: Conformance) -> list[str]:
 
 def _title(nonconformity: Nonconformity) -> Text:
     sent = nonconformity.sighting.sent
-    origin = (
-        f"case {nonconformity.trial.case}" if nonconformity.trial.case else f"schedule {nonconformity.trial.number}"
-    )
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "at the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
-    seen = "once" if nonconformity.seen == 1 else f"{nonconformity.seen:,} times"
     known = (
-        f"\nknown under {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
+        f"\nknown flaw of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
     )
     return Text.assemble(
         "\n",
         (f"{nonconformity.fault.kind} under {nonconformity.protocol.name}: {nonconformity.fault.sentence}", "bold"),
-        f"\n{after}; {origin}{shrunk}, seen {seen}{known}",
+        f"\n{after}; {_origin(nonconformity.trial)}{shrunk}, seen {_times(nonconformity.seen)}{known}",
     )
+
+
+def _origin(trial: Trial) -> str:
+    return f"case {trial.case}" if trial.case else f"schedule {trial.number}"
+
+
+def _times(seen: int) -> str:
+    return "once" if seen == 1 else f"{seen:,} times"
 
 
 def _beside(run: Run, nonconformity: Nonconformity) -> Table:

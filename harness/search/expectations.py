@@ -124,7 +124,7 @@ def known_flaw(protocol: Protocol, settings: Configuration, property_: str) -> s
 
 
 def _bears_power_loss(protocol: Protocol, property_: str) -> bool:
-    """Whether a protocol promises a property though power may fail, with KIP-966 up to min.insync.replicas - 1 times."""
+    """Whether a protocol promises a property though power may fail, up to min.insync.replicas - 1 times (KIP-966)."""
     if property_ == "join-complete":
         return protocol.choice("isr_eligibility") == IsrEligibility.INCARNATION
     return protocol.choice("eligible_leaders") != EligibleLeaders.NONE

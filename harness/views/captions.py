@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role, Scene
+from epochfuzz.model import promises
+from epochfuzz.model.properties import BY_NAME
 
 PARTING = "here they part"
 
@@ -13,7 +15,8 @@ LEGEND = (
     " Dashed: neither.",
     "+ appended in this step. \u2713 committed in this step. Crossed out: cut. Octagon with !: a record that was"
     " promised to a client and is not where it belongs.",
-    "Filled square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: answer in flight.",
+    "Filled square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: answer in flight."
+    " Underlined: changed by this step.",
 )
 
 # What a replica does, and since when; a comma goes between where the first part ends with a name.
@@ -57,6 +60,18 @@ def stable(replica: ReplicaScene) -> list[str]:
     return [] if replica.last_stable_offset is None else [f"LSO {replica.last_stable_offset}"]
 
 
+def waits(replica: ReplicaScene) -> list[str]:
+    """Whose producers wait at a replica, where that is known: `m0, m1 waits`."""
+    return [f"{', '.join(replica.waiting)} waits"] if replica.waiting else []
+
+
+def consumer(scene: Scene) -> list[str]:
+    """Where the consumer is, if there is one: `consumer 0->1, e0`."""
+    if scene.consumer is None:
+        return []
+    return [f"{moved('consumer', scene.consumer.previous_position, scene.consumer.position)}, e{scene.consumer.epoch}"]
+
+
 def in_flight(replica: ReplicaScene) -> str:
     """What is in flight to a replica, and from whom if that is not whom it follows: `m1, HW 0 from A`."""
     is_of_leader = replica.answered_by in (None, replica.leader)
@@ -68,18 +83,6 @@ def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:
     leads = replica.role in (Role.LEADER, Role.ZOMBIE)
     knows = [f"knows ISR {_set(replica.isr)}"] if leads and replica.isr not in (None, controller.isr) else []
     return [*knows, f"pending ISR {_set(replica.pending_isr)}"] if replica.pending_isr else knows
-
-
-def waits(replica: ReplicaScene) -> list[str]:
-    """Whose producers wait at a replica, where that is known: `m0, m1 waits`."""
-    return [f"{', '.join(replica.waiting)} waits"] if replica.waiting else []
-
-
-def consumer(scene: Scene) -> list[str]:
-    """Where the consumer is, if there is one: `consumer 0->1, e0`."""
-    if scene.consumer is None:
-        return []
-    return [f"{moved('consumer', scene.consumer.previous_position, scene.consumer.position)}, e{scene.consumer.epoch}"]
 
 
 def decision(controller: ControllerScene) -> tuple[str, ...]:
@@ -97,13 +100,27 @@ def _set(replicas: Sequence[str] | None) -> str:
 
 
 def breaks(run: Run) -> str:
-    """What a run broke and may not, and where: `breaks no-divergence at step 9`; empty where it broke nothing."""
+    """What a run broke and may not, and where: `breaks no-divergence at step 9`; empty where it broke nothing.
+
+    What is judged once the schedule is over is broken after its last step.
+    """
     return f"breaks {_first_broken(run, run.broken)}" if run.broken else ""
 
 
 def permitted(run: Run) -> str:
     """What a run broke and may; empty where there is nothing."""
-    return f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits" if run.permitted else ""
+    by_acks = (
+        f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits" if run.permitted else ""
+    )
+    return "; ".join(filter(None, (by_acks, _permitted_loss(run))))
+
+
+def _permitted_loss(run: Run) -> str:
+    """What was lost after so many failures that lost records that no property holds it against the protocol."""
+    if not (run.steps and promises.are_void(run.steps[-1].state)):
+        return ""
+    losing = next((scene for scene in run.scenes if scene.lost), None)
+    return f"loses {', '.join(losing.lost)} at step {losing.number}, as KIP-966 permits by then" if losing else ""
 
 
 def verdict(run: Run) -> str:
@@ -113,10 +130,12 @@ def verdict(run: Run) -> str:
 
 def no_parting(runs: tuple[Run, ...]) -> str:
     """What there is to say of two runs that look the same at every step."""
-    if any("convergence" in run.first_broken for run in runs):
+    if any(run.ends_broken for run in runs):
         return "They do not part in these steps: convergence is judged after them, once all faults have stopped."
     return "They do not part."
 
 
 def _first_broken(run: Run, properties: list[str]) -> str:
-    return ", ".join(f"{name} at step {run.first_broken[name]}" for name in properties)
+    return ", ".join(
+        f"{name} {'after' if BY_NAME[name].at_end else 'at'} step {run.first_broken[name]}" for name in properties
+    )

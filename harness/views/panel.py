@@ -7,6 +7,7 @@ should be there is an octagon with an exclamation mark. Colours are in figures.c
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.scenes import Cell, Missing, ReplicaScene, Role, Scene
@@ -14,7 +15,7 @@ from epochfuzz.harness.witness.scenes import Cell, Missing, ReplicaScene, Role, 
 CELL = 48  # pixels from one offset to the next
 _BOX = 40
 _HEIGHT = 30
-_LEFT = 138  # for names and roles
+_LEFT = 146  # for names and roles
 _RIGHT = 34  # for half a mark
 _TOP = 40  # for the controller's view and the offsets
 _ROW = 86
@@ -23,6 +24,7 @@ _NOTES = 67  # the baseline of the first note under a name
 _NOTE = 12
 _TO = "M0 {y} l7 -5 v3 h7 v4 h-7 v3 z"
 _FROM = "M14 {y} l-7 -5 v3 h-7 v4 h7 v3 z"
+_CHANGED = "changed"  # of words: by the step
 
 
 def width(columns: int) -> int:
@@ -37,7 +39,8 @@ def height(scene: Scene) -> int:
 
 def _row_height(replica: ReplicaScene, scene: Scene) -> int:
     """A row is higher where there is more to say of its replica than usual."""
-    return max(_ROW, _NOTES + len(_notes(replica, scene)) * _NOTE)
+    notes = [note for note in _notes(replica, scene) if note.said]
+    return max(_ROW, _NOTES + len(notes) * _NOTE - 5)
 
 
 def panel(scene: Scene, columns: int) -> ET.Element:
@@ -67,7 +70,9 @@ def text(parent: ET.Element, x: float, y: float, content: str, classes: str = ""
 
 def _controller(group: ET.Element, scene: Scene) -> None:
     at_epoch, decided, *others = captions.decision(scene.controller)
-    line = text(group, 0, 14, ", ".join([f"{at_epoch}: {decided}", *captions.consumer(scene)]))
+    others += captions.consumer(scene)
+    line = text(group, 0, 14, "")
+    _part(line, f"{at_epoch}: {decided}", _CHANGED if scene.controller.changed else "")
     if others:
         text(group, 0, 28, ", ".join(others))
     if scene.committed:
@@ -83,19 +88,35 @@ def _part(line: ET.Element, content: str, classes: str = "") -> None:
     ET.SubElement(line, "tspan", {"class": classes} if classes else {}).text = content
 
 
-def _notes(replica: ReplicaScene, scene: Scene) -> list[tuple[str, str]]:
-    """What is on its way to a replica or from it, what it has proposed, and what is on its disk, each with an arrow or
-    without.
-    """
-    notes = [("fenced", "")] if replica.fenced else []
-    notes += [(captions.in_flight(replica), _TO)] if replica.in_flight else []
-    notes += [(said, "") for said in captions.proposal(replica, scene.controller)]
+@dataclass(frozen=True)
+class _Note:
+    """What is noted under a replica's name, and the arrow before it, if one is drawn."""
+
+    said: str
+    arrow: str = ""
+    classes: str = ""
+
+
+def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
+    """What is on its way to a replica or from it, what it has proposed, and what is on its disk."""
+
+    def marked(*names: str) -> str:
+        return "" if replica.changed.isdisjoint(names) else _CHANGED
+
+    notes = [_Note("fenced", classes=marked("fenced"))] if replica.fenced else []
+    if replica.in_flight:
+        notes.append(_Note(captions.in_flight(replica), _TO, marked("in_flight")))
+    notes += [
+        _Note(said, classes=marked("isr", "pending_isr")) for said in captions.proposal(replica, scene.controller)
+    ]
     if replica.request:
-        notes.append((replica.request, _TO if replica.request_is_answered else _FROM))
-    return [*notes, (", ".join([*captions.waits(replica), *captions.stable(replica), *captions.on_disk(replica)]), "")]
+        notes.append(_Note(replica.request, _TO if replica.request_is_answered else _FROM, marked("request")))
+    notes += [_Note(said, classes=marked("waiting")) for said in captions.waits(replica)]
+    on_disk = f"faint small {marked('flushed', 'checkpointed')}".rstrip()
+    return [*notes, _Note(", ".join([*captions.stable(replica), *captions.on_disk(replica)]), classes=on_disk)]
 
 
-def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[tuple[str, str]]) -> None:
+def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[_Note]) -> None:
     """The replica's letter in a badge whose outline shows the role, what it does, and what else there is to note."""
     if replica.role in (Role.LEADER, Role.ZOMBIE, Role.RIVAL):
         _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
@@ -106,15 +127,14 @@ def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[tuple[str, str
     if replica.role is Role.DOWN:
         _line(row, 4, 48, 22, 30, "cross")
     does, epoch = captions.role_parts(replica)
-    text(row, 32, 36 if epoch else 43, does)
-    text(row, 32, 49, epoch, "bold" if replica.role in (Role.ZOMBIE, Role.RIVAL) else "faint")
-    for below, (note, arrow) in enumerate(notes):
+    changed = f" {_CHANGED}" if replica.role_changed else ""
+    text(row, 32, 36 if epoch else 43, does, changed.strip())
+    text(row, 32, 49, epoch, ("bold" if replica.role in (Role.ZOMBIE, Role.RIVAL) else "faint") + changed)
+    for below, note in enumerate(notes):
         y = _NOTES + below * _NOTE
-        if arrow:
-            ET.SubElement(row, "path", {"d": arrow.format(y=y - 4), "class": "arrow"})
-            text(row, 18, y, note)
-        else:
-            text(row, 0, y, note, "faint small" if below == len(notes) - 1 else "")
+        if note.arrow:
+            ET.SubElement(row, "path", {"d": note.arrow.format(y=y - 4), "class": "arrow"})
+        text(row, 18 if note.arrow else 0, y, note.said, note.classes)
 
 
 def _log(row: ET.Element, replica: ReplicaScene, newly_committed: Sequence[str]) -> None:
@@ -170,12 +190,12 @@ def _marks(row: ET.Element, replica: ReplicaScene) -> None:
     _line(row, x, 17, x, bottom + 3, "watermark")
     moved = captions.moved("HW", replica.previous_high_watermark, replica.high_watermark, "\u2192")
     changed = replica.previous_high_watermark != replica.high_watermark
-    text(row, x, 14, moved, "middle watermarktext" + (" bold" if changed else ""))
+    text(row, x, 14, moved, "middle watermarktext" + (f" {_CHANGED}" if changed else ""))
     x = _between(replica.leo)
     ET.SubElement(row, "path", {"d": f"M{x:g} {bottom + 3:g} l5 9 h-10 z", "class": "end"})
     moved = captions.moved("LEO", replica.previous_leo, replica.leo, "\u2192")
     changed = replica.previous_leo != replica.leo
-    text(row, x, bottom + 23, moved, "middle" + (" bold" if changed else ""))
+    text(row, x, bottom + 23, moved, "middle" + (f" {_CHANGED}" if changed else ""))
 
 
 def _badge(row: ET.Element, x: float, y: float, sign: str, classes: str) -> None:

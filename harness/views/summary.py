@@ -149,7 +149,7 @@ def _verdict(finding: Finding | None) -> Text:
     length = len(finding.reproducer.schedule)
     proof = "minimal" if finding.reproducer.certified_minimal else "not proven minimal"
     if finding.known_flaw:
-        return Text.assemble(("broken", "bold"), f" in {length} events, {proof} (known)")
+        return Text.assemble(("known flaw", "bold"), f" in {length} events, {proof}")
     return Text.assemble(("BROKEN", "bold reverse"), f" in {length} events, {proof}")
 
 
@@ -199,8 +199,8 @@ def proof(finding: Finding) -> str:
 def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool = False) -> None:
     """Print every distinct reproducer once, whatever the number of properties it breaks: a line for a known flaw.
 
-    What is new is drawn step by step, and so is all with `trace`. The first finding comes last, and the new ones after
-    the known ones: that is where a terminal stops scrolling.
+    What is unexpected is drawn step by step, and so is all with `trace`. The first finding comes last, and the
+    unexpected ones after the known flaws: that is where a terminal stops scrolling.
     """
     together = by_reproducer(findings)
     is_drawn = [trace or any(finding.known_flaw is None for finding in same) for same in together]
@@ -217,7 +217,7 @@ def _line(same: Sequence[Finding]) -> Text:
     proven = "certified minimal" if same[0].reproducer.certified_minimal else "not proven minimal"
     names = " and ".join(finding.property for finding in same)
     events = len(same[0].witness.schedule)
-    return Text(f"{same[0].protocol.name} breaks {names} in {events} events, {proven}: known")
+    return Text(f"{same[0].protocol.name} breaks {names} in {events} events, {proven}: known flaw")
 
 
 def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:

@@ -88,7 +88,8 @@ def _add_step(table: Table, moment: Moment, runs: tuple[Run, ...]) -> None:
     rule, body = _step(moment, runs)
     applied = any(scene.applied for scene in moment.scenes)
     table.add_row(_Line(), _Line(), rule)
-    table.add_row(Text(str(moment.number), ASIDE), Text(moment.event, NAME if applied else ASIDE), body)
+    number = moment.label if moment.is_step else ""
+    table.add_row(Text(number, ASIDE), Text(moment.event, NAME if applied else ASIDE), body)
 
 
 def _step(moment: Moment, runs: tuple[Run, ...]) -> tuple[RenderableType, RenderableType]:
@@ -153,17 +154,19 @@ def _lines(lines: Iterable[Text]) -> Text:
 
 
 def _replica(replica: ReplicaScene, controller: ControllerScene) -> Iterator[Text]:
-    yield Text.assemble((replica.name, NAME), " ", captions.role(replica))
+    yield Text.assemble((replica.name, NAME), " ", (captions.role(replica), CHANGED if replica.role_changed else ""))
     yield Text(" ").join(_log(replica)) or Text("(empty)", ASIDE)
     yield Text(" ").join(_figures(replica))
-    if on_disk := [*captions.stable(replica), *captions.on_disk(replica)]:
-        yield Text(" ".join(on_disk))
-    yield from map(Text, captions.waits(replica))
+    yield from map(Text, captions.stable(replica))
+    if on_disk := captions.on_disk(replica):
+        yield Text(" ".join(on_disk), "" if replica.changed.isdisjoint(("flushed", "checkpointed")) else CHANGED)
+    yield from (Text(said, CHANGED if "waiting" in replica.changed else "") for said in captions.waits(replica))
     if replica.in_flight:
-        yield Text(f"<- {captions.in_flight(replica)}")
+        yield Text(f"<- {captions.in_flight(replica)}", CHANGED if "in_flight" in replica.changed else "")
     yield from map(Text, captions.proposal(replica, controller))
     if replica.request:
-        yield Text(f"{'<-' if replica.request_is_answered else '->'} {replica.request}")
+        arrow = "<-" if replica.request_is_answered else "->"
+        yield Text(f"{arrow} {replica.request}", CHANGED if "request" in replica.changed else "")
 
 
 def _log(replica: ReplicaScene) -> Iterator[Text]:
@@ -200,7 +203,8 @@ def _figure(name: str, previous: int, current: int) -> Text:
 
 
 def _controller(scene: Scene) -> Iterator[Text]:
-    yield from map(Text, captions.decision(scene.controller))
+    style = CHANGED if scene.controller.changed else ""
+    yield from (Text(line, style) for line in captions.decision(scene.controller))
     yield from map(Text, captions.consumer(scene))
     if scene.committed:
         yield Text(" ").join([Text("committed"), *(_committed(scene, record) for record in scene.committed)])

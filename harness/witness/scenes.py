@@ -7,6 +7,7 @@ from views/captions.py; how a thing looks is the drawing's own business.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from epochfuzz.harness.witness import isr_changes, refusal, rivals, sentences, transactions
 from epochfuzz.harness.witness.change import Change, answered_by
@@ -20,10 +21,12 @@ from epochfuzz.model.mechanisms import (
     tracks_partition_epoch,
 )
 from epochfuzz.model.observation import log_entries, members, record_name, replica_name
+from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.state import NONE, Alter, Flight, Phase, State
 from epochfuzz.model.transactions import last_stable_offset
 
 START = "start"  # stands for an event in the scene before the first one
+HEALED = "healed"  # and in the one after the last, see narrate_ending
 
 
 class Role(Enum):
@@ -72,7 +75,8 @@ class ReplicaScene:
 
     `missing` holds, on the true leader, every promised record that it lacks; elsewhere, those in whose place, below
     the replica's own high watermark, there is another record. `flushed` and `checkpointed` are None where power loss
-    and asynchronous checkpoints are off, which makes them irrelevant.
+    and asynchronous checkpoints are off, which makes them irrelevant. `changed` names the fields of which nothing else
+    says that the step changed them.
 
     `answered_by` is who gave what is `in_flight`. `isr` and `pending_isr`, as a leader has them, are None where a
     leader has no other ISR than the controller; `request` is what is under way between the two, empty for nothing.
@@ -92,27 +96,37 @@ class ReplicaScene:
     cut: tuple[Cell, ...]
     missing: tuple[Missing, ...]
     in_flight: str
+    waiting: tuple[str, ...]  # the records whose producers wait here
     answered_by: str | None
     isr: tuple[str, ...] | None
     pending_isr: tuple[str, ...] | None
     request: str
     request_is_answered: bool
     fenced: bool
-    last_stable_offset: int | None = None
-    waiting: tuple[str, ...] = ()  # records whose producers wait here
+    last_stable_offset: int | None
+    changed: frozenset[str]
+
+    @property
+    def role_changed(self) -> bool:
+        """Whether the step changed what it does, for whom, or in which epoch."""
+        return not self.changed.isdisjoint(("role", "leader", "epoch", "fenced"))
 
 
 @dataclass(frozen=True)
 class ControllerScene:
-    """The controller's current decision, and who may lead without the ISR; None where it knows of no such replicas."""
+    """The controller's current decision, and who may lead without the ISR, None where it knows of no such replicas.
+
+    `changed` says whether the step made the decision.
+    """
 
     leader: str | None
     epoch: int
     isr: tuple[str, ...]
     elr: tuple[str, ...] | None
     last_known_leader: str | None
-    rival: str = ""  # what the old controller has decided
-    transaction: str = ""
+    rival: str  # what the old controller has decided
+    transaction: str
+    changed: bool
 
 
 @dataclass(frozen=True)
@@ -164,6 +178,18 @@ def narrate(run: Run) -> tuple[Scene, ...]:
     return tuple(scenes)
 
 
+def narrate_ending(run: Run) -> Scene:
+    """The scene of what `convergence` is judged by: the partition after model/healing.py, and what differs in it."""
+    before = run.steps[-1].state if run.steps else run.start
+    judged = [each for each in PROPERTIES if each.at_end]
+    differing = tuple(text.removeprefix("healed, ") for each in judged for text in each.breaches(run.healed))
+    clauses = ("all faults stop: every replica is up, learns what was decided and fetches until nothing moves",)
+    broken = tuple(each.name for each in judged if each.name in run.first_broken)
+    agreeing = "all logs and high watermarks agree"
+    step = Step(len(run.steps) + 1, 0, True, run.healed, broken)
+    return _scene(before, step, HEALED, (*clauses, *(differing or (agreeing,))))
+
+
 def as_sentence(clauses: Iterable[str]) -> str:
     """Clauses joined, with a capital letter and a full stop."""
     text = "; ".join(clauses)
@@ -189,7 +215,7 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
         event=event,
         applied=step.applied,
         replicas=tuple(_replica(before, p, r) for r in range(p.replicas)),
-        controller=_controller(p),
+        controller=_controller(before, p),
         committed=_record_names(p.exposed),
         lost=_record_names(sentences.missing(p)),
         newly_committed=_record_names(p.exposed & ~before.exposed),
@@ -199,43 +225,55 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
     )
 
 
-def _controller(p: State) -> ControllerScene:
+def _controller(before: State, p: State) -> ControllerScene:
     return ControllerScene(
-        leader=replica_name(controller.leader(p)),
-        epoch=p.controller_epoch,
-        isr=tuple(members(controller.isr(p))),
+        *_decision(p),
         elr=tuple(members(p.elr)) if tracks_eligible_leaders(p) else None,
         last_known_leader=replica_name(p.last_leader) if falls_back_to_last_known_leader(p) else None,
         rival=rivals.told(p),
         transaction=transactions.told(p),
+        changed=_decision(p) != _decision(before),
     )
 
 
+def _decision(p: State) -> tuple[str | None, int, tuple[str, ...]]:
+    return replica_name(controller.leader(p)), p.controller_epoch, tuple(members(controller.isr(p)))
+
+
 def _replica(before: State, p: State, r: int) -> ReplicaScene:
+    earlier, now = _at(before, r), _at(p, r)
     return ReplicaScene(
         name=REPLICA_NAMES[r],
-        role=_role(p, r),
-        leader=replica_name(p.known_leader[r]),
-        epoch=p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
         leo=p.leo[r],
         previous_leo=before.leo[r],
         high_watermark=p.high_watermark[r],
         previous_high_watermark=before.high_watermark[r],
-        flushed=p.flushed[r] if p.power_loss else None,
-        checkpointed=p.checkpointed[r] if p.asynchronous_checkpoint else None,
         log=tuple(_cell(p, r, offset, appended=offset >= before.leo[r]) for offset in range(p.leo[r])),
         cut=tuple(_cell(before, r, offset, appended=False) for offset in range(p.leo[r], before.leo[r])),
         missing=_missing(p, r),
-        in_flight=sentences.in_flight(p, r),
-        answered_by=replica_name(answered_by(p, r)) if p.flight[r] != Flight.NOTHING else None,
-        isr=tuple(members(p.isr[r])) if tracks_partition_epoch(p) else None,
-        pending_isr=tuple(members(p.pending_isr[r])) if requests_isr_changes(p) else None,
-        request=isr_changes.request_under_way(p, r),
-        request_is_answered=p.alter[r] not in (Alter.NOTHING, Alter.REQUEST),
-        fenced=bool(p.fenced >> r & 1),
-        last_stable_offset=last_stable_offset(p, r) if p.transactions else None,
-        waiting=_record_names(p.waiting[r]),
+        changed=frozenset(name for name in now if now[name] != earlier[name]),
+        **now,
     )
+
+
+def _at(p: State, r: int) -> dict[str, Any]:
+    """Those fields of a replica's scene that a state alone gives."""
+    return {
+        "role": _role(p, r),
+        "leader": replica_name(p.known_leader[r]),
+        "waiting": _record_names(p.waiting[r]),
+        "epoch": p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
+        "flushed": p.flushed[r] if p.power_loss else None,
+        "checkpointed": p.checkpointed[r] if p.asynchronous_checkpoint else None,
+        "in_flight": sentences.in_flight(p, r),
+        "answered_by": replica_name(answered_by(p, r)) if p.flight[r] != Flight.NOTHING else None,
+        "isr": tuple(members(p.isr[r])) if tracks_partition_epoch(p) else None,
+        "pending_isr": tuple(members(p.pending_isr[r])) if requests_isr_changes(p) else None,
+        "request": isr_changes.request_under_way(p, r),
+        "request_is_answered": p.alter[r] not in (Alter.NOTHING, Alter.REQUEST),
+        "fenced": bool(p.fenced >> r & 1),
+        "last_stable_offset": last_stable_offset(p, r) if p.transactions else None,
+    }
 
 
 def _role(p: State, r: int) -> Role:

@@ -43,19 +43,19 @@ def executions(draw: st.DrawFn) -> Execution:
 def key(p: Partition, layout: packing.Layout) -> npt.NDArray[np.int64]:
     """The key of a state, by the parts of the kernel, run as they are written."""
     record = state.to_record(p).reshape(1)
-    keys = np.zeros((1, layout.words), np.int64)
+    packed = np.zeros(layout.words, np.int64)
     for kind, table in ((np.int8, layout.bytes_table), (np.int64, layout.words_table)):
-        assert packing.pack_part(record.view(kind), 0, table, layout.words, keys, 0, 0) == 0
-    return keys
+        assert packing.pack_part(record.view(kind), 0, table, layout.words, packed, 0) == 0
+    return packed
 
 
 def unpacked(p: Partition, layout: packing.Layout) -> Partition:
     """What comes out of the key of a state, where nothing was before but what does not change."""
-    keys, record = key(p, layout), state.to_record(p).reshape(1)
+    packed, record = key(p, layout), state.to_record(p).reshape(1)
     for field in VARIABLES:
         record[field.name] = 0
     for kind, table in ((np.int8, layout.bytes_table), (np.int64, layout.words_table)):
-        packing.unpack_part(keys, 0, 0, table, layout.words, record.view(kind), 0)
+        packing.unpack_part(packed, 0, table, layout.words, record.view(kind), 0)
     return state.from_record(record[0])
 
 

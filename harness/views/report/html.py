@@ -8,23 +8,25 @@ import math
 import re
 from collections.abc import Sequence
 
-import pygal
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from pygal.style import Style
 
 from epochfuzz.harness.search.estimate import CONFIDENCE, Discovery
 from epochfuzz.harness.views import captions, svg
 from epochfuzz.harness.views.report.page import Page
 from epochfuzz.harness.witness.scenes import Scene
 
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # pygal's, with the date
-
 
 def render(page: Page) -> str:
     """The text of the HTML file."""
+    return environment().get_template("report.html").render(page=page)
+
+
+def environment(*packages: str) -> Environment:
+    """The templates of the report, and those of packages that show what it does in other pages."""
+    loaders = [PackageLoader(package) for package in (*packages, "epochfuzz.harness.views.report")]
     environment = Environment(
-        loader=PackageLoader("epochfuzz.harness.views.report"),
+        loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -33,7 +35,7 @@ def render(page: Page) -> str:
     environment.globals |= {"captions": captions, "figure": _figure, "plot": _plot, "style": Markup(svg.style())}
     environment.globals["confidence"] = CONFIDENCE
     environment.filters |= {"odds": _odds, "breakable": _breakable}
-    return environment.get_template("report.html").render(page=page)
+    return environment
 
 
 def _figure(scene: Scene, columns: int) -> Markup:
@@ -51,34 +53,19 @@ def _breakable(protocol: str) -> Markup:
 
 def _plot(curve: Sequence[Discovery]) -> Markup:
     """The discovery curve, over schedules on a logarithmic scale."""
-    style = Style(
-        foreground="var(--ink)",
-        foreground_strong="var(--ink)",
-        foreground_subtle="var(--faint)",
-        guide_stroke_color="var(--rule)",
-        major_guide_stroke_color="var(--rule)",
-        background="transparent",
-        plot_background="transparent",
-        colors=("var(--below)",),
-        font_family="inherit",
-        label_font_size=12,
-        major_label_font_size=12,
-    )
+    import pygal  # an extra: the report of a case is drawn without it
+
+    from epochfuzz.harness.views.report import plots
+
     chart = pygal.XY(
-        style=style,
-        js=[],
-        width=720,
-        height=300,
-        show_legend=False,
-        dots_size=2,
-        include_x_axis=True,
-        disable_xml_declaration=True,
-        value_formatter=lambda value: f"{value:,.0f}",
-        x_value_formatter=lambda exponent: f"{10**exponent:,.0f}",
-        x_title="schedules",
-        y_title="situations seen",
+        **plots.options(
+            show_legend=False,
+            include_x_axis=True,
+            x_value_formatter=lambda exponent: f"{10**exponent:,.0f}",
+            x_title="schedules",
+            y_title="situations seen",
+        )
     )
-    chart.uuid = "discovery"  # pygal's own would differ from run to run
     chart.x_labels = range(math.ceil(math.log10(curve[-1].schedules)) + 1)
     chart.add("situations", [(math.log10(each.schedules), each.situations) for each in curve])
-    return Markup(_COMMENT.sub("", chart.render(is_unicode=True)))
+    return plots.drawn(chart, "discovery")
