@@ -40,6 +40,7 @@ class Promises:
             self._refused.add(event)
         else:
             self._refused.clear()
+            self._seen.follow(verb_of(event))
             self._appended += verb_of(event) in (Verb.PRODUCE, Verb.RETRY)
             self._epoch += may_open_epoch(verb_of(event), self._protocol)
         self._seen.show(observation, event if applied else None)

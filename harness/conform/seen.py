@@ -4,15 +4,16 @@ from typing import Any, cast
 
 from epochfuzz.harness.conform.fault import Kind, SubjectFailed
 from epochfuzz.harness.conform.wire import Observation
-from epochfuzz.model import healing, promises, properties
+from epochfuzz.model import healing, promises, properties, transactions
 from epochfuzz.model.configuration import MAX_RECORDS, Configuration
 from epochfuzz.model.events import REPLICA_NAMES, Verb, replica_of, verb_of
 from epochfuzz.model.protocols import GENERATIONS, Protocol
-from epochfuzz.model.state import NONE, Partition, initial
+from epochfuzz.model.state import NONE, Marker, Partition, initial
 
 _PLAINEST = next(iter(GENERATIONS.values()))
 _UNSEEN = -1
 _RECORDS = {f"m{number}": number for number in range(MAX_RECORDS)}
+_MARKERS = {marker.name: int(marker) for marker in Marker}
 
 
 class SeenPartition:
@@ -58,6 +59,16 @@ class SeenPartition:
         elif verb is Verb.ELECT and controller_before.get("isr") == [] and not controller_before.get("elr"):
             promises.note_unclean_recovery(self.state)
 
+    def follow(self, verb: Verb) -> None:
+        """An event was applied that is about a transaction: remember what was decided of which records."""
+        p = self.state
+        if verb is Verb.PRODUCE:
+            p.transaction_records |= 1 << p.produced
+            p.produced += 1
+        elif verb in (Verb.COMMIT, Verb.ABORT):
+            p.committed_records |= p.transaction_records if verb is Verb.COMMIT else 0
+            p.transaction_records = 0
+
     def broken(self) -> int:
         """The set of properties that are broken now, but for those that are judged at the end."""
         return properties.broken_now(self.state)
@@ -95,7 +106,13 @@ class SeenPartition:
         p.leo[r] = len(entries)
         p.log_record[r] = sum(record << 4 * offset for offset, record in enumerate(records))
         p.log_epoch[r] = sum(self._record_epoch(epoch) << 4 * offset for offset, (_, epoch) in enumerate(entries))
-        p.standing[r] = sum({1 << record for i, record in enumerate(records) if self._offsets[record] == i})
+        p.standing[r] = sum(
+            {
+                1 << record
+                for i, record in enumerate(records)
+                if not transactions.is_marker(p, record) and self._offsets[record] == i
+            }
+        )
         p.high_watermark[r] = min(max(0, replica.get("hw", 0)), p.leo[r])
         self._remember(r, epoch, read_before if led_before else NONE)
 
@@ -122,6 +139,8 @@ class SeenPartition:
 
     def _record(self, name: str, offset: int) -> int:
         """The number of a record. Where it is seen first is where it belongs."""
+        if self.state.transactions and name in _MARKERS:
+            return _MARKERS[name]
         number = _RECORDS.get(name)
         if number is None:
             raise SubjectFailed(Kind.GARBAGE, f"a log has {name!r}, which no client produced: records are m0, m1, ...")

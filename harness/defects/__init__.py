@@ -8,18 +8,29 @@ and one compilation has all of them in it.
 from epochfuzz.harness.defects import (
     acknowledgement,
     clients,
+    controllers,
     epoch_cache,
     judging,
     leadership,
     membership,
     recovery,
     replication,
+    transactions,
     truncation,
 )
 from epochfuzz.harness.defects.defect import Defect, declared_in
 
 PROTOCOL_DEFECTS: tuple[Defect, ...] = declared_in(
-    replication, acknowledgement, truncation, epoch_cache, membership, leadership, recovery, clients
+    replication,
+    acknowledgement,
+    truncation,
+    epoch_cache,
+    membership,
+    leadership,
+    recovery,
+    clients,
+    controllers,
+    transactions,
 )
 DEFECTS: tuple[Defect, ...] = (*PROTOCOL_DEFECTS, *declared_in(judging))
 

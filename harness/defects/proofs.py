@@ -37,6 +37,8 @@ SEARCHED: tuple[Configuration, ...] = (
     Configuration(records=2, epochs=2, unclean_leader_election=True),
     Configuration(records=1, epochs=1, power_loss=True),
     Configuration(records=2, epochs=1, unclean_leader_election=True, asynchronous_checkpoint=True),
+    Configuration(records=2, epochs=2, controllers=2),
+    Configuration(records=2, epochs=1, transactions=True),
     Configuration(replicas=3, records=1, epochs=2),
     Configuration(records=2, epochs=2, retries=True),
     Configuration(records=2, epochs=2, consumer=True, unclean_leader_election=True),

@@ -23,6 +23,7 @@ LEGEND = (
 _ROLES = {
     Role.LEADER: ("leads", "e{epoch}"),
     Role.ZOMBIE: ("leads", "e{epoch} (zombie)"),
+    Role.RIVAL: ("leads", "e{epoch} (rival)"),
     Role.FOLLOWER: ("follows {leader}", "e{epoch}"),
     Role.TRUNCATING: ("truncates to {leader}", "e{epoch}"),
     Role.LEADERLESS: ("knows no leader", ""),
@@ -52,6 +53,11 @@ def on_disk(replica: ReplicaScene) -> list[str]:
     """What a fault may fall back to, where that fault is on: `flushed 1`, `checkpoint 0`."""
     flushed = [] if replica.flushed is None else [f"flushed {replica.flushed}"]
     return flushed if replica.checkpointed is None else [*flushed, f"checkpoint {replica.checkpointed}"]
+
+
+def stable(replica: ReplicaScene) -> list[str]:
+    """The end of what read_committed consumers may read of a replica, where there are transactions: `LSO 1`."""
+    return [] if replica.last_stable_offset is None else [f"LSO {replica.last_stable_offset}"]
 
 
 def waits(replica: ReplicaScene) -> list[str]:
@@ -89,6 +95,7 @@ def decision(controller: ControllerScene) -> tuple[str, ...]:
     others = [f"ELR {_set(controller.elr)}"] if controller.elr else []
     if controller.last_known_leader:
         others.append(f"last led by {controller.last_known_leader}")
+    others += filter(None, (controller.rival, controller.transaction))
     return f"controller at e{controller.epoch}", f"{leads}, ISR {_set(controller.isr)}", *others
 
 

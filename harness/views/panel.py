@@ -115,12 +115,12 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
         notes.append(_Note(replica.request, _TO if replica.request_is_answered else _FROM, marked("request")))
     notes += [_Note(said, classes=marked("waiting")) for said in captions.waits(replica)]
     on_disk = f"faint small {marked('flushed', 'checkpointed')}".rstrip()
-    return [*notes, _Note(", ".join(captions.on_disk(replica)), classes=on_disk)]
+    return [*notes, _Note(", ".join([*captions.stable(replica), *captions.on_disk(replica)]), classes=on_disk)]
 
 
 def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[_Note]) -> None:
     """The replica's letter in a badge whose outline shows the role, what it does, and what else there is to note."""
-    if replica.role in (Role.LEADER, Role.ZOMBIE):
+    if replica.role in (Role.LEADER, Role.ZOMBIE, Role.RIVAL):
         _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
     else:
         gone = " gone" if replica.role is Role.DOWN else ""
@@ -131,7 +131,7 @@ def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[_Note]) -> Non
     does, epoch = captions.role_parts(replica)
     changed = f" {_CHANGED}" if replica.role_changed else ""
     text(row, 32, 36 if epoch else 43, does, changed.strip())
-    text(row, 32, 49, epoch, ("bold" if replica.role is Role.ZOMBIE else "faint") + changed)
+    text(row, 32, 49, epoch, ("bold" if replica.role in (Role.ZOMBIE, Role.RIVAL) else "faint") + changed)
     for below, note in enumerate(notes):
         y = _NOTES + below * _NOTE
         if note.arrow:

@@ -22,7 +22,7 @@ from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, Protocol, pa
 
 HISTORY = {case.id: case for case in load_corpus([Path(__file__).parents[2] / "corpus" / "history"])}
 
-JIRAS = {"1211", "2334", "3919", "6361", "6880", "7128", "7164", "7235", "7395", "7414", "7415", "10706"}
+JIRAS = {"1211", "2334", "3919", "6082", "6361", "6880", "7128", "7164", "7235", "7395", "7414", "7415", "10706"}
 
 # By case, a protocol that has the fix; the one that the case was found in lacks it.
 FIXED_IN = {
@@ -30,6 +30,7 @@ FIXED_IN = {
     "kafka-10706-truncation-without-end": "kafka-2.6.1",
     "kafka-1211-truncation-to-high-watermark": "kip-101",
     "kafka-3919-power-outage": "kip-101",
+    "kafka-6082-two-controllers": "kip-320",
     "kafka-6361-fast-leader-fail-over": "kip-279",
     "kafka-6880-zombie-replica": "kip-320",
     "kafka-7128-isr-expansion": "kip-320",
