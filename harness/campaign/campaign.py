@@ -141,8 +141,8 @@ class Campaign(Generic[Outcome]):
         if self.kept is not None:
             return self.kept.begun
         rows = blocks.written(self.directory, self.work)
-        wave = None if rows is None else rows.agg(F.min(F.input_file_name())).collect()[0][0]
-        return None if wave is None else wave_begun(wave)
+        wave = None if rows is None else rows.agg(F.min("wave")).collect()[0][0]  # a part of the path, a column so
+        return None if wave is None else wave_begun(f"wave={wave}")
 
     def seconds(self, schedules: int) -> float:
         """For how long it has worked on so many schedules."""
