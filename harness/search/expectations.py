@@ -5,6 +5,7 @@ together from single mechanisms. Where Kafka has no issue of its own for a flaw,
 """
 
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.mechanisms import EligibleLeaders
 from epochfuzz.model.protocols import Protocol
 
 _Flaws = dict[tuple[str, ...], str]
@@ -66,7 +67,11 @@ def known_flaw(protocol: Protocol, settings: Configuration, property_: str) -> s
     """Why a property is known to break under a protocol and configuration; None where it must hold."""
     if settings.unclean_leader_election and property_ in (*_LOSS, *_DISAGREEMENT):
         return "unclean.leader.election.enable trades committed records for availability"
-    if settings.power_loss and property_ != "hw-within-log":
+    if (
+        settings.power_loss
+        and property_ != "hw-within-log"
+        and protocol.choice("eligible_leaders") == EligibleLeaders.NONE
+    ):
         return "an unflushed tail is gone with the power, and its leader may lead the same epoch again without it"
     for flaws in _KNOWN_FLAWS.get(protocol.name, ()):
         for flawed, reason in flaws.items():
