@@ -2,7 +2,7 @@
 
 import sys
 import traceback
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,14 +15,18 @@ from epochfuzz.harness.commands import (
     explore,
     fuzz,
     new_case,
+    play,
     replay,
     report,
     selftest,
     shrink,
 )
-from epochfuzz.harness.commands.help import Command, Group
+from epochfuzz.harness.commands.help import Command, Group, SparkCommand
 from epochfuzz.harness.commands.output import INTERRUPTED, BadInput, Exit, complaints, end_broken_pipe
+from epochfuzz.harness.extras import MissingExtra
 from epochfuzz.harness.printable import paragraphs
+from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.strategies.project import ProjectError
 
 _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.
 
@@ -37,6 +41,7 @@ _ORDER = (
     "campaign",
     "replay",
     "report",
+    "play",
     "new-case",
     "shrink",
     "corpus",
@@ -55,6 +60,12 @@ class _Commands(Group):
         return sorted(super().list_commands(ctx), key=lambda name: (*_ORDER, name).index(name))
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"epochfuzz {epochfuzz_version()}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="epochfuzz",
     cls=_Commands,
@@ -64,9 +75,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """The options of epochfuzz itself; the help of the application is its own."""
+
+
 app.command("fuzz", cls=Command)(fuzz.fuzz)
 app.add_typer(campaign.app, name="campaign")
 app.command("replay", cls=Command)(replay.replay)
+app.command("play", cls=Command)(play.play)
 app.command("report", cls=Command)(report.report)
 app.command("shrink", cls=Command)(shrink.shrink)
 app.add_typer(corpus.app, name="corpus")
@@ -74,7 +97,7 @@ app.command("explore", cls=Command)(explore.explore)
 app.command("explain", cls=Command)(explain.explain)
 app.command("conform", cls=Command)(conform.conform)
 app.command("new-case", cls=Command)(new_case.new_case)
-app.command("bench", cls=Command)(bench.bench)
+app.command("bench", cls=SparkCommand)(bench.bench)
 app.command("selftest", cls=Command)(selftest.selftest)
 
 
@@ -85,7 +108,7 @@ def main() -> None:
         if code == INTERRUPTED:  # Typer's answer to Ctrl-C, which says nothing
             raise KeyboardInterrupt
         sys.stdout.flush()  # here, where it is noticed if nobody reads it
-    except BadInput as error:
+    except (BadInput, MissingExtra, ProjectError) as error:
         complaints().print(f"epochfuzz: {error}")
         sys.exit(Exit.BAD_INPUT)
     except typer.Exit as ended:

@@ -1,9 +1,9 @@
 """AlterPartition (KIP-497): a leader changes the ISR by a request to the controller, not by a write to ZooKeeper.
 
-Until it is answered the change is pending, and the leader counts both ISRs (high_watermark.py). A broker has one request
-under way at a time and sends it again until somebody answers; some answers are final, and then the proposal stays
-pending until the leader hears of what has changed. Partition.submitAlterPartition, handleAlterPartitionUpdate and
-handleAlterPartitionError; DefaultAlterPartitionManager.
+Until it is answered the change is pending, and the leader counts both ISRs (high_watermark.py). A broker has one
+request under way at a time and sends it again until somebody answers; some answers are final, and then the proposal
+stays pending until the leader hears of what has changed. Partition.submitAlterPartition, handleAlterPartitionUpdate
+and handleAlterPartitionError; DefaultAlterPartitionManager.
 """
 
 from epochfuzz.model import controller, high_watermark, log

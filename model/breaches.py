@@ -80,20 +80,22 @@ def overdue(p: Partition) -> Iterator[str]:
 def waiting_in_vain(p: Partition) -> Iterator[str]:
     """Leaders that wait for an answer to their change of the ISR that will never come."""
     for leader in range(p.replicas):
-        if p.pending_isr[leader] and alter_partition.waits_in_vain(p, leader):
+        if p.isr_change == IsrChange.REQUEST and p.pending_isr[leader] and alter_partition.waits_in_vain(p, leader):
             isr = ",".join(observation.members(p.pending_isr[leader]))
             yield f"leader {REPLICA_NAMES[leader]} has ISR {isr} pending, and nothing under way will ever answer"
 
 
 def leaderless(p: Partition) -> Iterator[str]:
     """Candidates for leader in a healed partition that has none."""
-    candidates = controller.electable(p, controller.isr(p) | p.elr)
+    candidates = controller.candidates(p)
     if controller.true_leader(p) == NONE and candidates:
         yield f"healed, nobody leads, though {' and '.join(observation.members(candidates))} could"
 
 
 def unequal(p: Partition) -> Iterator[str]:
-    """Logs and high watermarks of a healed partition that differ."""
+    """Logs and high watermarks of a healed partition that differ, unless nobody can lead it any more."""
+    if controller.leader(p) == NONE:
+        return
     for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:

@@ -70,7 +70,7 @@ def elect_uncleanly(p: State, r: int) -> int:
     """r is not in the ISR, of which nobody is up: r alone is in the new one."""
     if not p.unclean_leader_election:
         return Refusal.UNCLEAN_ELECTION_OFF
-    if electable(p, isr(p) | p.elr) != 0:
+    if candidates(p) != 0:
         return Refusal.ISR_HAS_LIVE_MEMBER
     decide(p, r, 1 << r)
     p.elr = 0
@@ -204,12 +204,17 @@ def live(p: State, members: int) -> int:
 
 def takes_for_alive(p: State, r: int) -> bool:
     """Whether r is up and not fenced, so that it may lead and join the ISR."""
-    return p.up[r] and not p.fenced >> r & 1
+    return p.up[r] and not (has_heartbeats(p) and p.fenced >> r & 1)
 
 
 def electable(p: State, members: int) -> int:
     """The replicas of a set that the controller takes for alive."""
-    return live(p, members) & ~p.fenced
+    return live(p, members) & ~p.fenced if has_heartbeats(p) else live(p, members)
+
+
+def candidates(p: State) -> int:
+    """Who may lead without any loss: the members of the ISR that are alive, and the eligible leader replicas."""
+    return electable(p, isr(p) | p.elr if tracks_eligible_leaders(p) else isr(p))
 
 
 def next_decision(p: State, r: int) -> int:

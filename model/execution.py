@@ -35,9 +35,14 @@ class Execution:
         """The set of properties that are broken now, but for those that are judged at the end."""
         return self._rules.broken_now(self.state)
 
+    def healed(self) -> tuple[Partition, int]:
+        """What the partition would come to if all faults stopped now, and the set of properties broken then."""
+        p = self.state.copy()
+        return p, self._rules.broken_at_end(p)
+
     def broken_at_end(self) -> int:
         """The set of properties that are broken if all faults stop now; the partition stays as it is."""
-        return self._rules.broken_at_end(self.state.copy())
+        return self.healed()[1]
 
     def breaks(self, wanted: int) -> bool:
         """Whether one of a set of properties is broken, those that are judged at the end as if this were it."""

@@ -76,7 +76,10 @@ class Goal(IntEnum):
     HIGH_WATERMARK_RESTARTED_LOWER = _Goal(14, lambda p: bool(p.asynchronous_checkpoint))
     UNFLUSHED_RECORDS_LOST = _Goal(15, lambda p: bool(p.power_loss))
     LEADER_STAYED = _Goal(16, _always)
-    NOT_ENOUGH_REPLICAS_AFTER_APPEND = _Goal(17, lambda p: p.min_insync_replicas > 1 and p.acks == Acks.ALL)
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND = _Goal(
+        17,
+        lambda p: p.min_insync_replicas > 1 and p.acks == Acks.ALL and p.high_watermark_gate == HighWatermarkGate.NONE,
+    )
     REGISTERED_ANEW = _Goal(18, lambda p: p.registration == Registration.FENCED)
     HALTED_OUT_OF_RANGE = _Goal(19)
     FETCH_DIVERGED = _Goal(20, checks_logs_on_fetch)

@@ -52,7 +52,7 @@ def effective_isr(p: State, leader: int) -> int:
         return p.isr[leader]
     if p.effective_isr == EffectiveIsr.PROPOSED and p.pending_isr[leader] != 0:
         return p.pending_isr[leader]
-    return p.isr[leader] | p.pending_isr[leader]
+    return replica_sets.maximal_isr(p, leader)
 
 
 def note_position(p: State, leader: int, follower: int, offset: int) -> None:

@@ -88,7 +88,7 @@ def why_not_eligible(p: State, leader: int, r: int) -> int:
         return APPLIED
     if not p.up[r]:
         return Refusal.IS_DOWN
-    if p.fenced >> r & 1:
+    if not controller.takes_for_alive(p, r):
         return Refusal.IS_FENCED
     if p.isr_eligibility >= IsrEligibility.INCARNATION_RACY and p.remote_stale[leader] >> r & 1:
         p.goals |= Goal.STALE_INCARNATION_REFUSED

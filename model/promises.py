@@ -47,7 +47,7 @@ def answer_producers(p: State, r: int, start: int) -> None:
     if p.led_from[r] <= p.high_watermark[r]:
         p.led_from[r] = 0
     for offset in range(start, p.high_watermark[r]):
-        if replica_sets.size(p.isr[r] | p.pending_isr[r]) >= p.min_insync_replicas:
+        if replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
             p.acked |= 1 << log.at(p.log_record[r], offset)
         else:
             p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND
@@ -74,4 +74,4 @@ def note_unclean_recovery(p: State) -> None:
 
 def are_void(p: State) -> bool:
     """Whether so many failures have lost records that the contract permits to lose what was promised."""
-    return tracks_eligible_leaders(p) and p.lossy_failures >= p.min_insync_replicas
+    return tracks_eligible_leaders(p) and p.power_loss and p.lossy_failures >= p.min_insync_replicas

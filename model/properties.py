@@ -94,6 +94,8 @@ def high_watermark_due(p: State) -> bool:
 
 def isr_change_stuck(p: State) -> bool:
     """A leader waits for the answer to a change of the ISR, and no request, no answer and no news is on its way."""
+    if p.isr_change == IsrChange.ATOMIC:
+        return False
     for leader in range(p.replicas):
         if p.pending_isr[leader] != 0 and alter_partition.waits_in_vain(p, leader):
             return True
@@ -107,7 +109,7 @@ def non_convergence(p: State) -> bool:
 
 def leader_missing(p: State) -> bool:
     """With all faults stopped, a member of the ISR or an eligible leader replica is up, and yet nobody leads."""
-    return controller.true_leader(p) == NONE and controller.electable(p, controller.isr(p) | p.elr) != 0
+    return controller.true_leader(p) == NONE and controller.candidates(p) != 0
 
 
 def _never(settings: Configuration) -> bool:

@@ -180,7 +180,8 @@ GENERATIONS: dict[str, Protocol] = {
 _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
 _TO_2_0_0 = (*_TO_2_3, OutOfRange.HALT)
 _TO_2_6_0 = (CacheTruncation.WITH_LOG,)
-_TO_2_8_0 = (IsrAnswer.HIGH_WATERMARK_KEPT, IsrQueue.CLEARED_BY_NEWS)
+_TO_2_8 = (IsrQueue.CLEARED_BY_NEWS,)  # Partition.makeLeader calls AlterIsrManager.clearPending, in 2.8.2 too
+_TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT,)
 _TO_3_4_0 = (DivergingHighWatermark.APPLIED,)
 _TO_4_0 = (LateAnswer.SAME_LEADER,)
 _TO_DATE = (RemoteLeo.KEPT, IsrAnswer.ADVANCED_WHEN_APPLIED)
@@ -204,13 +205,24 @@ RELEASES: dict[str, Protocol] = {
         _KIP_320.changed("kafka-2.3", RemoteLeo.KEPT, *_TO_2_3, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.6.0", RemoteLeo.KEPT, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.6.1", RemoteLeo.KEPT),
-        _KIP_497.changed("kafka-2.7", *_TO_DATE, *_TO_2_8_0),
+        _KIP_497.changed("kafka-2.7", *_TO_DATE, *_TO_2_8, *_TO_3_0),
         _KIP_595.changed(
-            "kafka-2.8.0", *_TO_DATE, LateAnswer.DIVERGING_ANY, DivergingFetch.COUNTED, *_TO_3_4_0, *_TO_2_8_0
+            "kafka-2.8.0",
+            *_TO_DATE,
+            *_TO_4_0,
+            *_TO_3_4_0,
+            *_TO_3_0,
+            *_TO_2_8,
+            LateAnswer.DIVERGING_ANY,
+            DivergingFetch.COUNTED,
         ),
-        _KIP_595.changed("kafka-2.8.1", *_TO_DATE, *_TO_4_0, *_TO_3_4_0),
+        _KIP_595.changed("kafka-2.8.1", *_TO_DATE, *_TO_4_0, *_TO_3_4_0, *_TO_3_0, *_TO_2_8),
+        _KIP_595.changed("kafka-3.0", *_TO_DATE, *_TO_4_0, *_TO_3_4_0, *_TO_3_0),
+        _KIP_595.changed("kafka-3.1", *_TO_DATE, *_TO_4_0, *_TO_3_4_0),
         _KIP_841.changed("kafka-3.3", *_TO_DATE, *_TO_4_0, *_TO_3_4_0),
+        _KIP_841.changed("kafka-3.4.1", *_TO_DATE, *_TO_4_0),
         _KIP_903.changed("kafka-3.5", *_TO_DATE, *_TO_4_0, IsrEligibility.INCARNATION_RACY, FollowerFenceEpoch.BUMPED),
+        _KIP_903.changed("kafka-3.6", *_TO_DATE, *_TO_4_0, IsrEligibility.INCARNATION_RACY),
         _MIN_ISR_GATE.changed("kafka-3.7", *_TO_DATE, *_TO_4_0),
         _KIP_966.changed("kafka-4.1", *_TO_DATE),
     )

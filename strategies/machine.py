@@ -34,6 +34,7 @@ from epochfuzz.strategies import scouting
 from epochfuzz.strategies.event_machine import EventMachine, rules_for
 from epochfuzz.strategies.failures import PropertyBroken, failure_class, first_broken
 from epochfuzz.strategies.profiles import PHASES
+from epochfuzz.strategies.project import project
 from epochfuzz.strategies.schedules import in_order
 from epochfuzz.strategies.scouting import Scout
 
@@ -43,7 +44,7 @@ LASTING = tuple(each.name for each in PROPERTIES if not each.at_end and not each
 
 def replication_machine(
     *protocols: str | Protocol,
-    settings: Configuration = Configuration(),  # noqa: B008 (it is immutable)
+    settings: Configuration | None = None,
     judged: Collection[str] = LASTING,
     wanted: str | None = None,
     scouted: int = 150,
@@ -51,12 +52,14 @@ def replication_machine(
 ) -> type["ReplicationMachine"]:
     """A state machine that drives protocols side by side and raises a PropertyBroken where one breaks a property.
 
-    A protocol is one, or its text.
+    A protocol is one, or its text. Without any, and without settings, they are the project's (project.py).
     Before each example it scouts that many schedules, with that many disturbances in each, for one that breaks a
     property under the first protocol; see scouting.py. It looks for any of the judged properties, or for the wanted one
     alone: Hypothesis ends its search soon after the first failure, and a frequent one may hide a rare one.
     Raises ProtocolError or ValueError.
     """
+    protocols = protocols or project().protocols
+    settings = project().settings if settings is None else settings
     chosen = {named(name) for name in (judged if wanted is None else (*judged, wanted)) if name in judged or wanted}
     names = tuple(
         each.name
@@ -115,6 +118,7 @@ class ReplicationMachine(EventMachine):
         self.executions = [Execution(protocol, self.scout.settings) for protocol in self.protocols]
         self.histories: list[list[str]] = [[] for _ in self.protocols]
         self.broken: PropertyBroken | None = None
+        self.occurred = b""  # the events that were enabled under one of them at least
         self._tried: list[Execution] = []  # copies of the executions, to try events on; none where one was applied
 
     def happened(self, verb: str, replica: str) -> None:
@@ -136,6 +140,7 @@ class ReplicationMachine(EventMachine):
                 if name and self.broken is None:
                     self.broken = failure_class(protocol, name)(protocol, name, history)
         if any(enabled):
+            self.occurred += bytes([event])
             self.happened(*event_text(event).split())
 
     def is_possible(self, event: int) -> bool:

@@ -44,7 +44,7 @@ def reproduce(defects: Sequence[Defect], number: int = 0) -> Iterator[Reproduced
         found = hunting.hunter(defect).first(hunting.DEFAULT_STRATEGY, number, _MOST_SCHEDULES)
         if found is None:
             continue
-        started = time.thread_time()
+        started = time.process_time()
         result = shrink.reproduce(found[1], protocol, settings, wanted, CERTIFICATE_MEMORY)
         bounded = not result.certified_minimal
         if bounded:
@@ -52,5 +52,5 @@ def reproduce(defects: Sequence[Defect], number: int = 0) -> Iterator[Reproduced
             result = shrink.certify(result.schedule, protocol, bounds, wanted, CERTIFICATE_MEMORY)
         yield Reproduced(
             defect, len(found[1]), len(result.schedule), len(proofs()[defect.name].shortest),
-            result.certified_minimal, bounded, time.thread_time() - started,
+            result.certified_minimal, bounded, time.process_time() - started,
         )  # fmt: skip

@@ -5,6 +5,7 @@ These are processes of several threads, so what counts is the time on the wall, 
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from typing import Any
 
 from epochfuzz.harness.bench.spread import Spread
 from epochfuzz.harness.bench.throughput import PROTOCOL, SETTINGS
+from epochfuzz.harness.commands.first_finding import SHOWN
 
 _EPOCHFUZZ = (sys.executable, "-c", "from epochfuzz.harness.cli import main; main()")
 _LOST_RECORD = ("fuzz", "--protocol", "hw", "--schedules", "1000", "--seed", "7", "--json")
@@ -23,8 +25,12 @@ _LOST_RECORD = ("fuzz", "--protocol", "hw", "--schedules", "1000", "--seed", "7"
 
 @dataclass(frozen=True)
 class ColdStart:
-    """Seconds until `epochfuzz fuzz --protocol hw` has certified the lost record: compiled anew, and from the cache."""
+    """Seconds until `epochfuzz fuzz --protocol hw` has certified the lost record: compiled anew, and from the cache.
 
+    `first` is when it showed one while it still compiled.
+    """
+
+    first: float
     cold: float
     warm: Spread
 
@@ -43,6 +49,8 @@ class SparkEfficiency:
 def cold_start(rounds: int) -> ColdStart:
     """Time the command with an empty cache, and then some times with the cache that it filled."""
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
+        first = first_finding({"XDG_CACHE_HOME": cache})
+    with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
         seconds = []
         for _ in range(rounds + 1):
             started = time.monotonic()
@@ -51,7 +59,24 @@ def cold_start(rounds: int) -> ColdStart:
             lost = next(found for found in document["findings"] if found["property"] == "no-committed-loss")
             assert lost["certified_minimal"]
             assert lost["length"] == 9
-    return ColdStart(seconds[0], Spread.of(seconds[1:]))
+    return ColdStart(first, seconds[0], Spread.of(seconds[1:]))
+
+
+def first_finding(environment: dict[str, str]) -> float:
+    """Seconds until the command, with an empty cache, says of a schedule that none is shorter; it is ended then."""
+    started = time.monotonic()
+    running = subprocess.Popen(
+        [*_EPOCHFUZZ, *_LOST_RECORD], env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    assert running.stderr is not None
+    with running:
+        said = any(SHOWN in line for line in running.stderr)
+        seconds = time.monotonic() - started
+        running.send_signal(signal.SIGINT)
+    if not said:
+        raise RuntimeError("epochfuzz fuzz showed nothing while it compiled")
+    return seconds
 
 
 def spark_efficiency(schedules: int, rounds: int) -> SparkEfficiency:

@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from epochfuzz.harness.bench import detection, minimal, processes, throughput
+from epochfuzz.harness.bench import detection, minimal, processes, searching, throughput
 from epochfuzz.harness.bench.detection import Detection
 from epochfuzz.harness.bench.minimal import Reproduced
 from epochfuzz.harness.bench.processes import ColdStart, SparkEfficiency
+from epochfuzz.harness.bench.searching import Searched
 from epochfuzz.harness.bench.spread import Spread
 from epochfuzz.harness.bench.throughput import Speed
 from epochfuzz.harness.defects import hunting
@@ -46,6 +47,7 @@ class Results:
     scale: Scale
     machine: dict[str, str]
     speeds: list[Speed] = field(default_factory=list)
+    searches: list[Searched] = field(default_factory=list)
     detections: list[Detection] = field(default_factory=list)
     reproduced: list[Reproduced] = field(default_factory=list)
     cold_start: ColdStart | None = None
@@ -77,6 +79,8 @@ def measure(scale: Scale, defects: Sequence[Defect], doing: Callable[[str], None
     results.spark = processes.spark_efficiency(scale.spark_schedules, scale.spark_rounds)
     doing("throughput, side by side")
     results.speeds = list(throughput.measure(scale.rounds))
+    doing("complete search, on one core and on all")
+    results.searches = searching.measure(scale.rounds)
     doing("compiling the broken set")
     for reproduced in minimal.reproduce(defects):
         results.reproduced.append(reproduced)
@@ -119,6 +123,20 @@ def to_json(results: Results) -> dict[str, Any]:
             }
             for speed in results.speeds
         ],
+        "search": [
+            {
+                "protocol": searching.PROTOCOL.name,
+                "configuration": each.settings.changed(),
+                "symmetry": each.symmetric,
+                "states": each.found.states,
+                "transitions": each.found.transitions,
+                "bytes_per_state": round(each.bytes_per_state, 1),
+                "states_per_second_one_core": each.one_core.json(),
+                "states_per_second_all_cores": each.all_cores.json(),
+                "ratio": each.ratio.json(),
+            }
+            for each in results.searches
+        ],
         "detection": [
             {
                 "defect": each.defect.name,
@@ -137,7 +155,12 @@ def to_json(results: Results) -> dict[str, Any]:
             | {"defect": each.defect.name, "minimal": each.minimal}
             for each in results.reproduced
         ],
-        "cold_start": results.cold_start and {"cold": results.cold_start.cold, "warm": results.cold_start.warm.json()},
+        "cold_start": results.cold_start
+        and {
+            "first": results.cold_start.first,
+            "cold": results.cold_start.cold,
+            "warm": results.cold_start.warm.json(),
+        },
         "spark": results.spark
         and {
             "cores": results.spark.cores,
@@ -177,7 +200,8 @@ def summary(results: Results) -> str:
         warm = results.cold_start.warm
         rows.append((
             "command to certified lost record", f"{warm.median:.1f} s ({warm.least:.1f} to {warm.greatest:.1f})",
-            f"{results.cold_start.cold:.0f} s where everything is compiled first",
+            f"where everything is compiled first, {results.cold_start.first:.1f} s to one that is shown meanwhile,"
+            f" {results.cold_start.cold:.0f} s to all",
         ))  # fmt: skip
     if results.spark is not None:
         ratio = results.spark.ratio
@@ -189,6 +213,24 @@ def summary(results: Results) -> str:
     where = ", ".join(f"{name} {value}" if name != "processor" else value for name, value in results.machine.items())
     head = ("measured", "median (least to greatest)", "compared")
     return f"{markdown.table(head, rows)}\n\n{where}. Throughput is per second of processor time of one thread.\n"
+
+
+def search_table(results: Results) -> str:
+    """Complete search on one core and on all, with symmetry and without, as Markdown."""
+    rows = [
+        (
+            f"{each.settings.replicas} replicas, {each.settings.records} records, {each.settings.epochs} epoch changes",
+            "yes" if each.symmetric else "no",
+            f"{each.found.states:,}",
+            f"{each.bytes_per_state:.0f}",
+            f"{_number(each.one_core.median)}",
+            f"{_number(each.all_cores.median)}",
+            f"{each.ratio.median:.2f} times ({each.ratio.least:.2f} to {each.ratio.greatest:.2f})",
+        )
+        for each in results.searches
+    ]
+    head = ("complete search", "symmetry", "states", "bytes each", "states/s, one core", "all cores", "all beside one")
+    return f"{markdown.table(head, rows)}\n\n`{searching.PROTOCOL.name}`, every state within the bounds.\n"
 
 
 def detection_table(results: Results) -> str:

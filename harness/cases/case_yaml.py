@@ -5,6 +5,7 @@ holds no more than it shows.
 """
 
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from epochfuzz.harness.printable import printable
 from epochfuzz.model.names import nearest
 
 MAX_BYTES = 1 << 20
+STANDARD_INPUT = "-"  # in place of a file
 MAX_DEPTH = 8  # a case needs six
 PROSE_WIDTH = 92  # a line ends with the word that passes it
 
@@ -229,6 +231,8 @@ def _text_of(file: Path) -> str:
 
 
 def _bytes_of(file: Path) -> bytes:
+    if str(file) == STANDARD_INPUT:
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
     try:
         if file.is_dir():
             raise CaseError(file, None, "this is a directory; name a case file")

@@ -46,6 +46,12 @@ def compare(
     return Comparison(known, tuple(each for each in expected if (each.protocol, each.property) not in seen))
 
 
+def news(findings: Sequence[Finding], settings: Configuration, corpus: Iterable[Case]) -> list[Finding]:
+    """The findings that are neither a known flaw of their protocol, nor shown by a case of a corpus."""
+    known = compare(findings, (), settings, corpus).known
+    return [each for each, case in zip(findings, known, strict=True) if each.known_flaw is None and case is None]
+
+
 def shows(case: Case, finding: Finding) -> bool:
     """Whether a case expects the finding's protocol to break its property, by the same schedule or by a variant."""
     expectation = case.expect.get(finding.protocol.name)

@@ -1,9 +1,12 @@
 """A finding as a case: to replay, to look at, and to keep in a corpus."""
 
 import re
+from typing import Any
 
 from epochfuzz.harness.cases.case import Case, Expectation
 from epochfuzz.harness.search.findings import Finding
+from epochfuzz.harness.witness.witness import Witness
+from epochfuzz.model.protocols import Protocol
 
 
 def case_for(finding: Finding, seed: int, who: str) -> Case:
@@ -11,20 +14,30 @@ def case_for(finding: Finding, seed: int, who: str) -> Case:
 
     `who` found it, as in `A campaign`.
     """
-    runs = finding.witness.runs
+    found = {
+        "seed": seed,
+        "schedule": finding.schedule,
+        "shrunk_from": finding.shrunk_from,
+        "certified_minimal": finding.reproducer.certified_minimal,
+    }
+    return case_of_breach(finding.witness, finding.protocol, finding.property, who, found)
+
+
+def case_of_breach(witness: Witness, protocol: Protocol, property_: str, who: str, found: dict[str, Any]) -> Case:
+    """The case of a witness in which a protocol breaks a property; `found` is how its provenance begins."""
+    why = f"{who} found that {protocol.name} breaks {property_}. {witness.runs[protocol.name].told}"
+    about = {"protocol": protocol.name, "property": property_}
+    return case_of_witness(witness, f"{protocol.name} {property_}", why, found | about)
+
+
+def case_of_witness(witness: Witness, name: str, why: str, provenance: dict[str, Any]) -> Case:
+    """The case of a witness, of which it expects what happened. `name` becomes its id."""
+    runs = witness.runs
     return Case(
-        id=re.sub(r"[^a-z0-9]+", "-", f"{finding.protocol.name} {finding.property}"),
-        why=f"{who} found that {finding.protocol.name} breaks {finding.property}. {runs[finding.protocol.name].told}",
-        settings=finding.witness.settings,
-        events=finding.witness.schedule,
+        id=re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),
+        why=why,
+        settings=witness.settings,
+        events=witness.schedule,
         expect={name: Expectation(tuple(run.broken), run.at) for name, run in runs.items()},
-        provenance={
-            "seed": seed,
-            "schedule": finding.schedule,
-            "shrunk_from": finding.shrunk_from,
-            "certified_minimal": finding.reproducer.certified_minimal,
-            "protocol": finding.protocol.name,
-            "property": finding.property,
-            "fingerprint": {name: run.fingerprint for name, run in runs.items()},
-        },
+        provenance=provenance | {"fingerprint": {name: run.fingerprint for name, run in runs.items()}},
     )

@@ -1,5 +1,7 @@
 """A recording: a schedule put together one enabled event after the other, to become a case."""
 
+from collections.abc import Iterable
+
 from epochfuzz.harness.cases.case import Case, Expectation
 from epochfuzz.harness.cases.verdict import rewritten
 from epochfuzz.harness.witness import refusal
@@ -47,13 +49,10 @@ class Recording:
 
     def case(self, slug: str, why: str) -> Case:
         """The case, with what every generation makes of it expected. Without a `why`, it is the story, step by step."""
-        protocols = dict.fromkeys([*GENERATIONS, self.protocol.name])
-        return rewritten(
-            Case(
-                id=slug,
-                why=why or self.run.told,
-                settings=self.settings,
-                events=bytes(self.events),
-                expect={name: Expectation(()) for name in protocols},
-            )
-        )
+        return recorded(slug, why or self.run.told, bytes(self.events), self.settings, [self.protocol])
+
+
+def recorded(slug: str, why: str, events: bytes, settings: Configuration, protocols: Iterable[Protocol]) -> Case:
+    """The case of a schedule: what it does now, to every generation and to some more protocols, is what it expects."""
+    names = dict.fromkeys([*GENERATIONS, *(protocol.name for protocol in protocols)])
+    return rewritten(Case(slug, why, settings, events, expect={name: Expectation(()) for name in names}))

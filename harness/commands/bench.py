@@ -44,7 +44,9 @@ def bench(
                 out.print(what)
 
         results = benchmark.measure(scale, detectable(), doing)
-    tables = f"{benchmark.summary(results)}\n{benchmark.detection_table(results)}"
+    tables = "\n".join(
+        [benchmark.summary(results), benchmark.search_table(results), benchmark.detection_table(results)]
+    )
     out.print(Markdown(tables))
     if write is not None:
         write_file(write, f"# Benchmark results\n\nWritten by `epochfuzz bench`.\n\n{tables}")

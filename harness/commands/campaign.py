@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.help import Command, Group
+from epochfuzz.harness.commands.cases import known_cases
+from epochfuzz.harness.commands.help import Group, SparkCommand
 from epochfuzz.harness.commands.output import BadInput, Exit, console
 from epochfuzz.model.configuration import Configuration
 
@@ -57,7 +58,7 @@ Corpus = Annotated[
 Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect server, such as sc://localhost.")]
 
 
-@app.command("run", cls=Command)
+@app.command("run", cls=SparkCommand)
 @options.configured()
 def run(
     *,
@@ -112,6 +113,11 @@ def run(
     if seed is None:
         seed = secrets.randbelow(1 << 32)
 
+    if engine is Engine.WALK:
+        from epochfuzz.harness.commands.first_finding import show_first_finding
+
+        show_first_finding(console(json), protocols, settings)
+
     def begin(spark: "SparkSession") -> "Campaign[Outcome]":
         from epochfuzz.harness.campaign.campaign import Campaign
         from epochfuzz.harness.campaign.kinds import work_of
@@ -124,10 +130,10 @@ def run(
             asked = replace(asked, machine=machine, protocols=())
         return Campaign.start(spark, out, work_of(asked.row()))
 
-    return _finish(begin, out, master, remote, _load_corpus(corpus), json)
+    return _finish(begin, out, master, remote, known_cases(corpus), json)
 
 
-@app.command("resume", cls=Command)
+@app.command("resume", cls=SparkCommand)
 def resume(
     directory: Directory,
     master: Master = None,
@@ -139,13 +145,16 @@ def resume(
 
     Example: `epochfuzz campaign resume build/campaign`
     """
-    return _finish(lambda spark: _load(spark, directory), directory, master, remote, _load_corpus(corpus), json)
+    return _finish(lambda spark: _load(spark, directory), directory, master, remote, known_cases(corpus), json)
 
 
-@app.command("report", cls=Command)
+@app.command("report", cls=SparkCommand)
 def report(
     directory: Directory,
-    file: Annotated[Path | None, typer.Option("--out", help="Write an HTML report to this file, too.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--out", callback=options.needs("report"), help="Write an HTML report to this file, too."),
+    ] = None,
     sarif: options.Sarif = None,
     master: Master = None,
     remote: Remote = None,
@@ -160,7 +169,7 @@ def report(
     - `epochfuzz campaign report build/campaign --out campaign.html`
     - `epochfuzz campaign report build/campaign --sarif campaign.sarif`
     """
-    known = _load_corpus(corpus)
+    known = known_cases(corpus)
     with spark_session(master, remote) as spark:
         outcome = _load(spark, directory).outcome()
     return _end(outcome, directory, known, json, file, sarif)
@@ -179,19 +188,6 @@ def _load(spark: "SparkSession", directory: str) -> "Campaign[Outcome]":
         resume = campaign.work.how_to_resume(directory)
         raise BadInput(f"{directory} holds a campaign of {campaign.work.NAME}: to go on with it, {resume}")
     return campaign
-
-
-def _load_corpus(directory: Path | None) -> list["Case"]:
-    """The cases of a corpus; without one that is named, those of ./corpus, if there are any."""
-    from epochfuzz.harness.cases.case import CaseError
-    from epochfuzz.harness.cases.corpus import load_corpus
-
-    if directory is None and not any(Path("corpus").rglob("*.yaml")):
-        return []
-    try:
-        return load_corpus([directory or Path("corpus")])
-    except CaseError as error:
-        raise BadInput(f"--corpus: {error}") from None
 
 
 def _finish(

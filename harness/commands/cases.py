@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
-from epochfuzz.harness.cases.case import CaseError
+from epochfuzz.harness.cases.case import Case, CaseError
+from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase
 from epochfuzz.harness.commands.output import BadInput, Exit
 from epochfuzz.model.protocols import ProtocolError
+from epochfuzz.strategies.project import project
 
 
 @contextmanager
@@ -18,6 +21,21 @@ def mistakes_as_bad_input() -> Iterator[None]:
         raise BadInput(str(error)) from None
     except ProtocolError as error:
         raise BadInput(f"--protocol: {error}") from None
+
+
+def known_cases(corpus: Path | None) -> list[Case]:
+    """The cases of a corpus; without one that is named, those of ./corpus, if there are any. Raises BadInput."""
+    if corpus is None and not any(Path("corpus").rglob("*.yaml")):
+        return []
+    try:
+        return load_corpus([corpus or Path("corpus")])
+    except CaseError as error:
+        raise BadInput(f"--corpus: {error}") from None
+
+
+def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
+    """The protocols to judge a case under: those asked for, or that it speaks of; if of none, the project's."""
+    return asked or case.protocols or [protocol.name for protocol in project().protocols]
 
 
 def exit_code(judged_cases: Sequence[JudgedCase]) -> Exit:

@@ -57,7 +57,9 @@ def conform(
     campaign: Annotated[
         str | None,
         typer.Option(
-            "--campaign", help="Run the command on Spark's workers, and keep what comes of it in this directory."
+            "--campaign",
+            callback=options.needs("spark"),
+            help="Run the command on Spark's workers, and keep what comes of it in this directory.",
         ),
     ] = None,
     master: Master = None,

@@ -1,6 +1,5 @@
 """`epochfuzz corpus`: what a run has found becomes a case that stays."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +7,8 @@ import typer
 from rich.console import Console
 
 from epochfuzz.harness.cases.case import Case, dump_case, load_case
-from epochfuzz.harness.cases.corpus import covers, find_cases, load_corpus
+from epochfuzz.harness.cases.corpus import find_cases, load_corpus
+from epochfuzz.harness.cases.folder import twin_of, under_a_free_id
 from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.cases import mistakes_as_bad_input
 from epochfuzz.harness.commands.help import Command, Group
@@ -50,14 +50,14 @@ def add(
     out = console(json)
     added, known = [], {}
     for each in offered:
-        twin = next((other for other in kept if covers(other, each)), None)
+        twin = twin_of(each, kept)
         if twin is not None:
             out.print(f"{each.id}: already kept as {twin.path}", markup=False)
             known[each.id] = str(twin.path)
             continue
         _show(out, each)
         if yes or _confirmed(f"keep {each.id} in {corpus / FOUND}?", json):
-            named = _named(each, kept)
+            named = under_a_free_id(each, kept)
             kept.append(named)
             path = corpus / FOUND / f"{named.id}.yaml"
             write_file(path, dump_case(named), in_new_directory=True)
@@ -86,13 +86,3 @@ def _show(out: Console, case: Case) -> None:
     name = (case.provenance or {}).get("protocol") or next(iter(case.expect), None)
     if name is not None:
         out.print(timeline(replay(case.events, parse_protocol(name), case.settings)))
-
-
-def _named(case: Case, kept: list[Case]) -> Case:
-    """The case under an id that no other one has."""
-    taken = {other.id for other in kept}
-    number = 2
-    name = case.id
-    while name in taken:
-        name, number = f"{case.id}-{number}", number + 1
-    return replace(case, id=name)

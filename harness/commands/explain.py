@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands import completion, options
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.reference import explain as explaining
 from epochfuzz.harness.reference import releases
@@ -24,8 +24,9 @@ def explain(
     name: Annotated[
         list[str] | None,
         typer.Argument(
-            help="A property, mechanism, choice of a mechanism, generation, release, event or goal; or `releases` for"
-            " what each of them keeps and breaks. All names are listed if left out."
+            autocompletion=completion.subjects,
+            help="A property, mechanism, choice of a mechanism, generation, release, event, goal, or word as ISR is; or"
+            " `releases` for what each of them keeps and breaks. All names are listed if left out.",
         ),
     ] = None,
     json: options.Json = False,
@@ -38,6 +39,7 @@ def explain(
     - `epochfuzz explain no-divergence`
     - `epochfuzz explain isr_expansion=epoch_start`
     - `epochfuzz explain high watermark went back`
+    - `epochfuzz explain ISR`
     - `epochfuzz explain releases`
     """
     out = console(json)
@@ -101,7 +103,8 @@ def _print_entry(out: Console, entry: Entry) -> None:
     in_generations: dict[str, list[str]] = {}
     for generation, what in explaining.by_generation(entry).items():
         in_generations.setdefault(what, []).append(generation)
-    out.print(_rows((_listed(names), what) for what, names in in_generations.items()))
+    if in_generations:
+        out.print(_rows((_listed(names), what) for what, names in in_generations.items()))
     if entry.example is not None:
         _print_example(out, entry.example)
 

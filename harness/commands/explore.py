@@ -15,10 +15,14 @@ from epochfuzz.model.events import schedule_texts
 def explore(
     *,
     settings: Configuration,
-    protocol: Annotated[str, typer.Option("--protocol", "-p", help="The protocol to search.")],
+    protocol: Annotated[str, options.protocol_option("--protocol", "-p", help="The protocol to search.")],
     property_: options.Property = "no-committed-loss",
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="The longest schedule to look at.")] = None,
     memory: Annotated[float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB.")] = 4.0,
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")] = None,
+    symmetry: Annotated[
+        bool, typer.Option("--symmetry/--no-symmetry", help="One state for all that differ in names of replicas.")
+    ] = True,
     json: options.Json = False,
 ) -> int:
     """Visit every state within bounds, nearest first: a shortest counterexample, or the proof that there is none.
@@ -28,6 +32,7 @@ def explore(
     - `epochfuzz explore --protocol hw`
     - `epochfuzz explore --protocol kip-320 --property no-divergence --records 3 --epochs 3`
     - `epochfuzz explore --protocol kip-320:isr_expansion=high_watermark --replicas 3`
+    - `epochfuzz explore --protocol kip-101 --jobs 1 --no-symmetry`
     """
     (parsed,) = options.parse_protocols([protocol])
     wanted = options.parse_property(property_)
@@ -42,7 +47,9 @@ def explore(
     states = engine.most_states(parsed, settings, limit)
     out.print(f"{parsed.name} · {property_} · {settings.text()}\nat most {memory:g} GiB: {states:,} states")
     with show_search(out) as progress:
-        searched = engine.timed(parsed, settings, wanted, depth, limit, progress.searched)
+        searched = engine.timed(
+            parsed, settings, wanted, depth, limit, progress.searched, jobs=jobs, symmetric=symmetry
+        )
     result = searched.exploration
     if result.shortest is not None:
         run = replay(result.shortest, parsed, settings)
@@ -54,8 +61,9 @@ def explore(
         reason = "memory ended the search; --memory gives it more" if result.memory_exhausted else "as asked"
         out.print(f"no schedule of up to {result.depth} events breaks {property_} ({reason})")
     out.print(
-        f"{result.states:,} states, {result.transitions:,} transitions, depth {result.depth}"
-        f" in {searched.seconds:.1f} s ({result.transitions / searched.seconds / 1e6:.1f} million transitions/s)"
+        f"{result.states:,} states of {result.memory / result.states:.0f} bytes, {result.transitions:,} transitions,"
+        f" depth {result.depth} in {searched.seconds:.1f} s"
+        f" ({result.transitions / searched.seconds / 1e6:.1f} million transitions/s)"
     )
     if json:
         print_json(
@@ -64,6 +72,7 @@ def explore(
                 "property": property_,
                 "configuration": settings.changed(),
                 "states": result.states,
+                "bytes_per_state": round(result.memory / result.states, 1),
                 "transitions": result.transitions,
                 "transitions_per_second": round(result.transitions / searched.seconds),
                 "depth": result.depth,

@@ -5,13 +5,14 @@ import secrets
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands import completion, options
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.saving import Saving
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts
@@ -37,14 +38,35 @@ def fuzz(
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")] = None,
     ablate: Annotated[
         str | None,
-        typer.Option("--ablate", help="Switch each mechanism of this protocol back alone: what guards what?"),
+        typer.Option(
+            "--ablate",
+            autocompletion=completion.protocols,
+            help="Switch each mechanism of this protocol back alone: what guards what?",
+        ),
     ] = None,
-    breaks: Annotated[str | None, typer.Option("--breaks", help="With --holds: the protocol to break.")] = None,
-    holds: Annotated[str | None, typer.Option("--holds", help="With --breaks: the protocol that must hold.")] = None,
+    breaks: Annotated[
+        str | None,
+        options.protocol_option("--breaks", help="With --holds: the protocol to break."),
+    ] = None,
+    holds: Annotated[
+        str | None,
+        typer.Option(
+            "--holds", autocompletion=completion.protocols, help="With --breaks: the protocol that must hold."
+        ),
+    ] = None,
     property_: options.Property = "no-committed-loss",
     trace: Annotated[bool, typer.Option("--trace", help="Show known flaws too step by step.")] = False,
     report: options.Report = None,
     sarif: options.Sarif = None,
+    out_: Annotated[
+        Path | None, typer.Option("--out", help="Save what was found in this directory, as case files.")
+    ] = None,
+    new: Annotated[
+        bool, typer.Option("--new", help="With --out: only what is neither a known flaw nor in the corpus.")
+    ] = False,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="The corpus that --new compares with; ./corpus if left out.")
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Walk random schedules under each protocol; shrink and certify what breaks.
@@ -57,6 +79,7 @@ def fuzz(
     - `epochfuzz fuzz --breaks kip-101 --holds kip-320 --property no-divergence`
     - `epochfuzz fuzz --ablate kip-320 --replicas 3`
     - `epochfuzz fuzz --protocol kip-279 --replicas 3 --report kip-279.html`
+    - `epochfuzz fuzz --protocol kip-320 --replicas 3 --for 10m --out found --new`
     """
     out = console(json)
     if seed is None:
@@ -75,18 +98,41 @@ def fuzz(
         raise BadInput("--schedules and --for both say when to stop: give one of them")
     if schedules is None and seconds is None:
         schedules, seconds = (DEFAULT_SCHEDULES, None) if ablate is None else (None, ABLATION_SECONDS)
+    saving = Saving.asked(out_, new, corpus)
     threads = jobs or os.cpu_count() or 1
     if ablate is not None:
         (base,) = options.parse_protocols([ablate])
-        return _ablate(out, base, settings, schedules, seconds, seed, threads, trace, report, sarif, json)
+        return _ablate(out, base, settings, schedules, seconds, seed, threads, trace, report, sarif, saving, json)
     return _walk(
-        out, options.parse_protocols(protocol), settings, schedules, seconds, seed, threads, trace, report, sarif, json
+        out,
+        options.parse_protocols(protocol),
+        settings,
+        schedules,
+        seconds,
+        seed,
+        threads,
+        trace,
+        report,
+        sarif,
+        saving,
+        json,
     )
 
 
 # What fuzz does, by the options that say so, and the options that have no meaning there.
 _NOT_USED = {
-    ("breaks", "holds"): ("protocol", "ablate", "schedules", "jobs", "trace", "report", "sarif"),
+    ("breaks", "holds"): (
+        "protocol",
+        "ablate",
+        "schedules",
+        "jobs",
+        "trace",
+        "report",
+        "sarif",
+        "out_",
+        "new",
+        "corpus",
+    ),
     ("ablate",): ("protocol", "property_"),
     (): ("property_",),
 }
@@ -108,7 +154,7 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
 
 def _is_given(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
-    return source is not None and source.name != "DEFAULT"
+    return source is not None and not source.name.startswith("DEFAULT")  # one of ours, or of the project
 
 
 # What each of these imports is imported there, so that help and mistakes are answered before anything is compiled.
@@ -125,20 +171,28 @@ def _walk(
     trace: bool,
     report: Path | None,
     sarif: Path | None,
+    saving: Saving | None,
     json: bool,
 ) -> int:
+    from epochfuzz.harness.commands.first_finding import show_first_finding
     from epochfuzz.harness.commands.walk_results import end_walk, interruptible
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views.progress import show_walk
 
     out.print(f"seed {seed} · {settings.text()}")
+    show_first_finding(out, protocols, settings)
     walker = Walker(protocols, settings, seed)
     with show_walk(out, schedules, seconds) as progress:
         walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
         with interruptible(out, walker, walked, [f"--protocol {each.name}" for each in protocols]):
             found = fuzzing.findings(walker, walked.tally, progress.doing)
-    return end_walk(out, walker, walked, found, json, report, sarif, trace=trace)
+    saved = saving.save(walker, found) if saving is not None else []
+    more: dict[str, Any] = {"saved": saved} if saving is not None else {}
+    code = end_walk(out, walker, walked, found, json, report, sarif, trace=trace, **more)
+    if saving is not None:
+        saving.tell(out, saved)
+    return code
 
 
 def _ablate(
@@ -152,6 +206,7 @@ def _ablate(
     trace: bool,
     report: Path | None,
     sarif: Path | None,
+    saving: Saving | None,
     json: bool,
 ) -> int:
     from epochfuzz.harness.commands.walk_results import interruptible, reproduction, write_report, write_sarif
@@ -180,6 +235,7 @@ def _ablate(
             for protocol, findings in groupby(coming, lambda finding: finding.protocol):
                 found += findings
                 out.print(summary.lengths(protocol, found), soft_wrap=True)
+    saved = saving.save(walker, found) if saving is not None else []
     again = reproduction([f"--ablate {base.name}"], settings, walked.tally.schedules, seed)
     summary.print_reproducers(out, summary.witnesses(found), trace=trace)
     out.print(summary.ablation_table(base, variants, found))
@@ -193,8 +249,11 @@ def _ablate(
         write_report(out, report, from_walk.page(walker, walked, found, again))
     if sarif is not None:
         write_sarif(out, sarif, walker, found, again)
+    if saving is not None:
+        saving.tell(out, saved)
     if json:
-        print_json(summary.walk_json(walker, walked, found) | {"reproduce": again, "guards_nothing": idle})
+        more = {"saved": saved} if saving is not None else {}
+        print_json(summary.walk_json(walker, walked, found) | {"reproduce": again, "guards_nothing": idle} | more)
     if any(finding.protocol == base and finding.known_flaw is None for finding in found):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if idle else Exit.AS_EXPECTED

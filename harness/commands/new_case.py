@@ -16,7 +16,7 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.recording import Recording
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands import completion, options
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, write_file
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.views import terminal as timeline
@@ -37,7 +37,12 @@ def new_case(
     *,
     settings: Configuration,
     file: Annotated[Path, typer.Argument(help="The case file to write; its name becomes the id of the case.")],
-    protocol: Annotated[str, typer.Option("--protocol", "-p", help="The protocol whose state is shown.")] = "kip-320",
+    protocol: Annotated[
+        str,
+        typer.Option(
+            "--protocol", "-p", autocompletion=completion.protocols, help="The protocol whose state is shown."
+        ),
+    ] = "kip-320",
     json: options.Json = False,
 ) -> int:
     """Record a schedule: see the state, choose among the events that are enabled, and save a case.

@@ -10,23 +10,31 @@ from typing import Annotated, Any
 
 import typer
 
+from epochfuzz.harness import extras
+from epochfuzz.harness.commands import completion
 from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration, ConfigurationError
-from epochfuzz.model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
+from epochfuzz.model.protocols import Protocol, ProtocolError, parse_protocol
+from epochfuzz.strategies.project import project
+
+
+def protocol_option(*names: str, help: str) -> Any:
+    """An option that names a protocol, which a shell can complete."""
+    return typer.Option(*names, autocompletion=completion.protocols, help=help)
+
 
 Protocols = Annotated[
     list[str],
-    typer.Option(
+    protocol_option(
         "--protocol",
         "-p",
-        autocompletion=lambda: list(GENERATIONS),
-        help="A generation (hw, kip-101, kip-279, kip-320), or one with mechanisms replaced, such as"
-        " kip-320:isr_expansion=high_watermark. Repeat it for several.",
+        help="A generation (hw, kip-101, kip-279, kip-320), a release (kafka-2.6.1), or one with mechanisms replaced,"
+        " such as kip-320:isr_expansion=high_watermark. Repeat it for several.",
     ),
 ]
 Property = Annotated[
-    str, typer.Option("--property", autocompletion=lambda: list(properties.NAMES), help="The property to break.")
+    str, typer.Option("--property", autocompletion=completion.property_names, help="The property to break.")
 ]
 Seed = Annotated[
     int | None, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same schedules. Drawn if left out.")
@@ -34,7 +42,22 @@ Seed = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
 Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the corpus.")]
 
-Report = Annotated[Path | None, typer.Option("--report", help="Write an HTML report, with every finding step by step.")]
+
+def needs(extra: str) -> Callable[[Any], Any]:
+    """The callback of an option that takes an extra. It raises MissingExtra where there is none."""
+
+    def check(value: Any) -> Any:
+        if value is not None:
+            extras.require(extra)
+        return value
+
+    return check
+
+
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", callback=needs("report"), help="Write an HTML report, with every finding step by step."),
+]
 
 Sarif = Annotated[Path | None, typer.Option("--sarif", help="Write the findings as SARIF 2.1.0, for code scanning.")]
 
@@ -81,21 +104,31 @@ def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspe
     meaning: str = field.metadata["meaning"]
     if "low" in field.metadata:
         meaning = f"{meaning.removesuffix('.')}, {field.metadata['low']} to {field.metadata['high']}."
-    annotation = Annotated[kind, typer.Option(_option(field.name), help=meaning, rich_help_panel="Configuration")]
+    words = f"{_option(field.name)}/{_negation(field.name)}" if kind is bool else _option(field.name)
+    annotation = Annotated[kind, typer.Option(words, help=meaning, rich_help_panel="Configuration")]
     default = defaults.get(field.name, field.default)
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def words_of(settings: Configuration) -> list[str]:
-    """The options that give a command these settings."""
+    """The options that give a command these settings, whatever the project's own are."""
+    said = settings.changed().keys() | project().config.keys()
     words = []
-    for key, value in settings.changed().items():
-        words += [_option(key), *([] if value is True else [str(value)])]
+    for setting in dataclasses.fields(settings):
+        value = getattr(settings, setting.name)
+        if setting.name in said and isinstance(value, bool):
+            words.append(_option(setting.name) if value else _negation(setting.name))
+        elif setting.name in said:
+            words += [_option(setting.name), str(value)]
     return words
 
 
 def _option(key: str) -> str:
     return f"--{key.replace('_', '-')}"
+
+
+def _negation(key: str) -> str:
+    return f"--no-{key.replace('_', '-')}"
 
 
 def parse_property(name: str) -> int:

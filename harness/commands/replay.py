@@ -9,20 +9,26 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.cases.case import Case, dump_case
+from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.corpus import CorpusError, load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict, judge, rewritten
-from epochfuzz.harness.commands import github, options
-from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input
+from epochfuzz.harness.commands import completion, github, options
+from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.commands.drawing import Format, draw, refuse_too_long
 from epochfuzz.harness.commands.output import BadInput, console, print_json, print_table, write_file
 from epochfuzz.harness.commands.rerun import replay_by_subject
 
 
 def replay(
-    case: Annotated[list[Path], typer.Argument(help="Case files, or directories of them.")],
+    case: Annotated[list[Path], typer.Argument(help="Case files, or directories of them; - for standard input.")],
     protocol: Annotated[
         list[str] | None,
-        typer.Option("--protocol", "-p", help="Replay under these protocols instead of those that the case names."),
+        typer.Option(
+            "--protocol",
+            "-p",
+            autocompletion=completion.protocols,
+            help="Replay under these protocols instead of those that the case names.",
+        ),
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show every step as a timeline.")] = False,
     format_: Annotated[
@@ -56,6 +62,8 @@ def replay(
         raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
     if subject is not None and (trace or format_ is not None or rewrite):
         raise BadInput("--subject is for verdicts: it goes with --protocol and --json only")
+    if rewrite and STANDARD_INPUT in map(str, case):
+        raise BadInput("--rewrite writes into case files, and standard input (-) is none: name a file")
     out = console(json or (format_ is not None and file is None))
     with mistakes_as_bad_input():
         cases, refused = _load(case)
@@ -68,7 +76,7 @@ def replay(
             raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
         if subject is not None:
             return replay_by_subject(subject, cases, protocol, json=json)
-        judged_cases = [judge(each, protocol) for each in cases]
+        judged_cases = [judge(each, protocols_for(each, protocol)) for each in cases]
     if format_ is not None:
         _draw(judged_cases, format_, file)
     if trace:

@@ -7,8 +7,8 @@ import typer
 
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input
+from epochfuzz.harness.commands import completion, options
+from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.commands.drawing import refuse_too_long
 from epochfuzz.harness.commands.output import BadInput, console, print_json, write_file
 
@@ -18,7 +18,12 @@ def report(
     file: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
     protocol: Annotated[
         list[str] | None,
-        typer.Option("--protocol", "-p", help="Report on these protocols instead of those that the cases name."),
+        typer.Option(
+            "--protocol",
+            "-p",
+            autocompletion=completion.protocols,
+            help="Report on these protocols instead of those that the cases name.",
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -36,7 +41,7 @@ def report(
         cases = load_corpus(case)
         for each in cases:
             refuse_too_long(each)
-        judged_cases = [judge(each, protocol) for each in cases]
+        judged_cases = [judge(each, protocols_for(each, protocol)) for each in cases]
     for judged in judged_cases:
         if not judged.verdicts:
             raise BadInput(f"{judged.case.path}: the case names no protocol to report on: give one with --protocol")

@@ -8,7 +8,7 @@ import typer
 
 from epochfuzz.harness.cases.case import Expectation, dump_case, load_case
 from epochfuzz.harness.cases.verdict import rewritten
-from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands import completion, options
 from epochfuzz.harness.commands.cases import mistakes_as_bad_input
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.witness.replay import replay
@@ -18,9 +18,19 @@ from epochfuzz.model.properties import NAMES
 
 def shrink(
     case: Annotated[Path, typer.Argument(help="The case file.")],
-    protocol: Annotated[str, typer.Option("--protocol", "-p", help="The protocol that the schedule breaks.")],
+    protocol: Annotated[
+        str,
+        typer.Option(
+            "--protocol", "-p", autocompletion=completion.protocols, help="The protocol that the schedule breaks."
+        ),
+    ],
     property_: Annotated[
-        str | None, typer.Option("--property", help="The property to keep broken; the most severe one if left out.")
+        str | None,
+        typer.Option(
+            "--property",
+            autocompletion=completion.property_names,
+            help="The property to keep broken; the most severe one if left out.",
+        ),
     ] = None,
     memory: Annotated[float, typer.Option("--memory", min=0.1, help="Memory for the certificate, in GiB.")] = 4.0,
     json: options.Json = False,

@@ -12,21 +12,24 @@ from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.model.events import event_text
 
 
-def case_of(nonconformity: Nonconformity, seed: int) -> Case:
+def case_of(nonconformity: Nonconformity, seed: int = 0) -> Case:
     """The case that replays a nonconformity's schedule. It expects of the model what the model does."""
     protocol = nonconformity.protocol.name
     sent = nonconformity.sighting.sent
     expected = _expected(nonconformity)
     state = [CheckedState(len(sent), protocol, expected)] if expected else []
-    provenance: dict[str, Any] = {"shrunk_from": nonconformity.shrunk_from, "protocol": protocol}
-    if nonconformity.trial.number is not None:
-        provenance |= {"seed": seed, "schedule": nonconformity.trial.number}
+    trial = nonconformity.trial
+    provenance: dict[str, Any] = {"protocol": protocol}
+    if trial.number is not None or trial.case is not None:  # else Hypothesis has shrunk it, and does not say from what
+        provenance = {"shrunk_from": nonconformity.shrunk_from, **provenance}
+    if trial.number is not None:
+        provenance |= {"seed": seed, "schedule": trial.number}
     return rewritten(
         Case(
             id=_id(nonconformity),
             why=f"An implementation was judged against the model. After event {len(sent)}, {event_text(sent[-1])}: "
             f"{nonconformity.fault.sentence}",
-            settings=nonconformity.trial.settings,
+            settings=trial.settings,
             events=sent,
             expect={protocol: Expectation(())},
             states=tuple(state),

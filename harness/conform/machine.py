@@ -14,18 +14,21 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from epochfuzz.harness.conform import wire
-from epochfuzz.harness.conform.drive import Setting
+from epochfuzz.harness.conform.block import Trial
+from epochfuzz.harness.conform.drive import Answers, Setting, Sighting
 from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.healing import heal
 from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.lockstep import LockStep
+from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.promises import Promises
 from epochfuzz.harness.conform.subject import Answering, CheckedSubject, CommandSubject, Subject
 from epochfuzz.harness.search import expectations, generate
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import VERBS, event_text, parse_event, schedule_texts, verb_of
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.protocols import GENERATIONS, parse_protocol
 from epochfuzz.strategies.profiles import PHASES
+from epochfuzz.strategies.project import project
 from epochfuzz.strategies.schedules import simplest_first
 
 Factory = Callable[[], Subject]
@@ -41,17 +44,21 @@ _CLASSES = {kind: type(f"{kind.title()}", (NonConformance,), {"__doc__": "See No
 
 
 def conformance_test(
-    factory: Factory, *, protocol: str = "kip-320", judge: str = "lock-step", **config: Any
+    factory: Factory, *, protocol: str | None = None, judge: str = "lock-step", **config: Any
 ) -> type[TestCase]:
     """A test case that runs schedules on the subject that `factory` makes; it is made once, and reset for each.
 
-    `config` are settings of a partition, as in `replicas=3`. Raises ProtocolError, ConfigurationError and ValueError.
+    `config` are settings of a partition, as in `replicas=3`. Settings that are left out, and the protocol, are those of
+    the project (strategies/project.py), or the usual ones and `kip-320`. Raises ProtocolError, ConfigurationError and
+    ValueError.
 
         TestMyLog = conformance_test(MyLog, protocol="kip-320", replicas=3)
     """
-    setting = Setting(parse_protocol(protocol), Configuration(**config), JudgedBy(judge))
+    here = project()
+    chosen = next(iter(here.protocols), GENERATIONS["kip-320"]) if protocol is None else parse_protocol(protocol)
+    setting = Setting(chosen, Configuration(**{**here.config, **config}), JudgedBy(judge))
     subject = _Subject(factory)
-    machine = type("Conformance", (_Machine,), {"setting": setting, "subject": subject})
+    machine = type("Conformance", (ConformanceMachine,), {"setting": setting, "subject": subject})
 
     class ConformanceTest(machine.TestCase):  # type: ignore[misc, name-defined]
         """Runs the state machine."""
@@ -85,7 +92,7 @@ class _Subject:
         self._made = None
 
 
-class _Machine(RuleBasedStateMachine):
+class ConformanceMachine(RuleBasedStateMachine):
     """One example: a schedule, event by event."""
 
     setting: ClassVar[Setting]
@@ -93,7 +100,9 @@ class _Machine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sent = b""
+        self.sent = b""  # events
+        self._answers: Answers = []
+        self.nonconformity: Nonconformity | None = None  # the fault, once there is one
         self._judge = self.setting.judge()
         self._way = b""
         self._subject = self.subject.get()
@@ -119,8 +128,9 @@ class _Machine(RuleBasedStateMachine):
         number = parse_event(event)
         if not self._judge.advance(number):
             return
-        self._sent += bytes([number])
+        self.sent += bytes([number])
         applied, seen = self._answer(lambda: (self._subject.apply(event), self._subject.observe()))
+        self._answers.append((applied, seen))
         self._check(self._judge.judge(number, applied, seen))
 
     def next_event(self) -> st.SearchStrategy[str]:
@@ -152,7 +162,12 @@ class _Machine(RuleBasedStateMachine):
             if fault.kind is Kind.PROMISE and self._is_known(str(fault.field)):
                 continue
             self._failed = True
-            lines = [f"{fault.kind}: {fault.sentence}", f"after {', '.join(schedule_texts(self._sent)) or 'the reset'}"]
+            protocol, settings = self.setting.protocol, self.setting.settings
+            sighting, trial = Sighting(fault, self.sent), Trial(self.sent, settings)
+            self.nonconformity = Nonconformity(
+                protocol, sighting, self._answers, trial, shrunk_from=len(self.sent), seen=1, known_flaw=None
+            )
+            lines = [f"{fault.kind}: {fault.sentence}", f"after {', '.join(schedule_texts(self.sent)) or 'the reset'}"]
             raise _CLASSES[fault.kind]("\n".join([*lines, *filter(None, [fault.output])]))
 
     def _is_known(self, name: str) -> bool:

@@ -26,7 +26,12 @@ _MOST_LISTED = 30  # names in a line: there are fewer verbs, and fewer fields of
 
 def nonconformity_text(nonconformity: Nonconformity) -> RenderableType:
     """A nonconformity: what is wrong, the schedule step by step, and what was to be seen at its end."""
-    parts: list[RenderableType] = [_title(nonconformity)]
+    return Group(_title(nonconformity), steps(nonconformity))
+
+
+def steps(nonconformity: Nonconformity) -> RenderableType:
+    """The same without the title."""
+    parts: list[RenderableType] = []
     if nonconformity.sighting.sent and not nonconformity.known_flaw:
         run = replay(nonconformity.sighting.sent, nonconformity.protocol, nonconformity.trial.settings)
         parts.append(_observed(nonconformity) if nonconformity.fault.kind is Kind.PROMISE else timeline(run))

@@ -1,6 +1,5 @@
 """Case files as pytest knows them: an item for each protocol, which fails with a drawing and not with a traceback."""
 
-import io
 import os
 import shlex
 from collections.abc import Iterator
@@ -14,8 +13,7 @@ from epochfuzz.harness.cases.case import Case, CaseError, dump_case, load_case
 from epochfuzz.harness.cases.verdict import Verdict, judge, rewritten
 from epochfuzz.harness.plugin import hooks as pytest_plugin
 from epochfuzz.harness.search.expectations import known_flaw
-
-_TIMELINE_WIDTH = 100
+from epochfuzz.strategies.project import project
 
 
 class NotAsExpected(Exception):
@@ -31,7 +29,8 @@ class CaseFile(pytest.File):
             case = load_case(self.path)
         except CaseError as error:
             raise self.CollectError(str(error)) from None
-        protocols = pytest_plugin.protocols(self.config) or case.protocols
+        asked = pytest_plugin.protocols(self.config)
+        protocols = asked or case.protocols or [protocol.name for protocol in project().protocols]
         if not protocols:
             raise self.CollectError(
                 f"{self.path}: the case expects nothing of any protocol, which would test nothing; add one under expect"
@@ -111,15 +110,10 @@ def _complaints(case: Case, verdict: Verdict) -> list[str]:
 
 def _timeline(case: Case, verdict: Verdict) -> str:
     """The run, drawn up to where it is no longer as expected."""
-    from rich.console import Console
-
+    from epochfuzz.harness.plugin.drawing import drawn
     from epochfuzz.harness.views.terminal import timeline
-    from epochfuzz.harness.views.unpadded import without_padding
 
-    drawing = io.StringIO()
-    console = Console(file=drawing, width=_TIMELINE_WIDTH, color_system=None, emoji=False)
-    console.print(timeline(replace(verdict.run, steps=verdict.run.steps[: _parts_after(case, verdict)])))
-    return without_padding(drawing.getvalue())
+    return drawn(timeline(replace(verdict.run, steps=verdict.run.steps[: _parts_after(case, verdict)])))
 
 
 def _parts_after(case: Case, verdict: Verdict) -> int:

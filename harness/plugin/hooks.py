@@ -5,6 +5,8 @@ a case: what replays cases is in pytest_cases.py, and imported when the first on
 """
 
 import re
+import sys
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +15,10 @@ import pytest
 if TYPE_CHECKING:
     from epochfuzz.harness.plugin.cases import CaseFile
 
+SAVED = "epochfuzz-cases"
 HYPOTHESIS_PROFILES = ("dev", "ci", "nightly")
 
+_MACHINES = {"epochfuzz.strategies.machine", "epochfuzz.harness.conform.machine"}
 _KEYS_OF_A_CASE = {"schema", "id", "events"}
 _BEGINNING = 1 << 16  # characters, in which a case has all its keys; other people's YAML may be of any size
 
@@ -40,6 +44,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write what replay gives into the case files, as what they expect",
     )
+    group.addoption(
+        "--epochfuzz-save",
+        action="store_true",
+        help=f"save the case of each failure of a state machine or a conformance test in {SAVED}/ below the rootdir",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -56,6 +65,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse what cannot be used, and have the corpus collected where pytest is called without paths."""
+    _read_project(config)
     protocols(config)
     corpus = _corpus(config)
     for directory in corpus:
@@ -64,6 +74,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         collected = [config.invocation_params.dir / argument for argument in config.args]
         config.args += [str(path) for path in corpus if not any(path.is_relative_to(other) for other in collected)]
+
+
+def pytest_unconfigure() -> None:
+    """What comes after pytest in this process is no longer about its rootdir."""
+    from epochfuzz.strategies.project import look_in
+
+    look_in(None)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile | None":
@@ -83,6 +100,22 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile 
     return CaseFile.from_parent(parent, path=file_path)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Have the failure of a machine end with what happened, and with its case."""
+    report = yield
+    add_section = getattr(report.longrepr, "addsection", None)  # there is none where only a line is shown
+    if call.excinfo is not None and add_section is not None and not _MACHINES.isdisjoint(sys.modules):
+        from epochfuzz.harness.plugin.failures import sections
+
+        directory = item.config.rootpath / SAVED if item.config.getoption("epochfuzz_save") else None
+        for title, text in sections(call.excinfo.value, directory):
+            add_section(f"epochfuzz: {title}", text, sep="-")
+    return report
+
+
 def protocols(config: pytest.Config) -> list[str]:
     """The protocols asked for on the command line, each once. Raises UsageError."""
     texts = config.getoption("epochfuzz_protocol")
@@ -94,6 +127,17 @@ def protocols(config: pytest.Config) -> list[str]:
         return list({parse_protocol(text).name: None for text in texts})
     except ProtocolError as error:
         raise pytest.UsageError(f"--epochfuzz-protocol: {error}") from None
+
+
+def _read_project(config: pytest.Config) -> None:
+    """Have the project's defaults looked for from the rootdir on, wherever pytest was called. Raises UsageError."""
+    from epochfuzz.strategies.project import ProjectError, look_in, project
+
+    look_in(config.rootpath)
+    try:
+        project()
+    except ProjectError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def _corpus(config: pytest.Config) -> list[Path]:

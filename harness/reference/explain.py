@@ -6,6 +6,7 @@ from the tables of the model, as does what a schedule breaks.
 
 import difflib
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -29,6 +30,7 @@ KINDS = {
     "release": "releases",
     "event": "events",
     "goal": "goals",
+    "word": "words",
 }
 
 _MOST_SUGGESTIONS = 3
@@ -57,7 +59,7 @@ class Example:
 class Entry:
     """What there is to say of a name. A choice of a mechanism, such as `fencing=epoch`, is of the kind mechanism.
 
-    `why` is empty and `example` None where nobody has written of it yet.
+    `why` is empty and `example` None where nobody has written of it yet. `also` has other names for the same.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Entry:
     means: str
     why: str
     example: Example | None
+    also: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -83,7 +86,7 @@ def glossary() -> dict[str, Entry]:
     for kind, several in KINDS.items():
         text = (files("epochfuzz.harness.reference") / "glossary" / f"{several}.yaml").read_text(encoding="utf-8")
         written = yaml.safe_load(text)
-        declared = _declared(kind)
+        declared = _declared(kind) if kind != "word" else dict.fromkeys(written, "")  # words are of no rule
         if unknown := written.keys() - declared.keys():
             raise LookupError(f"glossary/{several}.yaml explains what is not declared: {', '.join(sorted(unknown))}")
         for name, meaning in declared.items():
@@ -128,15 +131,30 @@ def find(name: str) -> Entry:
     entries = glossary()
     if name in entries:
         return entries[name]
-    within = sorted((known for known in entries if name in known), key=len)
-    near = within or difflib.get_close_matches(name, entries)
+    for entry in entries.values():
+        if name in entry.also:
+            return entry
+    names = subjects()
+    within = sorted((known for known in names if name in known), key=len)
+    near = within or difflib.get_close_matches(name, names)
     if not near:
         raise UnknownName(f"unknown name {name!r}; `epochfuzz explain` lists all there are")
     raise UnknownName(f"unknown name {name!r}; did you mean {' or '.join(map(repr, near[:_MOST_SUGGESTIONS]))}?")
 
 
+def subjects() -> list[str]:
+    """All that can be explained: the names, and after them other names for the same."""
+    entries = glossary()
+    return [*entries, *(name for entry in entries.values() for name in entry.also)]
+
+
 def by_generation(entry: Entry) -> dict[str, str]:
-    """What a name stands for in each generation; of a generation or release, the mechanisms it is made of."""
+    """What a name stands for in each generation; of a generation or release, the mechanisms it is made of.
+
+    A word means the same in all of them.
+    """
+    if entry.kind == "word":
+        return {}
     if entry.name in NAMED:
         protocol = NAMED[entry.name]
         return {entry.name: ", ".join(f"{mechanism}={protocol.choice(mechanism).text}" for mechanism in MECHANISMS)}
@@ -155,8 +173,10 @@ def _in_generation(entry: Entry, generation: Protocol) -> str:
     return "has it"
 
 
-def _entry(name: str, kind: str, means: str, why: str = "", example: dict[str, Any] | None = None) -> Entry:
-    return Entry(name, kind, means, why, _example(**example) if example else None)
+def _entry(
+    name: str, kind: str, means: str, why: str = "", example: dict[str, Any] | None = None, also: Sequence[str] = ()
+) -> Entry:
+    return Entry(name, kind, means, why, _example(**example) if example else None, tuple(also))
 
 
 def _example(under: str, events: list[str], config: dict[str, Any] | None = None, **rest: str) -> Example:

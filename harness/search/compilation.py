@@ -31,7 +31,18 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _BROKEN_SET = "epochfuzz.harness.defects"  # which plants all of its defects
 
 # The modules that have kernels and parts of them.
-_MODULES = ("compilation", "coverage", "explore", "generate", "hunt", "packing", "situations", "visited", "walk")
+_MODULES = (
+    "compilation",
+    "coverage",
+    "expansion",
+    "generate",
+    "hunt",
+    "packing",
+    "situations",
+    "symmetry",
+    "visited",
+    "walk",
+)
 
 # Rules that are called and not inlined. Of the events that are tried most are not enabled, and to find that out takes
 # less than a call does; but what is rare and long would only take longer to compile.
@@ -51,6 +62,12 @@ def compiled(function: Callable[..., Any], protocols: Iterable[Protocol] = ()) -
     """A kernel as machine code, for some protocols: those of the broken set need rules with their defects in them."""
     with_defects = any(protocol.defect for protocol in protocols)
     return getattr(_program(with_defects), program.flat_name(function))
+
+
+def is_compiled(name: str) -> bool:
+    """Whether an earlier run has compiled the kernel of a flat name, and its machine code was kept."""
+    directory = cache_directory()
+    return directory is not None and any(directory.rglob(f"kernels.{name}-*.nbc"))
 
 
 def model_digest() -> str:

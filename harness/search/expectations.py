@@ -5,13 +5,14 @@ together from single mechanisms. Where Kafka has no issue of its own for a flaw,
 """
 
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import EligibleLeaders
+from epochfuzz.model.mechanisms import EligibleLeaders, IsrEligibility
 from epochfuzz.model.protocols import Protocol
 
 _Flaws = dict[tuple[str, ...], str]
 
 _LOSS = ("no-committed-loss", "no-acked-loss")
-_DISAGREEMENT = ("no-divergence", "isr-complete")
+_DISAGREEMENT = ("no-divergence", "isr-complete", "join-complete")
+_WITHOUT_THE_UNFLUSHED = (*_LOSS, *_DISAGREEMENT, "log-matching", "convergence")
 
 SUSPECTED = "suspected, without an issue of Kafka's: "
 
@@ -46,6 +47,28 @@ _RE_ELECTED_LEADER: _Flaws = {
         SUSPECTED + "a leader that stays leader takes what a follower once fetched for what it still has"
     ),
 }
+_DIVERGING_FETCH_COUNTED: _Flaws = {
+    (*_LOSS, *_DISAGREEMENT): "a leader counts the offset of a fetch that shows that logs diverge (KAFKA-13141)",
+}
+_LATE_ANSWER: _Flaws = {
+    (*_LOSS, *_DISAGREEMENT, "convergence"): "the answer to a fetch of an earlier epoch cuts the log (KAFKA-18991)",
+}
+_LATE_DIVERGENCE: _Flaws = {
+    ("log-matching", "convergence"): "a leader cuts its log, for an answer from when it was a follower (KAFKA-13207)",
+}
+_DIVERGING_HIGH_WATERMARK: _Flaws = {
+    ("no-divergence",): "a high watermark is taken over with the news that logs diverge (KAFKA-14704)",
+}
+_HIGH_WATERMARK_NOT_ADVANCED: _Flaws = {
+    ("hw-due",): "the high watermark stays as it was when a change of the ISR is answered (KAFKA-13091)",
+}
+_PROPOSAL_NOT_SENT: _Flaws = {
+    ("isr-change-ends",): "a change of the ISR is proposed and never sent, after news of the partition (KAFKA-12686)",
+}
+_REVERTED_EXPANSION: _Flaws = {
+    ("hw-due",): SUSPECTED + "the high watermark stays as it was when a change of the ISR is turned down",
+}
+_TO_DATE = (_RE_ELECTED_LEADER, _REVERTED_EXPANSION)
 
 # By name of a protocol; of two reasons for one property the first counts.
 _KNOWN_FLAWS: dict[str, tuple[_Flaws, ...]] = {
@@ -60,6 +83,14 @@ _KNOWN_FLAWS: dict[str, tuple[_Flaws, ...]] = {
     "kafka-2.3": (_RE_ELECTED_LEADER, _CACHE_CUT_WITH_LOG, _HIGH_WATERMARK_ABOVE_LOG),
     "kafka-2.6.0": (_RE_ELECTED_LEADER, _CACHE_CUT_WITH_LOG),
     "kafka-2.6.1": (_RE_ELECTED_LEADER,),
+    "kafka-2.7": (_RE_ELECTED_LEADER, _HIGH_WATERMARK_NOT_ADVANCED, _PROPOSAL_NOT_SENT),
+    "kafka-2.8.0": (_DIVERGING_FETCH_COUNTED, _LATE_DIVERGENCE, _HIGH_WATERMARK_NOT_ADVANCED, _PROPOSAL_NOT_SENT),
+    "kafka-2.8.1": (_DIVERGING_HIGH_WATERMARK, _LATE_ANSWER, _HIGH_WATERMARK_NOT_ADVANCED, _PROPOSAL_NOT_SENT),
+    "kafka-3.0": (_DIVERGING_HIGH_WATERMARK, _LATE_ANSWER, _HIGH_WATERMARK_NOT_ADVANCED),
+    "kafka-3.1": (_DIVERGING_HIGH_WATERMARK, _LATE_ANSWER),
+    "kafka-3.3": (_DIVERGING_HIGH_WATERMARK, _LATE_ANSWER, *_TO_DATE),
+    **dict.fromkeys(("kafka-3.4.1", "kafka-3.5", "kafka-3.6", "kafka-3.7"), (_LATE_ANSWER, *_TO_DATE)),
+    "kafka-4.1": _TO_DATE,
 }
 
 
@@ -67,14 +98,17 @@ def known_flaw(protocol: Protocol, settings: Configuration, property_: str) -> s
     """Why a property is known to break under a protocol and configuration; None where it must hold."""
     if settings.unclean_leader_election and property_ in (*_LOSS, *_DISAGREEMENT):
         return "unclean.leader.election.enable trades committed records for availability"
-    if (
-        settings.power_loss
-        and property_ != "hw-within-log"
-        and protocol.choice("eligible_leaders") == EligibleLeaders.NONE
-    ):
-        return "an unflushed tail is gone with the power, and its leader may lead the same epoch again without it"
+    if settings.power_loss and property_ in _WITHOUT_THE_UNFLUSHED and not _bears_power_loss(protocol, property_):
+        return "an unflushed tail is gone with the power, and its replica may lead or be counted without it (KIP-966)"
     for flaws in _KNOWN_FLAWS.get(protocol.name, ()):
         for flawed, reason in flaws.items():
             if property_ in flawed:
                 return reason
     return None
+
+
+def _bears_power_loss(protocol: Protocol, property_: str) -> bool:
+    """Whether a protocol promises a property though power may fail, up to min.insync.replicas - 1 times (KIP-966)."""
+    if property_ == "join-complete":
+        return protocol.choice("isr_eligibility") == IsrEligibility.INCARNATION
+    return protocol.choice("eligible_leaders") != EligibleLeaders.NONE

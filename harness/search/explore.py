@@ -1,39 +1,44 @@
-"""Explore: complete breadth-first search of a protocol within bounds, compiled.
+"""Explore: complete breadth-first search of a protocol within bounds, compiled, on all cores.
 
 Every state that a schedule can reach is visited once, nearest first, so the first state found broken is broken by a
-shortest schedule, and a search that runs dry proves that within its bounds nothing breaks.
+shortest schedule, and a search that runs dry proves that within its bounds nothing breaks. A level is expanded by all
+threads, wave by wave, and what is new is then inserted shard by shard, in an order that no thread has a part in.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
-from epochfuzz.harness.search import packing, situations
-from epochfuzz.harness.search.compilation import compiled, kernel
-from epochfuzz.harness.search.visited import VISITED, Visited, find_slot, look_at_home
+from epochfuzz.harness.search import packing, symmetry
+from epochfuzz.harness.search.expansion import (
+    BROKEN,
+    CHUNK,
+    CHUNKS,
+    DOES_NOT_FIT,
+    NEW,
+    WAVE,
+    Expanded,
+    Expansion,
+    Level,
+)
+from epochfuzz.harness.search.retrace import Retrace
+from epochfuzz.harness.search.threads import Threads, cores
+from epochfuzz.harness.search.visited import SHARDS, Visited
 from epochfuzz.model import properties, state
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.controller import forget_superseded
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.refusals import APPLIED
-from epochfuzz.model.step import possible_events, step
+from epochfuzz.model.renaming import renamed
 
 GIBIBYTE = 1 << 30
 DEFAULT_MEMORY = 4 * GIBIBYTE
-_CHUNK = 1 << 15  # rows expanded between two reports of progress
-_NOT_FOUND = -1
-_DOES_NOT_FIT = -2
 _ANY = properties.set_of(properties.NAMES)
 _NOTHING = np.zeros(0, np.uint8)
-
-# Slots of states: in 0 the one whose successors are sought, then one for judging convergence, then the successors, and
-# a last one, for what is tried after all of them.
-_HEALED = 1
-_FIRST = 2
 
 
 class NotConfirmed(Exception):
@@ -44,8 +49,10 @@ class NotConfirmed(Exception):
 class Exploration:
     """What a search found. `shortest` is a shortest schedule that breaks the property, None where none was found.
 
-    `complete`: every state within the bounds was visited. Otherwise `depth` is the length up to which every
-    schedule was covered, and `memory_exhausted` says whether memory, rather than a requested depth, ended it.
+    `states` are those kept: with symmetry one for each class, and none of the greatest depth that was asked for, for
+    from there nothing is sought. `complete`: every state within the bounds was visited. Otherwise `depth` is the length
+    up to which every schedule was covered, and `memory_exhausted` says whether memory, rather than a requested depth,
+    ended it. `memory` is what the states took, in bytes.
     """
 
     states: int
@@ -54,6 +61,7 @@ class Exploration:
     complete: bool
     shortest: bytes | None
     memory_exhausted: bool
+    memory: int = 0
 
     @property
     def broken(self) -> bool:
@@ -80,54 +88,139 @@ def explore(
     report: Callable[[SearchProgress], None] = lambda progress: None,
     holding: Sequence[Protocol] = (),
     met: np.ndarray = _NOTHING,
+    *,
+    jobs: int | None = None,
+    symmetric: bool = True,
+    after: bytes = b"",
 ) -> Exploration:
     """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
 
+    It starts where the schedule `after` leads, and is what comes after that.
     `depth` bounds the length of schedules, `memory` (bytes) the states kept. `report` is called now and then. With
     protocols that are to be `holding`, a schedule counts only if at no event any of them breaks any property, and all
     of them converge at its end: they run side by side, and a state of the search is one of each. In `met`, if it is of
-    length SITUATIONS, the situations that events meet under `protocol` are set to 1.
+    length SITUATIONS, the situations that events meet under `protocol` are set to 1. It runs on so many threads as
+    there are `jobs`, by default on all cores; nothing that it returns depends on that. `symmetric`: one state stands
+    for all that differ in the names of replicas, wherever that is sound.
 
     Raises DoesNotFit for a state that its key has no room for, and NotConfirmed where a schedule that was found does
     not break the property when it is replayed.
     """
     protocols = (protocol, *holding)
-    starts = [state.initial(each, settings) for each in protocols]
-    layout = packing.layout_for(starts)
-    visited = Visited(layout.words * len(starts), memory)
-    alphabet = np.frombuffer(possible_events(*starts), np.uint8)
-    slots = _FIRST + len(alphabet) + 1
-    records = np.zeros((slots, len(starts)), state.RECORD)
-    records[0] = [state.to_record(p)[()] for p in starts]
-    views = tuple(records.reshape(-1).view(kind) for kind in (np.int8, np.int64))
-    tables = (layout.words, layout.bytes_table, layout.words_table)
-    visited.size = compiled(add_root, protocols)(views, tables, visited.keys, visited.table)
-    expand_rows = compiled(expand, protocols)
-    row, level, level_end, transitions = 0, 0, visited.size, 0
-    while row < visited.size and (depth is None or level < depth):
-        stop = min(row + _CHUNK, level_end)
-        row, visited.size, applied, found = expand_rows(
-            records, views, tables, visited.keys, visited.parent, visited.via, visited.table,
-            row, stop, visited.size, alphabet, wanted, met,
-        )  # fmt: skip
-        transitions += applied
-        if found == _DOES_NOT_FIT:
-            _raise_does_not_fit(protocols, settings, layout, visited.schedule_to(row))
-        if found != _NOT_FOUND:
-            shortest = visited.schedule_to(found)
-            _confirm(protocols, settings, wanted, shortest)
-            return Exploration(visited.size, transitions, level, False, shortest, False)
-        if row < stop and not visited.grow():
-            return Exploration(visited.size, transitions, level, False, None, True)
-        if row == level_end:
-            level, level_end = level + 1, visited.size
-        report(SearchProgress(level, visited.size, transitions, visited.size - row))
-    return Exploration(visited.size, transitions, level, row == visited.size, None, False)
+    with Threads(min(jobs or cores(), CHUNKS)) as threads:
+        search = _Search(protocols, settings, wanted, memory, met, threads, symmetric, after)
+        return search.run(depth, report)
+
+
+class _Search:
+    """A search, level by level. `levels` are the rows of each, the last of them the one that is being expanded."""
+
+    def __init__(
+        self, protocols: Sequence[Protocol], settings: Configuration, wanted: int, memory: int, met: np.ndarray,
+        threads: Threads, symmetric: bool, after: bytes,
+    ) -> None:  # fmt: skip
+        self.protocols, self.settings, self.wanted, self.met, self.threads = protocols, settings, wanted, met, threads
+        self.after = after
+        starts = [each.state for each in executions(protocols, settings, after)]
+        symmetric = symmetric and symmetry.is_symmetric(wanted, protocols)
+        self.expansion = Expansion(protocols, starts, symmetric, threads.jobs)
+        self.visited = Visited(self.expansion.halves, memory)
+        self.expansion.put(starts, self.expansion.canonical)
+        self.visited.add(self.expansion.outbox, 1, 1, threads)
+        self.levels = [Level(np.zeros(SHARDS, np.int64), self.visited.sizes.copy())]
+        self.transitions = 0
+
+    def run(self, depth: int | None, report: Callable[[SearchProgress], None]) -> Exploration:
+        """Search to a depth, or to the end."""
+        while (level := self.levels[-1]).size and (depth is None or len(self.levels) <= depth):
+            ended = self._expand_level(level, len(self.levels) == depth, report)
+            if ended is not None:
+                return ended
+            self.levels.append(Level(level.ends, self.visited.sizes.copy()))
+        return self._result(complete=self.levels[-1].size == 0)
+
+    def _expand_level(
+        self, level: Level, is_last: bool, report: Callable[[SearchProgress], None]
+    ) -> Exploration | None:
+        """Expand a level; how the search ended there, None if it goes on. Of the last one nothing is kept."""
+        found_any = False
+        for first in range(0, level.size, WAVE):
+            wave = self._expand_wave(level, first)
+            self.transitions += sum(each.applied for each in wave)
+            for expanded in wave:
+                if expanded.ended == DOES_NOT_FIT:
+                    self._raise_does_not_fit(expanded.row)
+                if expanded.ended == BROKEN:
+                    return self._result(shortest=self._shortest())
+            found_any |= any(each.entries for each in wave)
+            if not is_last:
+                starts = self.expansion.outbox[4][: len(wave)]
+                if not self.visited.has_room_for((starts[:, 1:] - starts[:, :-1]).sum(axis=0), self.threads):
+                    return self._result(memory_exhausted=True)
+                tasks = 1 if len(wave) == 1 else SHARDS // 4
+                self.visited.add(self.expansion.outbox, len(wave), tasks, self.threads)
+            waiting = self.visited.size - int(level.starts.sum()) - first
+            report(SearchProgress(len(self.levels) - 1, self.visited.size, self.transitions, waiting))
+        if is_last and found_any:
+            self.levels.append(level)
+            return self._result()
+        return None
+
+    def _expand_wave(self, level: Level, first: int) -> list[Expanded]:
+        """Expand a wave of a level, by chunks."""
+        rows = min(WAVE, level.size - first)
+        wave: list[Expanded | None] = [None] * -(-rows // CHUNK)  # no wave has more chunks than the outbox
+
+        def work(chunk: int, thread: int) -> None:
+            at = chunk * CHUNK
+            wave[chunk] = self.expansion.expand(
+                self.visited.keys, self.visited.table, level, first + at, min(CHUNK, rows - at),
+                NEW, self.wanted, self.met, chunk, thread,
+            )  # fmt: skip
+
+        self.threads.run(len(wave), work)
+        return [each for each in wave if each is not None]
+
+    def _result(
+        self, *, complete: bool = False, shortest: bytes | None = None, memory_exhausted: bool = False
+    ) -> Exploration:
+        depth = len(self.levels) - 1
+        states, memory = self.visited.size, self.visited.bytes
+        return Exploration(states, self.transitions, depth, complete, shortest, memory_exhausted, memory)
+
+    def _shortest(self) -> bytes:
+        """The least of the shortest schedules that break a wanted property. Raises NotConfirmed."""
+        retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
+        tables = retrace.tables_to(retrace.breaking(self.wanted))
+        shortest = retrace.schedule(tables, executions(self.protocols, self.settings, self.after), self.wanted)
+        _confirm(self.protocols, self.settings, self.wanted, self.after + shortest)
+        return shortest
+
+    def _raise_does_not_fit(self, row: int) -> None:
+        """Find the successor of the state in a row that its key has no room for."""
+        retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
+        here = executions(self.protocols, self.settings, self.after)
+        schedule = self.after + retrace.schedule(retrace.tables_to(np.array([row])), here)
+        for protocol in self.protocols:
+            for event in Execution(protocol, self.settings).alphabet():
+                p = Execution(protocol, self.settings, schedule + bytes([event])).state
+                forget_superseded(p)
+                for names in permutations(range(self.settings.replicas)):
+                    self.expansion.layout.check(renamed(p, names))
+        raise packing.DoesNotFit(f"a state after {schedule_texts(schedule)} does not fit its key")
+
+
+def executions(protocols: Sequence[Protocol], settings: Configuration, after: bytes) -> list[Execution]:
+    """Where a search starts: some protocols side by side, after a schedule."""
+    started = [Execution(each, settings, after) for each in protocols]
+    for each in started:
+        forget_superseded(each.state)
+    return started
 
 
 def most_states(protocol: Protocol, settings: Configuration, memory: int) -> int:
     """How many states a search may keep in that many bytes."""
-    return memory // Visited.bytes_per_state(packing.layout_for([state.initial(protocol, settings)]).words)
+    return int(memory / Visited.bytes_per_state(packing.layout_for([state.initial(protocol, settings)]).halves))
 
 
 def _confirm(protocols: Sequence[Protocol], settings: Configuration, wanted: int, schedule: bytes) -> None:
@@ -138,18 +231,6 @@ def _confirm(protocols: Sequence[Protocol], settings: Configuration, wanted: int
         what = f"breaks {' and '.join(broken)} as well" if broken else f"does not break {properties.names(wanted)}"
         events = ", ".join(schedule_texts(schedule))
         raise NotConfirmed(f"replayed under {protocols[0].name}, what the search found {what}: {events}")
-
-
-def _raise_does_not_fit(
-    protocols: Sequence[Protocol], settings: Configuration, layout: packing.Layout, schedule: bytes
-) -> None:
-    """Find the successor of the state after a schedule that its key has no room for."""
-    for protocol in protocols:
-        for event in Execution(protocol, settings).alphabet():
-            p = Execution(protocol, settings, schedule + bytes([event])).state
-            forget_superseded(p)
-            layout.check(p)
-    raise packing.DoesNotFit(f"a state after {schedule_texts(schedule)} does not fit its key")
 
 
 @dataclass(frozen=True)
@@ -167,140 +248,12 @@ def timed(
     depth: int | None,
     memory: int,
     report: Callable[[SearchProgress], None],
+    *,
+    jobs: int | None,
+    symmetric: bool,
 ) -> Timed:
     """Explore, with the clock started once everything is compiled."""
     explore(protocol, settings, wanted, depth=1)
     started = time.monotonic()
-    exploration = explore(protocol, settings, wanted, depth, memory, report)
+    exploration = explore(protocol, settings, wanted, depth, memory, report, jobs=jobs, symmetric=symmetric)
     return Timed(exploration, time.monotonic() - started)
-
-
-def pack(views, slot, tables, keys, row):  # type: ignore[no-untyped-def]
-    """Write the key of the states in a slot to a row: one part for each protocol. Returns not 0 if one does not fit."""
-    words, bytes_table, words_table = tables
-    protocols = keys.shape[1] // words
-    outside = np.int64(0)
-    for i in range(protocols):
-        for word in range(words):
-            keys[row, i * words + word] = 0
-        at = slot * protocols + i
-        outside |= packing.pack_part(views[0], at * packing.BYTES, bytes_table, words, keys, row, i * words)
-        outside |= packing.pack_part(views[1], at * packing.WORDS, words_table, words, keys, row, i * words)
-    return outside
-
-
-def unpack(keys, row, tables, views, slot):  # type: ignore[no-untyped-def]
-    """Write the states of a row's key into a slot."""
-    words, bytes_table, words_table = tables
-    protocols = keys.shape[1] // words
-    for i in range(protocols):
-        at = slot * protocols + i
-        packing.unpack_part(keys, row, i * words, bytes_table, words, views[0], at * packing.BYTES)
-        packing.unpack_part(keys, row, i * words, words_table, words, views[1], at * packing.WORDS)
-
-
-@kernel
-def add_root(views, tables, keys, table):  # type: ignore[no-untyped-def]
-    """Enter the starting state as row 0."""
-    pack(views, 0, tables, keys, 0)
-    table[find_slot(keys, 0, keys, table)] = 1
-    return 1
-
-
-def copy_states(records, slot):  # type: ignore[no-untyped-def]
-    """Copy the states in slot 0 to another."""
-    for i in range(records.shape[1]):
-        records[slot, i] = records[0, i]
-
-
-def apply(records, slot, event):  # type: ignore[no-untyped-def]
-    """Apply an event to the copies in a slot. False: no protocol enables it, and they are copies still."""
-    applied = False
-    for i in range(records.shape[1]):
-        if step(records[slot, i], event) == APPLIED:
-            applied = True
-            forget_superseded(records[slot, i])
-    return applied
-
-
-def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
-    """Whether a slot breaks any property under a protocol that is to hold, `convergence` aside."""
-    for i in range(1, records.shape[1]):
-        if properties.broken_now(records[slot, i]):
-            return True
-    return False
-
-
-def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
-    """Whether a slot breaks a wanted property, and those that are to hold converge from there."""
-    if properties.broken_now(records[slot, 0]) & wanted == 0 and not (
-        wanted & properties.AT_END and broken_at_end(records, slot, 0) & wanted
-    ):
-        return False
-    for i in range(1, records.shape[1]):
-        if broken_at_end(records, slot, i):
-            return False
-    return True
-
-
-def broken_at_end(records, slot, i):  # type: ignore[no-untyped-def]
-    """What a protocol in a slot breaks if this is the end; judged on a copy in the slot for that."""
-    records[_HEALED, i] = records[slot, i]
-    return properties.broken_at_end(records[_HEALED, i])
-
-
-def successors(records, views, tables, alphabet, met, keys, via):  # type: ignore[no-untyped-def]
-    """Put the states that follow from slot 0 into the slots from _FIRST; returns how many there are.
-
-    Row i of `keys` becomes the key of successor i, and `via[i]` the event that leads there. The second number that is
-    returned is 0 unless one of them does not fit its key.
-    """
-    count, outside = 0, np.int64(0)
-    copy_states(records, _FIRST)
-    for event in alphabet:
-        slot = _FIRST + count
-        if not apply(records, slot, event):
-            continue
-        if met.shape[0]:
-            before = situations.before(records[0, 0], event & 7)
-            met[situations.situation(records[slot, 0], event, before)] = 1
-        outside |= pack(views, slot, tables, keys, count)
-        via[count] = event
-        count += 1
-        copy_states(records, slot + 1)
-    return count, outside
-
-
-@kernel
-def expand(records, views, tables, keys, parent, via, table, row, stop, size, alphabet, wanted, met):  # type: ignore[no-untyped-def]
-    """Add the successors of rows from `row` to `stop`.
-
-    Returns the next row to expand, the number of rows, the events applied, and the first row found broken, -1 for none,
-    or -2 where a successor of the next row does not fit its key. It returns before `stop` where there might not be room
-    for all successors of a row.
-    """
-    next_keys = np.empty((alphabet.shape[0], keys.shape[1]), np.int64)
-    next_via = np.empty(alphabet.shape[0], np.uint8)
-    home = np.empty(alphabet.shape[0], np.int32)
-    applied = 0
-    while row < stop and size + alphabet.shape[0] <= keys.shape[0]:
-        unpack(keys, row, tables, views, 0)
-        count, outside = successors(records, views, tables, alphabet, met, next_keys, next_via)
-        if outside != 0:
-            return row, size, applied, _DOES_NOT_FIT
-        look_at_home(next_keys, count, keys, table, home)
-        for i in range(count):
-            applied += 1
-            if home[i] == VISITED:
-                continue
-            slot = find_slot(next_keys, i, keys, table)
-            if table[slot] == 0 and not breaks_holding(records, _FIRST + i):
-                keys[size] = next_keys[i]
-                parent[size] = row
-                via[size] = next_via[i]
-                size += 1
-                table[slot] = size
-                if breaks(records, _FIRST + i, wanted):
-                    return row, size, applied, size - 1
-        row += 1
-    return row, size, applied, _NOT_FOUND

@@ -4,6 +4,9 @@ A record has room for five replicas, fifteen records and fifteen epochs; a searc
 needs a tenth of that. What the declarations of the fields say decides: constants are left out, fields that nothing can
 read under the constants of a search, and elements beyond its bounds; the others take the bits that their greatest value
 needs. A value that does not fit is noticed as it is packed, for it would make two states one.
+
+What a replica has to itself stands together in a key, in chunks that are the same for every replica: symmetry.py puts
+them in another order. Everything else is a group of its own, and groups fill the words, the largest first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.model import state
-from epochfuzz.model.state import Field, Partition
+from epochfuzz.model import renaming, state
+from epochfuzz.model.state import REPLICA, Field, Holds, Partition
 
 Table = npt.NDArray[np.int64]
 
@@ -25,7 +28,8 @@ INDEX, SHIFT, BITS, LEAST, END = range(5)
 
 BYTES = state.RECORD.itemsize
 WORDS = BYTES // 8
-_KEY_BITS = 63  # of a word: its sign bit stays clear, so that shifts bring no ones along
+_WORD_BITS = 64
+_CHUNK_BITS = 32  # of what a replica has to itself: smaller chunks leave less of a word unused, and take longer
 
 
 class DoesNotFit(Exception):
@@ -46,15 +50,47 @@ class Element:
         """How many bits it takes."""
         return (self.greatest - self.least).bit_length()
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is something that one replica has to itself, and that speaks of no replica."""
+        names_nobody = not isinstance(self.field.holds, Holds) or self.field.holds in renaming.NAMES_NOBODY
+        return self.field.by.count(REPLICA) == 1 and names_nobody
+
+    @property
+    def replicas(self) -> tuple[int, ...]:
+        """The replicas that are in its index."""
+        return tuple(i for i, axis in zip(self.index, self.field.by, strict=True) if axis is REPLICA)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an element is in a key, and in which chunk of its replica's, at which bit; chunk -1 where it has none."""
+
+    element: Element
+    word: int
+    shift: int
+    chunk: int = -1
+    chunk_shift: int = 0
+
 
 @dataclass(frozen=True)
 class Layout:
-    """The elements of a key, how many words it takes, and a table for each size of integer in a record."""
+    """Where the elements of a key are, its words, how many halves of words have any, and a table for each integer.
 
-    elements: tuple[Element, ...]
+    `chunks`: the word and the bit where each chunk of each replica is.
+    """
+
+    places: tuple[Place, ...]
     words: int
+    halves: int
     bytes_table: Table
     words_table: Table
+    chunks: Table
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """The elements of a key."""
+        return tuple(place.element for place in self.places)
 
     def check(self, p: Partition) -> None:
         """Raises DoesNotFit, naming the field, for a state with a value that is out of its bounds."""
@@ -70,21 +106,49 @@ class Layout:
 def layout_for(starts: Sequence[Partition]) -> Layout:
     """The layout for all states that can follow from any of `starts`, which differ in their mechanisms only."""
     elements = tuple(_elements(starts))
-    rows: dict[type, list[tuple[int, int, int, int, int]]] = {np.int8: [], np.int64: []}
-    word, used = 0, 0
-    for element in elements:
-        if used + element.bits > _KEY_BITS:
-            word, used = word + 1, 0
-        rows[element.field.integer].append((word, _index(element), used, element.bits, element.least))
-        used += element.bits
-    return Layout(elements, word + 1, _table(rows[np.int8], word + 1), _table(rows[np.int64], word + 1))
+    replicas = range(starts[0].replicas)
+    local = [[each for each in elements if each.is_local and each.replicas == (r,)] for r in replicas]
+    chunks = _fill([each.bits for each in local[0]], _CHUNK_BITS)
+    sizes = [max((bit + each.bits for each, (i, bit) in zip(local[0], chunks, strict=True) if i == c), default=0)
+             for c in range(1 + max((c for c, _ in chunks), default=-1))]  # fmt: skip
+    rest = [each for each in elements if not each.is_local]
+    filled = _fill([*sizes * len(replicas), *(each.bits for each in rest)], _WORD_BITS)
+    own = np.array(filled[: len(sizes) * len(replicas)], np.int64).reshape(len(replicas), len(sizes), 2)
+    places = [
+        Place(each, int(own[r, chunk, 0]), int(own[r, chunk, 1]) + bit, chunk, bit)
+        for r in replicas
+        for each, (chunk, bit) in zip(local[r], chunks, strict=True)
+    ]
+    places += [Place(each, *filled[own.size // 2 + i]) for i, each in enumerate(rest)]
+    return _layout(places, own)
 
 
-def _table(rows: Sequence[tuple[int, int, int, int, int]], words: int) -> Table:
-    word, *columns = np.array(rows, np.int64).reshape(-1, 5).T
-    table = np.zeros((5, max(len(rows), words)), np.int64)
-    table[:END, : len(rows)] = columns
-    table[END, :words] = np.searchsorted(word, np.arange(words), side="right")
+def _fill(sizes: Sequence[int], room: int) -> list[tuple[int, int]]:
+    """(bin, bit) for each of some sizes: the largest first, each into the first bin that has room for it."""
+    used: list[int] = []
+    places = [(0, 0)] * len(sizes)
+    for i in sorted(range(len(sizes)), key=lambda i: -sizes[i]):
+        size = sizes[i]
+        bin_ = next((b for b, bits in enumerate(used) if bits + size <= room), len(used))
+        used[bin_:] = used[bin_:] or [0]
+        places[i] = bin_, min(used[bin_], room - 1)  # what takes no bits at all may come after the last one
+        used[bin_] += size
+    return places
+
+
+def _layout(places: Sequence[Place], chunks: Table) -> Layout:
+    words = 1 + max(place.word for place in places)
+    in_last = max(place.shift + place.element.bits for place in places if place.word == words - 1)
+    tables = [_table([each for each in places if each.element.field.integer is i], words) for i in (np.int8, np.int64)]
+    return Layout(tuple(places), words, 2 * words - (in_last <= _WORD_BITS // 2), tables[0], tables[1], chunks)
+
+
+def _table(places: Sequence[Place], words: int) -> Table:
+    table = np.zeros((5, max(len(places), words)), np.int64)
+    in_order = sorted(places, key=lambda place: place.word)
+    for i, place in enumerate(in_order):
+        table[:END, i] = index_of(place.element), place.shift, place.element.bits, place.element.least
+    table[END, :words] = np.searchsorted([place.word for place in in_order], np.arange(words), side="right")
     return table
 
 
@@ -96,7 +160,7 @@ def _elements(starts: Sequence[Partition]) -> Iterator[Element]:
             yield from (Element(field, index, *field.bounds(p)) for index in field.indices(p))
 
 
-def _index(element: Element) -> int:
+def index_of(element: Element) -> int:
     """Where an element is in a record, counting integers of its size."""
     fields = state.RECORD.fields
     assert fields is not None
@@ -109,8 +173,8 @@ def _index(element: Element) -> int:
 # half of the time that packing takes. So arrays are flat here, are not sliced, and have unsigned indices.
 
 
-def pack_part(records, start, table, words, keys, row, first):  # type: ignore[no-untyped-def]
-    """Add to the words of the key of a row from `first` the elements of one table; not 0 if one of them does not fit.
+def pack_part(records, start, table, words, key, first):  # type: ignore[no-untyped-def]
+    """Add to the words of a key from `first` the elements of one table; not 0 if one of them does not fit.
 
     `records` are integers of the table's size, the state's own from `start`.
     """
@@ -123,16 +187,16 @@ def pack_part(records, start, table, words, keys, row, first):  # type: ignore[n
             packed += value << table[SHIFT, element]
             outside |= value >> table[BITS, element]
             element += np.uint64(1)
-        keys[np.uint64(row), np.uint64(first + word)] += packed
+        key[np.uint64(first + word)] += packed
     return outside
 
 
-def unpack_part(keys, row, first, table, words, records, start):  # type: ignore[no-untyped-def]
-    """Write the elements of one table, in the key of a row, to where `pack_part` reads them."""
+def unpack_part(key, first, table, words, records, start):  # type: ignore[no-untyped-def]
+    """Write the elements of one table, in the words of a key from `first`, to where `pack_part` reads them."""
     element = np.uint64(0)
     for word in range(words):
-        key, end = keys[np.uint64(row), np.uint64(first + word)], np.uint64(table[END, np.uint64(word)])
+        packed, end = key[np.uint64(first + word)], np.uint64(table[END, np.uint64(word)])
         while element < end:
-            above_least = key >> table[SHIFT, element] & ((np.int64(1) << table[BITS, element]) - np.int64(1))
+            above_least = packed >> table[SHIFT, element] & ((np.int64(1) << table[BITS, element]) - np.int64(1))
             records[np.uint64(start) + np.uint64(table[INDEX, element])] = above_least + table[LEAST, element]
             element += np.uint64(1)

@@ -2,6 +2,7 @@
 
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role
+from epochfuzz.model.properties import BY_NAME
 
 PARTING = "here they part"
 
@@ -11,7 +12,8 @@ LEGEND = (
     " Dashed: neither.",
     "+ appended in this step. \u2713 committed in this step. Crossed out: cut. Octagon with !: a record that was"
     " promised to a client and is not where it belongs.",
-    "Filled square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: answer in flight.",
+    "Filled square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: answer in flight."
+    " Underlined: changed by this step.",
 )
 
 # What a replica does, and since when; a comma goes between where the first part ends with a name.
@@ -55,7 +57,10 @@ def decision(controller: ControllerScene) -> tuple[str, str]:
 
 
 def breaks(run: Run) -> str:
-    """What a run broke and may not, and where: `breaks no-divergence at step 9`; empty where it broke nothing."""
+    """What a run broke and may not, and where: `breaks no-divergence at step 9`; empty where it broke nothing.
+
+    What is judged once the schedule is over is broken after its last step.
+    """
     return f"breaks {_first_broken(run, run.broken)}" if run.broken else ""
 
 
@@ -71,10 +76,12 @@ def verdict(run: Run) -> str:
 
 def no_parting(runs: tuple[Run, ...]) -> str:
     """What there is to say of two runs that look the same at every step."""
-    if any("convergence" in run.first_broken for run in runs):
+    if any(run.ends_broken for run in runs):
         return "They do not part in these steps: convergence is judged after them, once all faults have stopped."
     return "They do not part."
 
 
 def _first_broken(run: Run, properties: list[str]) -> str:
-    return ", ".join(f"{name} at step {run.first_broken[name]}" for name in properties)
+    return ", ".join(
+        f"{name} {'after' if BY_NAME[name].at_end else 'at'} step {run.first_broken[name]}" for name in properties
+    )

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from epochfuzz.harness.views import captions
-from epochfuzz.harness.witness.scenes import Scene, as_sentence
+from epochfuzz.harness.witness.scenes import HEALED, Scene, as_sentence
 from epochfuzz.harness.witness.story import Moment, Story
 
 _CONTROLLER = "Controller"
@@ -45,6 +45,15 @@ def _steps(moments: Sequence[Moment], branch: int, before: Scene) -> Iterator[st
 
 def _step(scene: Scene, before: Scene) -> Iterator[str]:
     """An arrow where something passes between two parties, then what it did."""
+    if scene.event == HEALED:
+        yield _over([each.name for each in scene.replicas], f"{HEALED}: {as_sentence(['. '.join(scene.clauses)])}")
+    else:
+        yield from _event(scene, before)
+    if scene.newly_broken:
+        yield _over([each.name for each in scene.replicas], f"BROKEN: {', '.join(scene.newly_broken)}")
+
+
+def _event(scene: Scene, before: Scene) -> Iterator[str]:
     verb, name = scene.event.split()
     title = f"{scene.number} {scene.event}"
     replica = next(each for each in before.replicas if each.name == name)
@@ -67,8 +76,6 @@ def _step(scene: Scene, before: Scene) -> Iterator[str]:
         yield _over([name], sentences)
     else:
         yield _over([name], text)
-    if scene.newly_broken:
-        yield _over([each.name for each in scene.replicas], f"BROKEN: {', '.join(scene.newly_broken)}")
 
 
 def _over(names: Sequence[str], text: str) -> str:

@@ -14,11 +14,12 @@ from epochfuzz.harness.witness.scenes import Cell, Missing, ReplicaScene, Role, 
 CELL = 48  # pixels from one offset to the next
 _BOX = 40
 _HEIGHT = 30
-_LEFT = 138  # for names and roles
+_LEFT = 146  # for names and roles
 _RIGHT = 34  # for half a mark
 _TOP = 40  # for the controller's view and the offsets
 _ROW = 86
 _BOX_TOP = 24
+_CHANGED = "changed"  # of words: by the step
 
 
 def width(columns: int) -> int:
@@ -56,7 +57,8 @@ def text(parent: ET.Element, x: float, y: float, content: str, classes: str = ""
 
 def _controller(group: ET.Element, scene: Scene) -> None:
     at_epoch, decided = captions.decision(scene.controller)
-    line = text(group, 0, 14, f"{at_epoch}: {decided}")
+    line = text(group, 0, 14, "")
+    _part(line, f"{at_epoch}: {decided}", _CHANGED if scene.controller.changed else "")
     if scene.committed:
         _part(line, ", committed")
     for record in scene.committed:
@@ -81,14 +83,16 @@ def _name(row: ET.Element, replica: ReplicaScene) -> None:
     if replica.role is Role.DOWN:
         _line(row, 4, 48, 22, 30, "cross")
     does, epoch = captions.role_parts(replica)
-    text(row, 32, 36 if epoch else 43, does)
-    text(row, 32, 49, epoch, "bold" if replica.role is Role.ZOMBIE else "faint")
+    changed = f" {_CHANGED}" if replica.role_changed else ""
+    text(row, 32, 36 if epoch else 43, does, changed.strip())
+    text(row, 32, 49, epoch, ("bold" if replica.role is Role.ZOMBIE else "faint") + changed)
     below = 67
     if replica.in_flight:
         ET.SubElement(row, "path", {"d": "M0 63 l7 -5 v3 h7 v4 h-7 v3 z", "class": "arrow"})
-        text(row, 18, below, replica.in_flight)
+        text(row, 18, below, replica.in_flight, _CHANGED if "in_flight" in replica.changed else "")
         below += 12
-    text(row, 0, below, ", ".join(captions.on_disk(replica)), "faint small")
+    changed = "" if replica.changed.isdisjoint(("flushed", "checkpointed")) else f" {_CHANGED}"
+    text(row, 0, below, ", ".join(captions.on_disk(replica)), f"faint small{changed}")
 
 
 def _log(row: ET.Element, replica: ReplicaScene, newly_committed: Sequence[str]) -> None:
@@ -144,12 +148,12 @@ def _marks(row: ET.Element, replica: ReplicaScene) -> None:
     _line(row, x, 17, x, bottom + 3, "watermark")
     moved = captions.moved("HW", replica.previous_high_watermark, replica.high_watermark, "\u2192")
     changed = replica.previous_high_watermark != replica.high_watermark
-    text(row, x, 14, moved, "middle watermarktext" + (" bold" if changed else ""))
+    text(row, x, 14, moved, "middle watermarktext" + (f" {_CHANGED}" if changed else ""))
     x = _between(replica.leo)
     ET.SubElement(row, "path", {"d": f"M{x:g} {bottom + 3:g} l5 9 h-10 z", "class": "end"})
     moved = captions.moved("LEO", replica.previous_leo, replica.leo, "\u2192")
     changed = replica.previous_leo != replica.leo
-    text(row, x, bottom + 23, moved, "middle" + (" bold" if changed else ""))
+    text(row, x, bottom + 23, moved, "middle" + (f" {_CHANGED}" if changed else ""))
 
 
 def _badge(row: ET.Element, x: float, y: float, sign: str, classes: str) -> None:

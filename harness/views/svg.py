@@ -32,9 +32,14 @@ def figure(scene: Scene, columns: int) -> str:
     """One scene as an <svg> element without a style sheet, for a page that has one; it may grow and shrink a little."""
     wide, high = panel.width(columns), panel.height(len(scene.replicas))
     root = _root(wide, high, scene.sentence)
-    root.set("style", f"min-width:{0.85 * wide:.0f}px;max-width:{1.4 * wide:.0f}px")
+    root.set("style", f"min-width:{least_width(columns)}px;max-width:{1.4 * wide:.0f}px")
     root.append(panel.panel(scene, columns))
     return ET.tostring(root, encoding="unicode")
+
+
+def least_width(columns: int) -> int:
+    """To how many pixels a figure may shrink."""
+    return round(0.85 * panel.width(columns))
 
 
 def _root(wide: float, high: float, label: str) -> ET.Element:
@@ -86,7 +91,8 @@ class _Sheet:
         ends = {"x1": str(_MARGIN), "x2": f"{self.width - _MARGIN}", "y1": f"{start + 6:g}", "y2": f"{start + 6:g}"}
         ET.SubElement(self.body, "line", {**ends, "class": "rule"})
         top = self.y + _LEADING
-        panel.text(self.body, _MARGIN, top, f"{moment.number}  {moment.event}", "event")
+        title = f"{moment.number}  {moment.event}" if moment.is_step else moment.event
+        panel.text(self.body, _MARGIN, top, title, "event")
         if moment.parts:
             panel.text(self.body, _MARGIN, top + 20, f"\u25c6 {captions.PARTING}", "banner")
         ends_at = [self._scene(scene, i, moment.shows_both, self.y) for i, scene in enumerate(moment.scenes)]

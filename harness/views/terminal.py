@@ -88,7 +88,8 @@ def _add_step(table: Table, moment: Moment, runs: tuple[Run, ...]) -> None:
     rule, body = _step(moment, runs)
     applied = any(scene.applied for scene in moment.scenes)
     table.add_row(_Line(), _Line(), rule)
-    table.add_row(Text(str(moment.number), ASIDE), Text(moment.event, NAME if applied else ASIDE), body)
+    number = moment.label if moment.is_step else ""
+    table.add_row(Text(number, ASIDE), Text(moment.event, NAME if applied else ASIDE), body)
 
 
 def _step(moment: Moment, runs: tuple[Run, ...]) -> tuple[RenderableType, RenderableType]:
@@ -153,13 +154,13 @@ def _lines(lines: Iterable[Text]) -> Text:
 
 
 def _replica(replica: ReplicaScene) -> Iterator[Text]:
-    yield Text.assemble((replica.name, NAME), " ", captions.role(replica))
+    yield Text.assemble((replica.name, NAME), " ", (captions.role(replica), CHANGED if replica.role_changed else ""))
     yield Text(" ").join(_log(replica)) or Text("(empty)", ASIDE)
     yield Text(" ").join(_figures(replica))
     if on_disk := captions.on_disk(replica):
-        yield Text(" ".join(on_disk))
+        yield Text(" ".join(on_disk), "" if replica.changed.isdisjoint(("flushed", "checkpointed")) else CHANGED)
     if replica.in_flight:
-        yield Text(f"<- {replica.in_flight}")
+        yield Text(f"<- {replica.in_flight}", CHANGED if "in_flight" in replica.changed else "")
 
 
 def _log(replica: ReplicaScene) -> Iterator[Text]:
@@ -196,7 +197,8 @@ def _figure(name: str, previous: int, current: int) -> Text:
 
 
 def _controller(scene: Scene) -> Iterator[Text]:
-    yield from map(Text, captions.decision(scene.controller))
+    style = CHANGED if scene.controller.changed else ""
+    yield from (Text(line, style) for line in captions.decision(scene.controller))
     if scene.committed:
         yield Text(" ").join([Text("committed"), *(_committed(scene, record) for record in scene.committed)])
 

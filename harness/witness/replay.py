@@ -37,13 +37,15 @@ class Run:
     """A schedule as it went under one protocol.
 
     `first_broken` gives, for each property that broke, the number of the event after which it first did; for
-    `convergence`, which is judged once the schedule is over, that is the last event.
+    what is judged at the end, such as `convergence`, that is the last event; it is judged of `healed`, what the
+    partition comes to when all faults stop there.
     """
 
     protocol: Protocol
     settings: Configuration
     start: state.Partition
     steps: tuple[Step, ...]
+    healed: state.Partition
     first_broken: dict[str, int]
     fingerprint: str
 
@@ -54,10 +56,23 @@ class Run:
 
         return narrate(self)
 
+    @cached_property
+    def ending(self) -> "Scene":
+        """What there is to see and to say once the schedule is over and all faults have stopped."""
+        from epochfuzz.harness.witness.scenes import narrate_ending
+
+        return narrate_ending(self)
+
     @property
     def told(self) -> str:
-        """The run in words: a sentence for each step, numbered."""
-        return " ".join(f"({scene.number}) {scene.sentence}" for scene in self.scenes[1:])
+        """The run in words: a sentence for each step, numbered, and one for the end if that is what it breaks."""
+        sentences = [f"({scene.number}) {scene.sentence}" for scene in self.scenes[1:]]
+        return " ".join([*sentences, self.ending.sentence] if self.ends_broken else sentences)
+
+    @property
+    def ends_broken(self) -> bool:
+        """Whether it breaks a property that is judged at the end."""
+        return any(properties.BY_NAME[name].at_end for name in self.first_broken)
 
     @property
     def broken(self) -> list[str]:
@@ -100,6 +115,7 @@ def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration)
         first_broken |= dict.fromkeys(newly_broken, number)
         _note(trace, event_text(event), applied, observe(p), newly_broken)
         steps.append(Step(number, event, applied, p.copy(), newly_broken))
-    for name in properties.names(execution.broken_at_end()):
+    healed, broken_at_end = execution.healed()
+    for name in properties.names(broken_at_end):
         first_broken[name] = len(steps)
-    return Run(protocol, settings, start, tuple(steps), first_broken, trace.hexdigest())
+    return Run(protocol, settings, start, tuple(steps), healed, first_broken, trace.hexdigest())

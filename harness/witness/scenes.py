@@ -7,15 +7,18 @@ from views/captions.py; how a thing looks is the drawing's own business.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from epochfuzz.harness.witness import refusal, sentences
 from epochfuzz.harness.witness.replay import Run, Step
 from epochfuzz.model import controller, log, replication
 from epochfuzz.model.events import REPLICA_NAMES, event_text
 from epochfuzz.model.observation import log_entries, members, replica_name
+from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.state import NONE, Phase, State
 
 START = "start"  # stands for an event in the scene before the first one
+HEALED = "healed"  # and in the one after the last, see narrate_ending
 
 
 class Role(Enum):
@@ -61,7 +64,8 @@ class ReplicaScene:
 
     `missing` holds, on the true leader, every promised record that it lacks; elsewhere, those in whose place, below
     the replica's own high watermark, there is another record. `flushed` and `checkpointed` are None where power loss
-    and asynchronous checkpoints are off, which makes them irrelevant.
+    and asynchronous checkpoints are off, which makes them irrelevant. `changed` names the fields of which nothing else
+    says that the step changed them.
     """
 
     name: str
@@ -78,15 +82,22 @@ class ReplicaScene:
     cut: tuple[Cell, ...]
     missing: tuple[Missing, ...]
     in_flight: str
+    changed: frozenset[str]
+
+    @property
+    def role_changed(self) -> bool:
+        """Whether the step changed what it does, for whom, or in which epoch."""
+        return not self.changed.isdisjoint(("role", "leader", "epoch"))
 
 
 @dataclass(frozen=True)
 class ControllerScene:
-    """The controller's current decision."""
+    """The controller's current decision; `changed` says whether the step made it."""
 
     leader: str | None
     epoch: int
     isr: tuple[str, ...]
+    changed: bool
 
 
 @dataclass(frozen=True)
@@ -128,6 +139,18 @@ def narrate(run: Run) -> tuple[Scene, ...]:
     return tuple(scenes)
 
 
+def narrate_ending(run: Run) -> Scene:
+    """The scene of what `convergence` is judged by: the partition after model/healing.py, and what differs in it."""
+    before = run.steps[-1].state if run.steps else run.start
+    judged = [each for each in PROPERTIES if each.at_end]
+    differing = tuple(text.removeprefix("healed, ") for each in judged for text in each.breaches(run.healed))
+    clauses = ("all faults stop: every replica is up, learns what was decided and fetches until nothing moves",)
+    broken = tuple(each.name for each in judged if each.name in run.first_broken)
+    agreeing = "all logs and high watermarks agree"
+    step = Step(len(run.steps) + 1, 0, True, run.healed, broken)
+    return _scene(before, step, HEALED, (*clauses, *(differing or (agreeing,))))
+
+
 def as_sentence(clauses: Iterable[str]) -> str:
     """Clauses joined, with a capital letter and a full stop."""
     text = "; ".join(clauses)
@@ -153,9 +176,7 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
         event=event,
         applied=step.applied,
         replicas=tuple(_replica(before, p, r) for r in range(p.replicas)),
-        controller=ControllerScene(
-            replica_name(controller.leader(p)), p.controller_epoch, tuple(members(controller.isr(p)))
-        ),
+        controller=ControllerScene(*_decision(p), changed=_decision(p) != _decision(before)),
         committed=_record_names(p.exposed),
         lost=_record_names(sentences.missing(p)),
         newly_committed=_record_names(p.exposed & ~before.exposed),
@@ -164,23 +185,36 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
     )
 
 
+def _decision(p: State) -> tuple[str | None, int, tuple[str, ...]]:
+    return replica_name(controller.leader(p)), p.controller_epoch, tuple(members(controller.isr(p)))
+
+
 def _replica(before: State, p: State, r: int) -> ReplicaScene:
+    earlier, now = _at(before, r), _at(p, r)
     return ReplicaScene(
         name=REPLICA_NAMES[r],
-        role=_role(p, r),
-        leader=replica_name(p.known_leader[r]),
-        epoch=p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
         leo=p.leo[r],
         previous_leo=before.leo[r],
         high_watermark=p.high_watermark[r],
         previous_high_watermark=before.high_watermark[r],
-        flushed=p.flushed[r] if p.power_loss else None,
-        checkpointed=p.checkpointed[r] if p.asynchronous_checkpoint else None,
         log=tuple(_cell(p, r, offset, appended=offset >= before.leo[r]) for offset in range(p.leo[r])),
         cut=tuple(_cell(before, r, offset, appended=False) for offset in range(p.leo[r], before.leo[r])),
         missing=_missing(p, r),
-        in_flight=sentences.in_flight(p, r),
+        changed=frozenset(name for name in now if now[name] != earlier[name]),
+        **now,
     )
+
+
+def _at(p: State, r: int) -> dict[str, Any]:
+    """Those fields of a replica's scene that a state alone gives."""
+    return {
+        "role": _role(p, r),
+        "leader": replica_name(p.known_leader[r]),
+        "epoch": p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
+        "flushed": p.flushed[r] if p.power_loss else None,
+        "checkpointed": p.checkpointed[r] if p.asynchronous_checkpoint else None,
+        "in_flight": sentences.in_flight(p, r),
+    }
 
 
 def _role(p: State, r: int) -> Role:

@@ -1,4 +1,4 @@
-"""A story: one or two runs of a schedule side by side, step by step, and the step at which two of them part.
+"""A story: runs of a schedule side by side, step by step, and the step at which they part.
 
 Every drawing that shows a whole schedule is made from a story: the terminal's, the SVG, the report's and the sequence
 diagram. What each step looked like is a scene (scenes.py).
@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from epochfuzz.harness.witness.replay import Run, Step
-from epochfuzz.harness.witness.scenes import Scene, as_sentence
+from epochfuzz.harness.witness.scenes import HEALED, Scene, as_sentence
 from epochfuzz.model.observation import observe
 
 
@@ -30,12 +30,25 @@ class Parting:
 
 @dataclass(frozen=True)
 class Moment:
-    """One step of a story: its scene under each protocol, or the only one there is to see if all look the same."""
+    """One step of a story: its scene under each protocol, or the only one there is to see if all look the same.
+
+    Where a property that is judged at the end is broken, the last moment is no step, but the partition healed.
+    """
 
     number: int
     event: str
     scenes: tuple[Scene, ...]
     parts: bool  # the first step at which the protocols look different
+
+    @property
+    def is_step(self) -> bool:
+        """Whether an event of the schedule led here."""
+        return self.event != HEALED
+
+    @property
+    def label(self) -> str:
+        """What it goes by: the number of its step, or that this is the end."""
+        return str(self.number) if self.is_step else self.event
 
     @property
     def shows_both(self) -> bool:
@@ -45,7 +58,10 @@ class Moment:
 
 @dataclass(frozen=True)
 class Story:
-    """One run, or two of the same schedule. `parting` is None where there is one run, or where two never part."""
+    """Runs of one schedule. `parting` is of the first and another one, None where all look as the first does.
+
+    A drawing shows one or two of them.
+    """
 
     runs: tuple[Run, ...]
     opening: Scene
@@ -59,18 +75,21 @@ class Story:
         return max((max(r.leo, r.previous_leo) for scene in scenes for r in scene.replicas), default=0)
 
 
-def story_of(run: Run, beside: Run | None = None) -> Story:
-    """The story of a run, beside another run of the same schedule if there is one."""
-    opening, *scenes = run.scenes
-    if beside is None:
-        moments = tuple(Moment(scene.number, scene.event, (scene,), False) for scene in scenes)
-        return Story((run,), opening, moments, None)
-    parts_at = parting(run, beside)
-    moments = tuple(
-        Moment(a.number, a.event, (a,) if a == b else (a, b), parts_at is not None and a.number == parts_at.number)
-        for a, b in zip(scenes, beside.scenes[1:], strict=True)
-    )
-    return Story((run, beside), opening, moments, parts_at)
+def story_of(run: Run, *beside: Run) -> Story:
+    """The story of a run, beside other runs of the same schedule if there are any."""
+    runs = (run, *beside)
+    partings = filter(None, (parting(run, other) for other in beside))
+    parts_at = min(partings, key=lambda each: each.number, default=None)
+    steps = [*zip(*(each.scenes[1:] for each in runs), strict=True)]
+    if any(each.ends_broken for each in runs):
+        steps.append(tuple(each.ending for each in runs))
+    return Story(runs, run.scenes[0], tuple(_moment(scenes, parts_at) for scenes in steps), parts_at)
+
+
+def _moment(scenes: tuple[Scene, ...], parts_at: Parting | None) -> Moment:
+    first, *others = scenes
+    shown = scenes if any(other != first for other in others) else (first,)
+    return Moment(first.number, first.event, shown, parts_at is not None and first.number == parts_at.number)
 
 
 def most_contrasting(runs: Sequence[Run]) -> tuple[Run, ...]:

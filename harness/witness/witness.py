@@ -24,5 +24,5 @@ class Witness:
 
     def story(self, protocol: Protocol, property_: str) -> Story:
         """How a protocol breaks a property, beside the first of the others that keeps it, if any does."""
-        others = (run for run in self.runs.values() if property_ not in run.first_broken)
-        return story_of(self.runs[protocol.name], next(others, None))
+        others = [run for run in self.runs.values() if property_ not in run.first_broken]
+        return story_of(self.runs[protocol.name], *others[:1])

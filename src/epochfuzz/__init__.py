@@ -1,5 +1,74 @@
 """Property-based fuzz testing of Kafka-style replication.
 
+What a test suite needs is here, by `from epochfuzz import ...`; docs/python.md shows it in use. Each is imported when
+it is first asked for, so that `import epochfuzz` costs nothing.
+
 The packages are links to the folders of the same names at the top of the repository, so that what is imported is
 called `epochfuzz.model`, and nothing is called `model`, whatever the project in which epochfuzz is installed has.
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.conform.machine import NonConformance, conformance_test
+    from epochfuzz.harness.conform.subject import CommandSubject, Subject
+    from epochfuzz.harness.conform.wire import Config, Observation
+    from epochfuzz.harness.testing import NoSuchSchedule, minimal, run_schedule
+    from epochfuzz.harness.witness.replay import Run
+    from epochfuzz.model.configuration import Configuration
+    from epochfuzz.strategies.failures import PropertyBroken
+    from epochfuzz.strategies.machine import ReplicationMachine, replication_machine
+
+    __version__: str
+
+__all__ = [
+    "CommandSubject",
+    "Config",
+    "Configuration",
+    "NoSuchSchedule",
+    "NonConformance",
+    "Observation",
+    "PropertyBroken",
+    "ReplicationMachine",
+    "Run",
+    "Subject",
+    "__version__",
+    "conformance_test",
+    "minimal",
+    "replication_machine",
+    "run_schedule",
+]
+
+_HOMES = {
+    "CommandSubject": "harness.conform.subject",
+    "Config": "harness.conform.wire",
+    "Configuration": "model.configuration",
+    "NoSuchSchedule": "harness.testing",
+    "NonConformance": "harness.conform.machine",
+    "Observation": "harness.conform.wire",
+    "PropertyBroken": "strategies.failures",
+    "ReplicationMachine": "strategies.machine",
+    "Run": "harness.witness.replay",
+    "Subject": "harness.conform.subject",
+    "conformance_test": "harness.conform.machine",
+    "minimal": "harness.testing",
+    "replication_machine": "strategies.machine",
+    "run_schedule": "harness.testing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is."""
+    if name == "__version__":
+        from epochfuzz.harness.version import epochfuzz_version
+
+        return epochfuzz_version()
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,11 +1,13 @@
 """The report in a real browser: it steps by key and click, fits a phone, prints whole, and loads nothing."""
 
-import shutil
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
@@ -13,24 +15,20 @@ from epochfuzz.harness.views.report import from_cases, html
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 CASES = [CORPUS / "documents" / "m1-loss.yaml", CORPUS / "history" / "kafka-6880-zombie-replica.yaml"]
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip("no Chromium is installed; sudo apt-get install chromium")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path)
-        yield launched
-        launched.close()
+ENVIRONMENT = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     file = tmp_path_factory.mktemp("report") / "report.html"
     file.write_text(html.render(from_cases.page([judge(case) for case in load_corpus(CASES)])), encoding="utf-8")
+    return file.as_uri()
+
+
+@pytest.fixture(scope="module")
+def corpus_report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("corpus") / "report.html"
+    file.write_text(html.render(from_cases.page([judge(case) for case in load_corpus([CORPUS])])), encoding="utf-8")
     return file.as_uri()
 
 
@@ -100,13 +98,25 @@ def test_a_link_to_a_step_shows_that_step(page: Page, report: str) -> None:
     assert shown(page) == ["16 notify B"]
 
 
-def test_every_command_can_be_copied(page: Page, report: str) -> None:
+def test_a_command_that_is_copied_works_as_it_is_pasted(page: Page, report: str, tmp_path: Path) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(report)
     page.locator("#m1-loss .copy").first.click()
     page.locator("#m1-loss .copy", has_text="Copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == f"epochfuzz replay {CASES[0]} --protocol hw --protocol kip-101 --trace"
+    ended = subprocess.run(["sh", "-c", copied], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert "They part at step 12, notify B." in ended.stdout
+
+
+@pytest.mark.parametrize("width", [360, 390, 1400])
+def test_every_protocol_of_a_whole_corpus_is_in_reach(page: Page, corpus_report: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(corpus_report)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    beyond = "cells => cells.filter(cell => cell.getBoundingClientRect().right > innerWidth).length"
+    assert page.locator("table td").evaluate_all(beyond) == 0
+    assert page.locator("#properties tr", has_text="no-committed-loss").locator("td").count() > 12
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])

@@ -1,12 +1,23 @@
-"""The wheel: it claims one name, and works in a project whose own packages are called as epochfuzz's folders are."""
+"""The wheel: it claims one name, works in a project whose own packages are called as epochfuzz's folders are, and needs
+no more than it says.
+"""
 
+import importlib.metadata
+import os
+import re
+import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
+
+from tests.distributions import distributions_needed, project_table
+from tests.documents.pages import blocks, named
 
 ROOT = Path(__file__).parents[2]
 OWN_PACKAGES = ("model", "harness", "strategies")
@@ -43,10 +54,21 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def run(*words: object, python: object = sys.executable, **options: object) -> str:
-    ended = subprocess.run([str(python), *map(str, words)], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return str(ended.stdout)
+def ended(*words: object, python: object = sys.executable, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """How a Python ended, for which nothing is installed but what is installed."""
+    command = [str(python), *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, env=clean_environment())
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment without what leads Python elsewhere than to what is installed."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
+def run(*words: object, python: object = sys.executable, cwd: Path = ROOT) -> str:
+    result = ended(*words, python=python, cwd=cwd)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +78,22 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run("-m", "venv", "--without-pip", environment)
     (packages,) = environment.glob("lib/python*/site-packages")
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    run("-m", "pip", "install", "--quiet", "--no-deps", "--target", packages, wheel)
+    return environment / "bin" / "python"
+
+
+@pytest.fixture(scope="module")
+def bare_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python that has the wheel and what it depends on, without any extra: as `pip install epochfuzz` gives it."""
+    environment = tmp_path_factory.mktemp("bare")
+    run("-m", "venv", "--without-pip", environment)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    for name in distributions_needed(project_table()["dependencies"]):
+        files = importlib.metadata.files(name) or []
+        for top in {file.parts[0] for file in files} - {"..", "__pycache__"}:
+            place = packages / top
+            if not place.exists():
+                place.symlink_to(Path(str(importlib.metadata.distribution(name).locate_file(top))))
     run("-m", "pip", "install", "--quiet", "--no-deps", "--target", packages, wheel)
     return environment / "bin" / "python"
 
@@ -100,6 +138,78 @@ def test_commands_and_modules_are_found_where_only_the_wheel_is(python: Path, pr
     assert "site-packages" in run(
         "-c", "import epochfuzz.model.step as s; print(s.__file__)", python=python, cwd=project
     )
+
+
+def test_cases_and_machines_run_in_pytest_without_any_extra_in_under_30_seconds(
+    bare_python: Path, project: Path
+) -> None:
+    started = time.monotonic()
+    assert "4 passed" in run("-m", "pytest", "-q", python=bare_python, cwd=project)
+    assert time.monotonic() - started < 30
+    lacking = "from epochfuzz.harness.extras import *; [require(extra) for extra in EXTRAS]"
+    with pytest.raises(AssertionError, match="MissingExtra"):
+        run("-c", lacking, python=bare_python, cwd=project)
+
+
+def test_what_needs_no_extra_runs_without_any(bare_python: Path, project: Path) -> None:
+    for words in (
+        "fuzz --protocol hw --schedules 100 --seed 7",
+        "replay corpus --trace",
+        "report corpus --out cases.html",
+        "shrink corpus/shortest-loss.yaml --protocol hw",
+        "explore --protocol kip-320 --records 1 --epochs 1",
+        "explain releases",
+        "--version",
+    ):
+        run("-m", "epochfuzz", *words.split(), python=bare_python, cwd=project)
+
+
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [
+        ("campaign run --out tonight", "spark"),
+        ("campaign resume tonight", "spark"),
+        ("campaign report tonight", "spark"),
+        ("conform --campaign tonight -- true", "spark"),
+        ("bench --quick", "spark"),
+        ("fuzz --report walk.html", "report"),
+    ],
+)
+def test_a_missing_extra_is_named_with_the_command_that_installs_it(
+    bare_python: Path, project: Path, words: str, extra: str
+) -> None:
+    result = ended("-m", "epochfuzz", *words.split(), python=bare_python, cwd=project)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.endswith(f"not installed: pip install 'epochfuzz[{extra}]'\n")
+    assert result.stderr.count("\n") == 1
+    assert not (project / "tonight").exists()
+
+
+def test_the_workflow_of_the_install_page_runs_as_written(wheel: Path, bare_python: Path, project: Path) -> None:
+    (page,) = (block for block in blocks(named("install.md"), "yaml") if block.notes["file"].startswith(".github/"))
+    workflow = yaml.safe_load(page.text)
+    assert set(workflow[True]) == {"push", "pull_request", "schedule"}  # YAML takes `on` for true
+    (project / "wheels").mkdir()
+    shutil.copy(wheel, project / "wheels")
+    run("-m", "ensurepip", "--default-pip", python=bare_python)
+    script = bare_python.with_name("pytest")
+    script.write_text(f"#!{bare_python}\nimport sys, pytest\nsys.exit(pytest.main())\n", encoding="utf-8")
+    script.chmod(0o755)
+    environment = clean_environment() | {
+        "PATH": f"{bare_python.parent}{os.pathsep}{os.environ['PATH']}",
+        # What pip would get from the index is there already, and what takes ten minutes is to take seconds.
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_DEPS": "1",
+        "PIP_FORCE_REINSTALL": "1",
+        "CI": "true",
+    }
+    for step in workflow["jobs"]["epochfuzz"]["steps"]:
+        if "run" in step:
+            command = ["bash", "-e", "-c", step["run"].replace("--for 10m", "--for 5s")]
+            result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=project, env=environment)
+            assert result.returncode == 0, f"{step}\n{result.stdout}{result.stderr}"
+        else:
+            assert re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"])
 
 
 def test_editors_and_type_checkers_find_what_is_installed_from_the_repository() -> None:

@@ -336,3 +336,33 @@ def test_one_case_in_an_empty_directory_is_all_that_pytest_needs(tmp_path: Path)
     (tmp_path / M1_LOSS.name).write_bytes(M1_LOSS.read_bytes())
     result = run_elsewhere(tmp_path)
     assert f"{len(load_case(M1_LOSS).protocols)} passed" in result.stdout, result.stdout + result.stderr
+
+
+# The project's defaults.
+
+
+def test_a_case_that_names_no_protocol_runs_under_those_of_the_project(pytester: pytest.Pytester) -> None:
+    write(pytester, "pyproject.toml", '[tool.epochfuzz]\nprotocols = ["kip-320", "kip-101"]\n[tool.pytest]\n')
+    write(pytester, "silent.yaml", "schema: 1\nid: silent\nwhy: because\nevents: [produce A]\n")
+    write(pytester, "shortest-loss.yaml", SHORTEST_LOSS)
+    result = run(pytester, "-v")
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines_random(["*::silent[[]kip-320] *", "*::silent[[]kip-101] *", "*::shortest-loss[[]hw] *"])
+
+
+def test_the_project_is_that_of_the_rootdir_wherever_pytest_is_called(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "pyproject.toml").write_text('[tool.epochfuzz]\nprotocols = ["hw"]\n[tool.pytest]\n')
+    (tmp_path / "project" / "test_machine.py").write_text(
+        "from epochfuzz import replication_machine\n"
+        "def test_machine(): assert [each.name for each in replication_machine().protocols] == ['hw']\n"
+    )
+    result = run_elsewhere(tmp_path, "project")
+    assert "1 passed" in result.stdout, result.stdout + result.stderr
+
+
+def test_a_mistake_in_the_projects_table_is_an_error_of_usage(pytester: pytest.Pytester) -> None:
+    path = write(pytester, "pyproject.toml", '[tool.epochfuzz]\nprotocols = ["kip-330"]\n[tool.pytest]\n')
+    result = run(pytester)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {path}: tool.epochfuzz.protocols: unknown protocol 'kip-330'; *'kip-320'?"])

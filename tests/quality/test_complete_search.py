@@ -87,7 +87,7 @@ def test_a_search_to_a_depth_says_what_it_covered():
 
 
 def test_a_search_without_memory_says_how_far_it_came():
-    result = explore(parse_protocol("kip-320"), Configuration(**BOUNDS), LOSS, memory=20 << 20)
+    result = explore(parse_protocol("kip-320"), Configuration(**BOUNDS), LOSS, memory=4 << 20)
     assert result.memory_exhausted
     assert not result.complete
     assert 5 < result.depth < 40

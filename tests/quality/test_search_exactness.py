@@ -1,6 +1,7 @@
 """A complete search visits every state once, and no other: its counts are known, and come out without its keys too."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.controller import forget_superseded
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import GENERATIONS, Protocol, parse_protocol
+from epochfuzz.model.renaming import renamed
 from epochfuzz.model.state import VARIABLES, Field, Partition
 
 LOSS = properties.named("no-committed-loss").bit
@@ -50,7 +52,8 @@ def named(protocol: str, holding: Sequence[str], settings: dict[str, Any]) -> st
 def test_a_complete_search_has_exactly_the_states_and_transitions_that_there_are(
     protocol: str, holding: Sequence[str], settings: dict[str, Any], counts: tuple[int, int, int]
 ) -> None:
-    found = explore(parse_protocol(protocol), Configuration(**settings), 0, holding=list(map(parse_protocol, holding)))
+    held = list(map(parse_protocol, holding))
+    found = explore(parse_protocol(protocol), Configuration(**settings), 0, holding=held, symmetric=False)
     assert found.complete
     assert (found.states, found.transitions, found.depth) == counts
 
@@ -64,10 +67,17 @@ def whole(p: Partition) -> tuple[Any, ...]:
     )
 
 
-def without_keys(protocol: Protocol, settings: Configuration, wanted: int) -> tuple[int, int, int, int | None]:
+def any_of_its_class(p: Partition) -> tuple[Any, ...]:
+    """The least of all states that differ from one in the names of replicas only."""
+    return min(whole(renamed(p, names)) for names in permutations(range(p.replicas)))
+
+
+def without_keys(
+    protocol: Protocol, settings: Configuration, wanted: int, kept: Callable[[Partition], tuple[Any, ...]] = whole
+) -> tuple[int, int, int, int | None]:
     """What a search finds that keeps states whole, in a set: states, transitions, levels, and the shortest length."""
     start = Execution(protocol, settings)
-    visited, level, transitions, depth = {whole(start.state)}, [start], 0, 0
+    visited, level, transitions, depth = {kept(start.state)}, [start], 0, 0
     while level:
         next_level = []
         for execution in level:
@@ -77,8 +87,8 @@ def without_keys(protocol: Protocol, settings: Configuration, wanted: int) -> tu
                     continue
                 forget_superseded(after.state)
                 transitions += 1
-                if whole(after.state) not in visited:
-                    visited.add(whole(after.state))
+                if kept(after.state) not in visited:
+                    visited.add(kept(after.state))
                     if wanted and after.breaks(wanted):
                         return len(visited), transitions, depth, depth + 1
                     next_level.append(after)
@@ -98,8 +108,20 @@ def without_keys(protocol: Protocol, settings: Configuration, wanted: int) -> tu
 )
 @pytest.mark.parametrize("protocol", GENERATIONS)
 def test_a_search_that_keeps_states_whole_finds_the_same(protocol: str, settings: Configuration) -> None:
-    found = explore(GENERATIONS[protocol], settings, 0)
+    found = explore(GENERATIONS[protocol], settings, 0, symmetric=False)
     assert without_keys(GENERATIONS[protocol], settings, 0) == (found.states, found.transitions, found.depth, None)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "settings"),
+    [("hw", Configuration(records=1, epochs=1)), ("kip-320", Configuration(records=2, epochs=1))],
+)
+def test_a_search_with_symmetry_finds_one_state_for_each_class_of_renamed_ones(
+    protocol: str, settings: Configuration
+) -> None:
+    found = explore(GENERATIONS[protocol], settings, 0)
+    classes, *_, depth, _ = without_keys(GENERATIONS[protocol], settings, 0, any_of_its_class)
+    assert (found.states, found.depth) == (classes, depth)
 
 
 @pytest.mark.parametrize("property_", ["isr-complete", "no-committed-loss"])

@@ -8,11 +8,14 @@ from epochfuzz.harness.bench import detection, results
 from epochfuzz.harness.bench.detection import Detection, Hunt
 from epochfuzz.harness.bench.minimal import Reproduced
 from epochfuzz.harness.bench.processes import ColdStart, SparkEfficiency
+from epochfuzz.harness.bench.searching import Searched
 from epochfuzz.harness.bench.spread import Spread, percentile_95
 from epochfuzz.harness.bench.throughput import SUBJECTS, Speed
 from epochfuzz.harness.commands.bench import bench
 from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.harness.defects import DEFECTS
+from epochfuzz.harness.search.explore import Exploration
+from epochfuzz.model.configuration import Configuration
 
 EASY, HARD = DEFECTS[:2]
 
@@ -28,10 +31,20 @@ def made(**changes):
         "detections": [taken(EASY, "swarm", 1, 2, 3), taken(HARD, "swarm", 10, 900, 20),
                        taken(EASY, "uniform", 1, 1, 1), taken(HARD, "uniform", None, None, 7)],
         "reproduced": [Reproduced(EASY, 30, 1, 1, True, False, 0.75)],
-        "cold_start": ColdStart(40.0, Spread.of([2.0])),
+        "cold_start": ColdStart(4.5, 40.0, Spread.of([2.0])),
+        "searches": [Searched(Configuration(), True, Exploration(200, 900, 5, True, None, False, 5000),
+                              Spread.of([1e6]), Spread.of([1.9e6]), Spread.of([1.8, 1.9, 2.0]))],
         "spark": SparkEfficiency(2, 1000, Spread.of([1e7]), Spread.of([9e6]), Spread.of([0.9])),
     }  # fmt: skip
     return results.Results(results.QUICK, {"processor": "a machine", "Python": "3"}, **(subject | changes))
+
+
+def test_the_table_of_searches_has_one_core_beside_all():
+    line = results.search_table(made()).splitlines()[2]
+    assert line == (
+        "| 2 replicas, 15 records, 14 epoch changes | yes | 200 | 25 | 1.00 million | 1.90 million"
+        " | 1.90 times (1.80 to 2.00) |"
+    )
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, 1), (20, 19), (100, 95)])

@@ -151,6 +151,17 @@ def test_explore_proves_within_bounds():
     assert (found["complete"], found["broken"], found["length"], found["shortest"]) == (True, False, None, None)
 
 
+def test_explore_comes_to_the_same_with_any_number_of_jobs_and_without_symmetry():
+    words = ["explore", "--protocol", "hw", "--records", "1", "--epochs", "1"]
+    found = [result(*words, *more) for more in (["--jobs", "1"], ["--jobs", "3"], ["--no-symmetry"])]
+    assert [each["length"] for each in found] == [9, 9, 9]
+    for each in found:
+        del each["transitions_per_second"]
+    assert found[0] == found[1]
+    assert found[0]["shortest"] == found[2]["shortest"]
+    assert found[0]["states"] < found[2]["states"]
+
+
 def test_explore_says_when_memory_ended_it():
     found = result("explore", "--protocol", "kip-320", "--replicas", "3", "--memory", "0.1", exit_code=4)
     assert (found["complete"], found["broken"]) == (False, False)
@@ -282,3 +293,10 @@ def test_a_file_that_is_no_case_does_not_keep_the_others_from_being_replayed(tmp
     assert ended.returncode == 2
     assert "m1-loss" in ended.stdout
     assert f"{tmp_path}/zzz.yaml:1" in ended.stderr.replace("\n", "")
+
+
+def test_a_case_is_read_from_standard_input_and_not_rewritten_there():
+    case = (DOCUMENTS / "m1-loss.yaml").read_text()
+    assert "m1-loss" in epochfuzz("replay", "-", input=case).stdout
+    assert "-:1: the case has no 'id'" in epochfuzz("replay", "-", input="schema: 1\n").stderr
+    assert "standard input (-) is none" in complaint("replay", "-", "--rewrite")

@@ -46,22 +46,57 @@ def test_commands_are_listed_in_the_order_in_which_people_meet_them():
     assert places == sorted(places)
 
 
+def completions(words):
+    """What a shell offers for the last of some words."""
+    *_, current = words.split(" ")
+    environment = {
+        "_EPOCHFUZZ_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - bool(current)),
+    }
+    printed = CliRunner().invoke(app, [], prog_name="epochfuzz", env=environment).output
+    return list(filter(None, printed.splitlines()))
+
+
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
         ("epochfuzz re", ["replay", "report"]),
         ("epochfuzz fuzz --protocol kip", ["kip-101", "kip-279", "kip-320"]),
+        ("epochfuzz fuzz --protocol kafka-2.0", ["kafka-2.0.0", "kafka-2.0.1"]),
+        ("epochfuzz fuzz -p hw:fenc", ["hw:fencing=none", "hw:fencing=epoch"]),
+        ("epochfuzz fuzz -p hw:fencing=none,fenc", []),
+        ("epochfuzz fuzz -p hw:fencing=none,registration=", [
+            "hw:fencing=none,registration=resume", "hw:fencing=none,registration=fenced",
+        ]),
         ("epochfuzz explore --property no-c", ["no-committed-loss"]),
+        ("epochfuzz shrink --property conv", ["convergence"]),
+        ("epochfuzz explain conv", ["convergence"]),
+        ("epochfuzz explain IS", ["ISR shrank", "ISR grew", "ISR"]),
+        ("epochfuzz explain high watermark w", ["went back"]),
+        ("epochfuzz explain fencing=", ["fencing=none", "fencing=epoch"]),
+        ("epochfuzz explain rele", ["releases"]),
+        ("epochfuzz conform --judge p", ["promises"]),
     ],
-)
+)  # fmt: skip
 def test_a_shell_completes_names(words, completed):
-    environment = {
-        "_EPOCHFUZZ_COMPLETE": "complete_bash",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split()) - 1),
-    }
-    result = CliRunner().invoke(app, [], prog_name="epochfuzz", env=environment)
-    assert result.output.split() == completed
+    assert completions(words) == completed
+
+
+PROTOCOLS = {"--protocol", "--breaks", "--holds", "--ablate"}
+OPTIONS = [
+    (path, option)
+    for path, command in COMMANDS.items()
+    for parameter in command.params
+    for option in PROTOCOLS.intersection(parameter.opts)
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "option"), OPTIONS, ids=lambda part: part if isinstance(part, str) else " ".join(part)
+)
+def test_wherever_a_protocol_is_named_a_shell_completes_it(path, option):
+    assert completions(" ".join(("epochfuzz", *path, option, "kafka-2.6"))) == ["kafka-2.6.0", "kafka-2.6.1"]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import VERBS, event_text
 from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, choice_texts, parse_protocol
+from epochfuzz.model.replication import presumes_leadership
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +39,7 @@ NAMES = {
     "release": list(RELEASES),
     "event": list(VERBS),
     "goal": list(goals.NAMES),
+    "word": ["LEO", "HW", "ISR", "acks", "epoch", "zombie", "committed", "known", "minimal"],
 }
 
 each_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.name) for entry in ENTRIES])
@@ -129,6 +131,38 @@ def test_the_example_of_a_goal_meets_it_with_its_last_event_and_needs_every_even
     assert run(entry.example).steps[-1].state.goals & goal
     for events in leaving_one_out(entry.example.events):
         assert not any(step.state.goals & goal for step in run(entry.example, events=events).steps)
+
+
+# What the example of a word shows in the end. Those of the others are shortest schedules.
+SHOWN = {
+    "LEO": lambda p: p.leo[0] == 1,
+    "HW": lambda p: p.high_watermark[0] == 1,
+    "ISR": lambda p: p.high_watermark[0] == 1 and is_power_of_two(p.isr[0]),
+    "acks": lambda p: p.leo[0] == 1 and p.high_watermark[0] == 0,
+    "epoch": lambda p: p.controller_epoch == 1,
+    "zombie": lambda p: p.controller_epoch == 1 and presumes_leadership(p, 0),
+    "committed": lambda p: p.high_watermark[0] == 1,
+}
+
+
+def is_power_of_two(number: int) -> bool:
+    return number & (number - 1) == 0
+
+
+@of_kind("word")
+def test_the_example_of_a_word_shows_it_with_its_last_event_and_needs_every_event(entry: Entry) -> None:
+    if entry.example.breaks is None:
+        is_shown = SHOWN[entry.name]
+        assert is_shown(run(entry.example).steps[-1].state)
+        for events in filter(None, leaving_one_out(entry.example.events)):
+            assert not is_shown(run(entry.example, events=events).steps[-1].state)
+
+
+@pytest.mark.parametrize(
+    ("said", "name"), [("leo", "LEO"), ("high watermark", "HW"), ("hw", "hw"), ("isr", "ISR"), ("certified", "minimal")]
+)
+def test_a_word_has_other_names_too_but_for_those_of_something_else(said: str, name: str) -> None:
+    assert find(said).name == name
 
 
 SEARCHED = list(dict.fromkeys(entry.example for entry in ENTRIES if entry.example.breaks is not None))
@@ -251,7 +285,7 @@ def test_the_list_is_there_for_programs_too(app: typer.Typer) -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("no-comitted-loss", "did you mean 'no-committed-loss' or 'no-acked-loss'?"),
+        ("no-comitted-loss", "did you mean 'no-committed-loss' or 'no-acked-loss' or 'committed'?"),
         ("epoch_start", "did you mean 'isr_expansion=epoch_start'?"),
         ("isr shrank", "did you mean 'ISR shrank' or 'shrink'?"),
         ("xyzzy", "`epochfuzz explain` lists all there are"),

@@ -138,6 +138,30 @@ def test_a_trace_in_tla_has_a_state_for_the_start_and_one_for_each_event():
     assert "    \\* 9 notify B: B becomes leader of epoch 1; m0 is lost: it was readable on A at offset 0, and" in lines
 
 
+def test_words_that_a_step_changed_are_marked():
+    scenes = narrate(run("produce A, fetch B, receive B, elect B"))
+    figures = [[*ET.fromstring(svg.figure(scene, 1)).iter()] for scene in scenes]
+    changed = [[each.text for each in figure if "changed" in each.get("class", "").split()] for figure in figures]
+    assert changed == [
+        [],
+        ["LEO 0\u21921"],
+        ["m0, HW 0"],
+        ["LEO 0\u21921"],
+        ["controller at e1: B leads, ISR A,B", "leads", "e0 (zombie)"],
+    ]
+
+
+def test_drawings_end_with_the_healed_state_where_convergence_is_broken():
+    schedule = "produce A, elect B, notify B, produce B, elect A, catch_up A, produce A"
+    story = story_of(run(schedule, "kip-101"), run(schedule))
+    said = texts(ET.fromstring(svg.drawing(story, "unequal")))
+    assert "healed" in said
+    assert "\u2716 BROKEN: convergence" in said
+    kip_101 = mermaid.sequence_diagram(story).partition("else under hw")[0]
+    assert "note over A,B: healed: All faults stop" in kip_101
+    assert kip_101.splitlines()[-2].strip() == "note over A,B: BROKEN: convergence"
+
+
 @settings(max_examples=40, deadline=None)
 @given(ANY_SCHEDULE, st.sampled_from(sorted(GENERATIONS)))
 def test_whatever_happens_every_drawing_is_valid(schedule, protocol):

@@ -10,6 +10,7 @@ from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.search.estimate import Discovery, Estimate
 from epochfuzz.harness.views.report import from_cases, html
 from epochfuzz.harness.views.report.page import BROKEN, HELD, KNOWN, Cell, CoverageSection
+from epochfuzz.model.events import parse_schedule
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 M1_LOSS = load_case(DOCUMENTS / "m1-loss.yaml")
@@ -38,15 +39,15 @@ def cell(rows, row: str, column: int) -> Cell:
 def test_the_table_says_where_each_protocol_breaks_each_property():
     page = page_of(M1_LOSS)
     assert page.protocols == ("hw", "kip-101", "kip-279", "kip-320")
-    assert cell(page.properties, "no-committed-loss", 0) == Cell(KNOWN, "at step 16", "m1-loss")
+    assert cell(page.properties, "no-committed-loss", 0) == Cell(KNOWN, "at step 16, as expected", "m1-loss")
     assert cell(page.properties, "no-committed-loss", 1) == Cell(HELD, "held")
     assert page.summary == "1 case, all as expected"
 
 
 def test_of_several_cases_the_table_counts_those_that_break_a_property_and_links_the_one_that_does_so_first():
     page = page_of(M1_LOSS, load_case(DOCUMENTS / "residual-loss.yaml"))
-    assert cell(page.properties, "no-committed-loss", 0) == Cell(KNOWN, "in 2 of 2", "residual-loss")
-    assert cell(page.cases, "m1-loss", 0) == Cell(KNOWN, "broken at step 16", "m1-loss")
+    assert cell(page.properties, "no-committed-loss", 0) == Cell(KNOWN, "in 2 of 2, as expected", "residual-loss")
+    assert cell(page.cases, "m1-loss", 0) == Cell(KNOWN, "broken at step 16, as expected", "m1-loss")
 
 
 def test_a_case_that_is_not_as_expected_stands_out_and_says_why():
@@ -57,12 +58,33 @@ def test_a_case_that_is_not_as_expected_stands_out_and_says_why():
     assert page.exhibits[0].notes[0].startswith("Not as expected under hw: nothing was expected to break, but")
 
 
+def test_what_broke_as_expected_is_marked_so_and_is_no_alarm():
+    text = html.render(page_of(M1_LOSS))
+    assert "no-acked-loss at step 16, isr-complete at step 12 (as expected)" in words(text)
+    assert '<li class="broken">' not in text
+    unexpected = html.render(page_of(replace(M1_LOSS, expect={"hw": Expectation(())}, states=())))
+    assert '<li class="broken">' in unexpected
+    assert "as expected)" not in words(unexpected)
+
+
+def test_the_legend_comes_before_what_it_explains():
+    text = html.render(page_of(M1_LOSS))
+    assert text.index('class="legend"') < text.index('class="timeline"')
+
+
 def test_every_step_says_what_it_did_under_both_protocols():
     said = words(html.render(page_of(M1_LOSS)))
     assert "They part at step 12, notify B." in said
     assert "B cuts m1: its high watermark was 1, although m1 was committed on A" in said
     assert "BROKEN: no-committed-loss, no-acked-loss" in said
     assert "epochfuzz replay" in said
+
+
+def test_a_case_that_does_not_converge_ends_with_the_healed_state():
+    events = parse_schedule(["produce A", "elect B", "notify B", "produce B", "elect A", "catch_up A", "produce A"])
+    unequal = replace(M1_LOSS, events=events, expect={"kip-101": Expectation(("convergence",))}, states=())
+    said = words(html.render(page_of(unequal)))
+    assert "until nothing moves; at offset 0 A has m0 and B has m1. \u2716 BROKEN: convergence" in said
 
 
 def test_what_a_case_says_is_text_and_never_markup():

@@ -1,17 +1,18 @@
 """The rules of the repository that a reviewer would otherwise have to remember."""
 
 import ast
-import importlib.metadata
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from epochfuzz.harness.extras import EXTRAS
+from tests.distributions import distributions_needed, project_table, required_by_extras
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,23 +48,6 @@ def imported_packages(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
     return {".".join(name.split(".")[: 2 if name.startswith("epochfuzz.") else 1]) for name in names}
-
-
-def distributions_needed(requirements: list[str]) -> set[str]:
-    """The distributions that requirements need in this environment, directly or not."""
-    waiting = [Requirement(text) for text in requirements]
-    seen = set()
-    while waiting:
-        requirement = waiting.pop()
-        for extra in {"", *requirement.extras}:
-            if (requirement.name, extra) in seen:
-                continue
-            seen.add((requirement.name, extra))
-            for text in importlib.metadata.requires(requirement.name) or []:
-                inner = Requirement(text)
-                if inner.marker is None or inner.marker.evaluate({"extra": extra}):
-                    waiting.append(inner)
-    return {canonicalize_name(name) for name, _ in seen}
 
 
 @pytest.mark.parametrize(
@@ -110,10 +94,22 @@ def test_constraints_hold_names_and_versions_only() -> None:
 
 
 def test_constraints_pin_every_distribution_that_is_installed_and_no_other() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = distributions_needed(project["dependencies"] + project["optional-dependencies"]["development"])
+    project = project_table()
+    extras = required_by_extras(*project["optional-dependencies"])
+    needed = distributions_needed([*project["dependencies"], *extras])
     pins = PIN.findall((ROOT / "constraints.txt").read_text(encoding="utf-8"))
     assert {canonicalize_name(name) for name in pins} == needed | {"pip", "setuptools"}
+
+
+def test_what_is_told_of_an_extra_is_what_pip_installs_for_it() -> None:
+    declared = project_table()["optional-dependencies"]
+    modules = {extra: {Requirement(text).name for text in declared[extra]} for extra in EXTRAS}
+    assert {extra: set(names) for extra, (_, names) in EXTRAS.items()} == modules
+
+
+def test_the_environment_for_development_has_every_extra() -> None:
+    requirements = map(Requirement, project_table()["optional-dependencies"]["development"])
+    assert [each.extras for each in requirements if each.name == "epochfuzz"] == [set(EXTRAS)]
 
 
 def test_no_tracked_file_names_a_path_of_the_machine_it_was_written_on() -> None:

@@ -18,6 +18,8 @@ SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, ele
 COMMITTED = "produce A, fetch B, receive B, fetch B, receive B"
 DIVERGENCE = f"{COMMITTED}, expire B, notify A, produce A, crash A, elect B, catch_up B, produce B"
 
+UNEQUAL = "produce A, elect B, notify B, produce B, elect A, catch_up A, produce A"
+
 
 def run(schedule: str, protocol: str = "hw", **configuration: object) -> Run:
     return replay(parse_schedule(schedule.split(", ")), parse_protocol(protocol), Configuration(**configuration))
@@ -88,10 +90,22 @@ def test_protocols_that_never_part_say_so():
 
 
 def test_protocols_that_part_only_once_faults_have_stopped_say_so():
-    schedule = "produce A, elect B, notify B, produce B, elect A, catch_up A, produce A"
-    lines = printed(side_by_side(run(schedule, "kip-101"), run(schedule)))
-    assert lines[0] == "kip-101 breaks convergence at step 7"
+    lines = printed(side_by_side(run(UNEQUAL, "kip-101"), run(UNEQUAL)))
+    assert lines[0] == "kip-101 breaks convergence after step 7"
     assert "They do not part in these steps: convergence is judged after them" in lines[2]
+
+
+def test_what_does_not_converge_is_drawn_healed_with_what_differs():
+    lines = printed(timeline(run(UNEQUAL, "kip-101")))
+    start = next(i for i, line in enumerate(lines) if line.startswith("  healed"))
+    ending = lines[start : start + 6]
+    assert "e1[m1] !m0 e2+[m2]" in ending[1]
+    assert "until nothing moves; at offset 0 A has m0 and B has m1." in words(ending)
+    assert ending[-1].strip() == "BROKEN: convergence"
+
+
+def test_a_run_that_converges_ends_with_its_last_step():
+    assert [line for line in printed(timeline(run(UNEQUAL))) if "healed" in line] == []
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,14 @@ import shlex
 from collections.abc import Sequence
 
 from epochfuzz.harness.cases.case import dump_case
+from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Exhibit, Page, Row
 from epochfuzz.harness.witness.story import most_contrasting, story_of
 from epochfuzz.model.properties import NAMES
+
+_REMARK = "as expected"
 
 
 def page(judged_cases: Sequence[JudgedCase]) -> Page:
@@ -42,8 +45,9 @@ def _property_cell(name: str, judged_cases: Sequence[JudgedCase], protocol: str)
     shortest = min(broken, key=lambda each: each.verdicts[protocol].run.first_broken[name])
     at = shortest.verdicts[protocol].run.first_broken[name]
     text = f"at step {at}" if len(judged_cases) == 1 else f"in {len(broken)} of {len(asked)}"
-    expected = all(each.as_expected for each in broken)
-    return Cell(KNOWN if expected else BROKEN, text, shortest.case.id)
+    if all(each.as_expected for each in broken):
+        return Cell(KNOWN, f"{text}, {_REMARK}", shortest.case.id)
+    return Cell(BROKEN, f"{text}, NOT as expected", shortest.case.id)
 
 
 def _case(judged: JudgedCase, protocols: Sequence[str]) -> Row:
@@ -58,7 +62,7 @@ def _case_cell(judged: JudgedCase, verdict: Verdict | None) -> Cell:
     text = f"broken at step {run.at}" if run.broken else "loss is permitted" if run.permitted else "held"
     if verdict.complaints:
         return Cell(BROKEN, f"{text}: NOT as expected", judged.case.id)
-    return Cell(KNOWN if run.broken else HELD, text, judged.case.id)
+    return Cell(KNOWN, f"{text}, {_REMARK}", judged.case.id) if run.broken else Cell(HELD, text, judged.case.id)
 
 
 def _exhibit(judged: JudgedCase) -> Exhibit:
@@ -74,9 +78,10 @@ def _exhibit(judged: JudgedCase) -> Exhibit:
         id=case.id,
         title=case.id,
         kind=BROKEN if complaints else HELD,
+        remark="" if complaints else _REMARK,
         notes=(*complaints, case.why),
         story=story,
-        command=shlex.join(["epochfuzz", "replay", str(case.path), *names, "--trace"]),
+        command=shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *names, "--trace"]),
         case=dump_case(case),
         file=f"{case.id}.yaml",
     )

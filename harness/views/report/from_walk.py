@@ -1,8 +1,10 @@
 """The report of a walk, in one process or on Spark: what it met, and a reproducer for everything it broke."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 from epochfuzz.harness.cases.case import dump_case
+from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.found_case import case_for
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.search import estimate, goals
@@ -13,6 +15,8 @@ from epochfuzz.harness.witness.scenes import as_sentence
 from epochfuzz.model import goals as model_goals
 from epochfuzz.model import properties
 from epochfuzz.model.protocols import Protocol
+
+_REMARK = "known"
 
 
 def page(
@@ -75,7 +79,7 @@ def _property_cell(finding: Finding | None, exhibit: str | None) -> Cell:
         return Cell(HELD, "not broken")
     proof = "minimal" if finding.reproducer.certified_minimal else "not proven minimal"
     text = f"{len(finding.reproducer.schedule)} events, {proof}, seen {finding.seen:,} times"
-    return Cell(BROKEN if finding.known_flaw is None else KNOWN, text, exhibit)
+    return Cell(BROKEN, text, exhibit) if finding.known_flaw is None else Cell(KNOWN, f"{text}, {_REMARK}", exhibit)
 
 
 def _goals(walker: Engine, walked: Walked) -> list[Row]:
@@ -99,15 +103,18 @@ def _exhibit(same: Sequence[Finding], walker: Engine) -> Exhibit:
     """The exhibit of the findings that have one reproducer."""
     first = same[0]
     case = case_for(first, walker.seed, "A walk")
-    names = " and ".join(finding.property for finding in same)
+    story = first.witness.story(first.protocol, first.property)
+    names = [word for run in story.runs for word in ("--protocol", run.protocol.name)]
+    broken = " and ".join(finding.property for finding in same)
     flaws = dict.fromkeys(finding.known_flaw for finding in same if finding.known_flaw)
     return Exhibit(
         id=_id(first),
-        title=f"{first.protocol.name} breaks {names} in {len(first.witness.schedule)} events",
+        title=f"{first.protocol.name} breaks {broken} in {len(first.witness.schedule)} events",
         kind=BROKEN if any(finding.known_flaw is None for finding in same) else KNOWN,
+        remark="" if any(finding.known_flaw is None for finding in same) else _REMARK,
         notes=(as_sentence([summary.proof(first)]), *(f"Known: {flaw}." for flaw in flaws)),
-        story=first.witness.story(first.protocol, first.property),
-        command=f"epochfuzz replay {case.id}.yaml --trace",
+        story=story,
+        command=shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *names, "--trace"]),
         case=dump_case(case),
         file=f"{case.id}.yaml",
     )

@@ -8,10 +8,8 @@ import math
 import re
 from collections.abc import Sequence
 
-import pygal
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from pygal.style import Style
 
 from epochfuzz.harness.search.estimate import CONFIDENCE, Discovery
 from epochfuzz.harness.views import captions, svg
@@ -23,8 +21,14 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # pygal's, with the date
 
 def render(page: Page) -> str:
     """The text of the HTML file."""
+    return environment().get_template("report.html").render(page=page)
+
+
+def environment(*packages: str) -> Environment:
+    """The templates of the report, and those of packages that show what it does in other pages."""
+    loaders = [PackageLoader(package) for package in (*packages, "epochfuzz.harness.views.report")]
     environment = Environment(
-        loader=PackageLoader("epochfuzz.harness.views.report"),
+        loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -33,7 +37,7 @@ def render(page: Page) -> str:
     environment.globals |= {"captions": captions, "figure": _figure, "plot": _plot, "style": Markup(svg.style())}
     environment.globals["confidence"] = CONFIDENCE
     environment.filters |= {"odds": _odds, "breakable": _breakable}
-    return environment.get_template("report.html").render(page=page)
+    return environment
 
 
 def _figure(scene: Scene, columns: int) -> Markup:
@@ -51,6 +55,9 @@ def _breakable(protocol: str) -> Markup:
 
 def _plot(curve: Sequence[Discovery]) -> Markup:
     """The discovery curve, over schedules on a logarithmic scale."""
+    import pygal  # an extra: the report of a case is drawn without it
+    from pygal.style import Style
+
     style = Style(
         foreground="var(--ink)",
         foreground_strong="var(--ink)",

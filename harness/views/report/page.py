@@ -35,11 +35,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A schedule to step through. `case` is the text of its case file, `file` its name; `command` replays it."""
+    """A schedule to step through, and what is to be said of runs that break something as they should: `remark`.
+
+    `case` is the text of its case file, which is read by `command` from standard input; `file` is what to save it as.
+    """
 
     id: str
     title: str
     kind: str
+    remark: str
     notes: tuple[str, ...]
     story: Story
     command: str

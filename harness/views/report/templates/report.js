@@ -27,7 +27,9 @@ class Timeline {
     this.steps.forEach((step, i) => step.classList.toggle("shown", i === this.number));
     this.marks.forEach((mark, i) => (i === this.number)
       ? mark.setAttribute("aria-current", "step") : mark.removeAttribute("aria-current"));
-    this.output.textContent = `step ${this.number} of ${this.steps.length - 1}`;
+    const ends = this.steps.at(-1).dataset.end; // the last one may show what comes after the schedule
+    const last = this.steps.length - (ends ? 2 : 1);
+    this.output.textContent = this.number > last ? `${ends}, after step ${last}` : `step ${this.number} of ${last}`;
     for (const where of ["first", "back"]) this.buttons[where].disabled = this.number === 0;
     for (const where of ["forward", "last"]) this.buttons[where].disabled = this.number === this.steps.length - 1;
   }

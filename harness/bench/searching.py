@@ -1,0 +1,68 @@
+"""Searching: states and transitions per second of complete search, on one core and on all, with symmetry and without.
+
+Threads are timed on the wall, so this means something only on a machine that does nothing else; the four take turns,
+and a ratio is that of one round.
+"""
+
+import time
+from dataclasses import dataclass
+
+from epochfuzz.harness.bench.spread import Spread
+from epochfuzz.harness.search.explore import Exploration, explore
+from epochfuzz.harness.search.threads import cores
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import GENERATIONS
+
+PROTOCOL = GENERATIONS["kip-320"]
+SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, records=1, epochs=2))
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A search with symmetry or without: its states, transitions and bytes, and states per second on one core and all.
+
+    `ratio` is how much faster it was on all cores.
+    """
+
+    settings: Configuration
+    symmetric: bool
+    found: Exploration
+    one_core: Spread
+    all_cores: Spread
+    ratio: Spread
+
+    @property
+    def bytes_per_state(self) -> float:
+        """What a state took, with its part of the tables."""
+        return self.found.memory / self.found.states
+
+
+def measure(rounds: int) -> list[Searched]:
+    """Every search in every round, after one round that is not counted."""
+    measured = [(settings, symmetric) for settings in SEARCHED for symmetric in (False, True)]
+    seconds: dict[tuple[Configuration, bool, int], list[float]] = {}
+    found: dict[tuple[Configuration, bool], Exploration] = {}
+    for number in range(rounds + 1):
+        for settings, symmetric in measured:
+            for jobs in (1, cores()):
+                started = time.monotonic()
+                found[settings, symmetric] = explore(PROTOCOL, settings, 0, jobs=jobs, symmetric=symmetric)
+                if number:
+                    seconds.setdefault((settings, symmetric, jobs), []).append(time.monotonic() - started)
+    return [
+        _searched(
+            settings, symmetric, found[settings, symmetric], *(seconds[settings, symmetric, n] for n in (1, cores()))
+        )
+        for settings, symmetric in measured
+    ]
+
+
+def _searched(
+    settings: Configuration, symmetric: bool, found: Exploration, alone: list[float], together: list[float]
+) -> Searched:
+    return Searched(
+        settings, symmetric, found,
+        Spread.of([found.states / each for each in alone]),
+        Spread.of([found.states / each for each in together]),
+        Spread.of([one / other for one, other in zip(alone, together, strict=True)]),
+    )  # fmt: skip

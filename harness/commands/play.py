@@ -1,0 +1,93 @@
+"""`epochfuzz play`: a schedule tried out in a browser."""
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from epochfuzz.harness.cases.case import Case, load_case
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.cases import mistakes_as_bad_input
+from epochfuzz.harness.commands.drawing import refuse_too_long
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import GENERATIONS
+
+DEFAULT_PORT = 8320
+
+
+@options.configured()
+def play(
+    *,
+    settings: Configuration,
+    case: Annotated[Path | None, typer.Argument(help="A case file to start from, if any.")] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--protocol",
+            "-p",
+            autocompletion=lambda: list(GENERATIONS),
+            help="A protocol to see; repeat it for several. By default those of the case, or all generations.",
+        ),
+    ] = None,
+    directory: Annotated[Path, typer.Option("--out", help="The directory in which cases are saved.")] = Path(),
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="The port of the page; 0 for any that is free.")
+    ] = DEFAULT_PORT,
+    json: options.Json = False,
+) -> int:
+    """Try a schedule out in a browser: click an event, and see what it does to every protocol, side by side.
+
+    The page is served to this machine alone, and needs no network. It says why the other events cannot happen, goes
+    back, branches, swaps protocols and configuration, searches for the shortest way to a broken property, and saves a
+    case. Its address says where you are: reload it, keep it, pass it on. Ctrl-C ends it.
+
+    Examples:
+
+    - `epochfuzz play`
+    - `epochfuzz play corpus/documents/m1-loss.yaml`
+    - `epochfuzz play --protocol kafka-2.6.1 --protocol kip-320 --replicas 3 --min-insync-replicas 2`
+    - `epochfuzz play lost.yaml --protocol kip-320 --protocol kip-320:fencing=none --out corpus/found --port 0`
+    """
+    if case is not None and settings != Configuration():
+        raise BadInput("the configuration is that of the case: change it on the page, or leave the case out")
+    if not directory.is_dir():
+        raise BadInput(f"{directory}: there is no such directory to save cases in: make it first")
+    opened = None if case is None else _opened(case)
+    named = protocol or (list(opened.protocols) if opened is not None else [])
+
+    from epochfuzz.harness.play.position import MOST_PROTOCOLS, Position
+    from epochfuzz.harness.play.server import HOST, Application, listen
+
+    protocols = tuple(options.parse_protocols(named or list(GENERATIONS)))
+    if len(protocols) > MOST_PROTOCOLS:
+        raise BadInput(f"{len(protocols)} protocols are too many to see side by side; the most is {MOST_PROTOCOLS}")
+    start = Position(protocols, settings)
+    if opened is not None:
+        start = Position(protocols, opened.settings, opened.events, len(opened.events), case=opened.id)
+    application = Application(start, directory.resolve())
+    try:
+        server = listen(application, port)
+    except OSError as error:
+        raise BadInput(
+            f"--port: {port} cannot be had ({os.strerror(error.errno or 0)}): name another, or 0 for any that is free"
+        ) from None
+    address = f"http://{HOST}:{server.port}/"
+    with contextlib.suppress(KeyboardInterrupt):
+        console(json).print(f"play at {address} (Ctrl-C ends it)", markup=False, soft_wrap=True)
+        if json:
+            print_json({"address": address, "protocols": [each.name for each in protocols]})
+            sys.stdout.flush()
+        server.serve_forever()
+    application.searches.cancel()
+    return Exit.AS_EXPECTED
+
+
+def _opened(file: Path) -> Case:
+    with mistakes_as_bad_input():
+        opened = load_case(file)
+    refuse_too_long(opened)
+    return opened

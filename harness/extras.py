@@ -1,0 +1,28 @@
+"""Extras: what pip installs only where it is asked for, and how to ask for it.
+
+Without any there are cases and state machines in pytest, walks, searches, replays and drawings.
+"""
+
+import importlib.util
+from typing import Final
+
+# What each extra of pyproject.toml is for, and the modules that come with it.
+EXTRAS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "spark": ("this runs on Spark", ("pandas", "pyarrow", "pyspark", "scipy")),
+    "report": ("the report of a run has plots and estimates", ("pygal", "scipy")),
+}
+
+
+class MissingExtra(Exception):
+    """An extra is not installed; the message says for what it is needed, and which command installs it."""
+
+
+def require(extra: str) -> None:
+    """Raises MissingExtra unless all that an extra brings is installed."""
+    purpose, modules = EXTRAS[extra]
+    missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    if missing:
+        raise MissingExtra(
+            f"{purpose}, and {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed:"
+            f" pip install 'epochfuzz[{extra}]'"
+        )

@@ -1,0 +1,158 @@
+"""Ahead: complete search from a position for the nearest broken property, in the background, within a stated budget."""
+
+import threading
+import time
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from epochfuzz.harness.play.board import broken_by
+from epochfuzz.harness.play.position import Position
+from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.model import properties
+from epochfuzz.model.events import schedule_texts
+from epochfuzz.model.protocols import Protocol
+
+MEMORY = 1 << 30  # bytes
+BUDGETS = (10, 30, 120)  # seconds
+ANY = "any property"
+
+
+class CannotSearch(ValueError):
+    """A question without an answer; the message says why."""
+
+
+class _Cancelled(Exception):
+    """Somebody does not want to know any more."""
+
+
+@dataclass
+class Search:
+    """One search: what is asked, and how far it has come. `answer` is empty as long as it goes on."""
+
+    position: Position
+    protocol: Protocol
+    property: str
+    seconds: int
+    answer: str = ""
+    found: bytes | None = None
+    _doing: str = "compiling the model, half a minute the first time"
+    _cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def cancel(self) -> None:
+        """Have it end soon."""
+        self._cancelled.set()
+
+    def plain(self) -> dict[str, Any]:
+        """This as plain data. What was found comes with the address at which one can step through it."""
+        return {
+            "doing": self._doing,
+            "answer": self.answer,
+            "events": None if self.found is None else schedule_texts(self.found),
+            "address": None if self.found is None else self._address(self.found),
+        }
+
+    def _address(self, found: bytes) -> str:
+        return f"/?{self.position.going(*found).at(self.position.step).query()}"
+
+    def run(self) -> None:
+        """Search, and have the answer ready at the end, whatever the end is."""
+        from epochfuzz.harness.search.deadline import TimeUp
+        from epochfuzz.harness.search.packing import DoesNotFit
+
+        try:
+            self.answer = self._searched()
+        except _Cancelled:
+            self.answer = f"Cancelled. Until then: {self._doing}."
+        except TimeUp:
+            self.answer = f"Not found in {self.seconds} seconds: {self._doing}. A longer budget may find a longer way."
+        except (DoesNotFit, MemoryError) as error:
+            self.answer = f"The search had to end: {error}."
+        except Exception as error:  # of a thread, nobody else would hear of it
+            self.answer = f"The search failed, which is a bug in epochfuzz: {type(error).__name__}: {error}"
+
+    def _searched(self) -> str:
+        from epochfuzz.harness.search.deadline import Deadline
+        from epochfuzz.harness.search.explore import SearchProgress, explore
+
+        already = broken_by(self.position, self.protocol, self.position.settings)
+        wanted = _wanted(self.property, self.protocol, self.position, already)
+        here = self.position.here
+        explore(self.protocol, self.position.settings, wanted, depth=1, memory=MEMORY, after=here)  # compiles
+        started = time.monotonic()
+
+        def report(progress: SearchProgress) -> None:
+            elapsed = time.monotonic() - started
+            self._doing = (
+                f"no way of up to {_events(progress.depth)}, {progress.states:,} states seen in {elapsed:.1f} s"
+            )
+            if self._cancelled.is_set():
+                raise _Cancelled
+
+        watched = Deadline(self.seconds).watching(report)
+        result = explore(self.protocol, self.position.settings, wanted, memory=MEMORY, report=watched, after=here)
+        seen = f"{result.states:,} states seen in {time.monotonic() - started:.1f} s"
+        if result.shortest is not None:
+            self.found = result.shortest
+            return f"{self._broken(result.shortest, already)} No way is shorter: {seen}."
+        if result.complete:
+            breaks = "breaks nothing more" if self.property == ANY else f"does not break {self.property}"
+            held = f"Whatever happens from here, {self.protocol.name} {breaks}"
+            return f"{held} within the bounds of the configuration: every state was visited, {seen}."
+        return f"Memory ended the search: no way of up to {_events(result.depth)}, {seen}."
+
+    def _broken(self, found: bytes, already: dict[str, int]) -> str:
+        there = broken_by(self.position.going(*found), self.protocol, self.position.settings)
+        names = [name for name in properties.NAMES if name in there and name not in already]
+        asked = names if self.property == ANY else [self.property]
+        flaw = known_flaw(self.protocol, self.position.settings, asked[0])
+        expected = f"Known: {flaw}." if flaw else "It should hold: this is news."
+        return f"After {_events(len(found))} more, {self.protocol.name} breaks {' and '.join(asked)}. {expected}"
+
+
+class Searches:
+    """The searches of a server: one at a time, for each may take the memory that it states."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self._latest: tuple[int, Search] | None = None
+        self._lock = threading.Lock()
+
+    def start(self, search: Search) -> int:
+        """Start a search, and give it a number; the one before is cancelled. Raises CannotSearch."""
+        already = broken_by(search.position, search.protocol, search.position.settings)
+        _wanted(search.property, search.protocol, search.position, already)
+        with self._lock:
+            self.cancel()
+            self._latest = (next(self._numbers), search)
+            threading.Thread(target=search.run, daemon=True).start()
+            return self._latest[0]
+
+    def numbered(self, number: int) -> Search | None:
+        """The search of a number, while there is no later one."""
+        return self._latest[1] if self._latest and self._latest[0] == number else None
+
+    def cancel(self) -> None:
+        """Cancel what is running."""
+        if self._latest:
+            self._latest[1].cancel()
+
+
+def _wanted(name: str, protocol: Protocol, position: Position, already: dict[str, int]) -> int:
+    """The set of properties to look for. Raises CannotSearch."""
+    permitted = properties.permitted(position.settings)
+    if name != ANY:
+        wanted = properties.named(name).bit
+        if name in already:
+            raise CannotSearch(f"{protocol.name} breaks {name} already, by step {already[name]}: go back before that")
+        if name in permitted:
+            raise CannotSearch(f"{name} is not promised with acks={position.settings.acks}: ask for another property")
+        return wanted
+    remaining = [each for each in properties.NAMES if each not in already and each not in permitted]
+    if not remaining:
+        raise CannotSearch(f"{protocol.name} has nothing left to break: go back")
+    return properties.set_of(remaining)
+
+
+def _events(number: int) -> str:
+    return "1 event" if number == 1 else f"{number} events"

@@ -1,0 +1,221 @@
+"""A board: all that there is to see at a position, and where a click leads from there."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from epochfuzz.harness.play.position import Position
+from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.harness.witness import refusal
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.witness.scenes import Scene
+from epochfuzz.harness.witness.story import Moment, Story, story_of
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import REPLICA_NAMES, event_text, replica_of, schedule_texts
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.refusals import APPLIED
+from epochfuzz.model.state import Partition
+from epochfuzz.model.step import step
+
+_KEPT = 512  # runs
+
+# A click adds an event under every protocol, and going back and forth adds none.
+replayed = lru_cache(_KEPT)(replay)
+
+
+@dataclass(frozen=True)
+class Pane:
+    """What a step looks like under some protocols, which all look the same."""
+
+    protocols: tuple[str, ...]
+    scene: Scene
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A step on the track, and the position there."""
+
+    moment: Moment | None  # None for the start
+    position: Position
+
+    @property
+    def label(self) -> str:
+        """The number of the step."""
+        return self.moment.label if self.moment else "0"
+
+    @property
+    def event(self) -> str:
+        """What happens there."""
+        return self.moment.event if self.moment else "start"
+
+    @property
+    def broken(self) -> bool:
+        """Whether any protocol breaks a property there."""
+        return self.moment is not None and any(scene.newly_broken for scene in self.moment.scenes)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing happens there, under any protocol."""
+        return self.moment is not None and not any(scene.applied for scene in self.moment.scenes)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An event that can happen here, under which protocols it can and under which not, and the position after it."""
+
+    event: str
+    under: tuple[str, ...]
+    not_under: tuple[str, ...]
+    position: Position
+    is_next: bool  # in the schedule as it is
+
+    @property
+    def id(self) -> str:
+        """As an element of the page is called, which keeps the focus where it is."""
+        return self.event.replace(" ", "-")
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Events that cannot happen here for the same reason, by protocols."""
+
+    events: tuple[str, ...]
+    reasons: tuple[tuple[tuple[str, ...], str], ...]
+    everywhere: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the whole schedule does to a protocol; `flaws` has why what broke was to be expected, None if it was not."""
+
+    run: Run
+    flaws: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A way that was left: what it does after what it shares with the one taken."""
+
+    shared: int
+    events: tuple[str, ...]
+    position: Position
+    forgotten: Position
+
+
+class Board:
+    """What there is to see at a position."""
+
+    def __init__(self, position: Position) -> None:
+        self._asked = position
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """The schedule under each protocol."""
+        return tuple(replayed(self._asked.events, each, self._asked.settings) for each in self._asked.protocols)
+
+    @cached_property
+    def story(self) -> Story:
+        """The same as every drawing shows it."""
+        return story_of(*self.runs)
+
+    @cached_property
+    def position(self) -> Position:
+        """Where this is; one step beyond the schedule only if there is something to see."""
+        return self._asked.at(min(self._asked.step, len(self.story.moments)))
+
+    @property
+    def last(self) -> int:
+        """The last step that there is to see."""
+        return len(self.story.moments)
+
+    @cached_property
+    def track(self) -> tuple[Mark, ...]:
+        """The start, and each step."""
+        marks = [Mark(moment, self.position.at(moment.number)) for moment in self.story.moments]
+        return (Mark(None, self.position.at(0)), *marks)
+
+    @property
+    def current(self) -> Mark:
+        """Where on the track this is."""
+        return self.track[self.position.step]
+
+    @cached_property
+    def panes(self) -> tuple[Pane, ...]:
+        """What the step looks like: each look once, with the protocols that have it."""
+        looks: list[tuple[Scene, list[str]]] = []
+        for run in self.runs:
+            scene = (*run.scenes, run.ending)[self.position.step]
+            alike = next((names for shown, names in looks if shown == scene), None)
+            if alike is None:
+                looks.append((scene, [run.protocol.name]))
+            else:
+                alike.append(run.protocol.name)
+        return tuple(Pane(tuple(names), scene) for scene, names in looks)
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What the schedule comes to under each protocol."""
+        return tuple(
+            Verdict(run, tuple((name, known_flaw(run.protocol, run.settings, name)) for name in run.broken))
+            for run in self.runs
+        )
+
+    @cached_property
+    def choices(self) -> dict[str, tuple[Choice, ...]]:
+        """The events that can happen here, by replica."""
+        position, settings = self.position, self.position.settings
+        here = position.on_schedule
+        following = position.events[position.step : position.step + 1]
+        chosen: dict[str, list[Choice]] = {name: [] for name in REPLICA_NAMES[: settings.replicas]}
+        for event in settings.alphabet():
+            enabled = tuple(name for name, p in self._states if step(p.copy(), event) == APPLIED)
+            if enabled:
+                others = tuple(name for name, _ in self._states if name not in enabled)
+                choice = Choice(event_text(event), enabled, others, here.going(event), bytes([event]) == following)
+                chosen[REPLICA_NAMES[replica_of(event)]].append(choice)
+        return {name: tuple(choices) for name, choices in chosen.items()}
+
+    @cached_property
+    def refused(self) -> tuple[Refused, ...]:
+        """The events that cannot happen here under some protocol, and why."""
+        by_reason: dict[tuple[tuple[tuple[str, ...], str], ...], list[str]] = {}
+        for event in self.position.settings.alphabet():
+            whys: dict[str, list[str]] = {}
+            for name, p in self._states:
+                if why := refusal.why_not(p, event):
+                    whys.setdefault(why, []).append(name)
+            if whys:
+                reasons = tuple((tuple(names), why) for why, names in whys.items())
+                by_reason.setdefault(reasons, []).append(event_text(event))
+        everyone = tuple(name for name, _ in self._states)
+        return tuple(
+            Refused(tuple(events), reasons, [names for names, _ in reasons] == [everyone])
+            for reasons, events in by_reason.items()
+        )
+
+    @cached_property
+    def branches(self) -> tuple[Branch, ...]:
+        """The ways that were left."""
+        return tuple(self._branch(events) for events in self.position.branches)
+
+    def _branch(self, events: bytes) -> Branch:
+        pairs = zip(self.position.events, events, strict=False)
+        shared = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(events), len(self.position.events)))
+        taken, forgotten = self.position.along(events), self.position.without_branch(events)
+        return Branch(shared, tuple(schedule_texts(events[shared:])), taken, forgotten)
+
+    @cached_property
+    def _states(self) -> list[tuple[str, Partition]]:
+        number = min(self.position.step, len(self.position.events))
+        return [(run.protocol.name, run.steps[number - 1].state if number else run.start) for run in self.runs]
+
+
+def broken_by(position: Position, protocol: Protocol, settings: Configuration) -> dict[str, int]:
+    """What the events that led to a position broke under a protocol, and at which step."""
+    return replayed(position.here, protocol, settings).first_broken
+
+
+def names(protocols: Iterable[str]) -> str:
+    """Names as in a sentence."""
+    *others, last = protocols
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,138 @@
+"""A position: a schedule, how far into it one looks, under what, and which other ways were left; all in an address."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from epochfuzz.harness.commands.drawing import MOST_EVENTS
+from epochfuzz.model.configuration import Configuration, ConfigurationError
+from epochfuzz.model.events import EventError, parse_schedule, schedule_texts
+from epochfuzz.model.names import nearest
+from epochfuzz.model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
+
+MOST_PROTOCOLS = 24
+MOST_BRANCHES = 8  # the oldest is forgotten
+
+_SETTINGS = vars(Configuration())
+_KEYS = ("case", "protocol", *_SETTINGS, "events", "step", "branch")
+
+
+class BadPosition(ValueError):
+    """An address that says where nobody can be; the message says why."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where somebody is: after `step` events of a schedule. One step beyond its end, all faults have stopped.
+
+    `branches` are schedules that were left for another way, the latest first; `case` is what the schedule is called.
+    """
+
+    protocols: tuple[Protocol, ...] = tuple(GENERATIONS.values())
+    settings: Configuration = field(default_factory=Configuration)
+    events: bytes = b""
+    step: int = 0
+    branches: tuple[bytes, ...] = ()
+    case: str = ""
+
+    @property
+    def here(self) -> bytes:
+        """The events that led here."""
+        return self.events[: self.step]
+
+    @property
+    def on_schedule(self) -> "Position":
+        """This, or the last step where this is beyond it: what comes of a schedule when faults stop leads nowhere."""
+        return self.at(min(self.step, len(self.events)))
+
+    def query(self) -> str:
+        """The one spelling of the address; `parse` reads it back."""
+        pairs: list[tuple[str, Any]] = [("case", self.case)] if self.case else []
+        pairs += [("protocol", protocol.name) for protocol in self.protocols]
+        words = self.settings.words()
+        pairs += [(key, words[key]) for key in self.settings.changed()]
+        if self.events:
+            pairs += [("events", spelled(self.events)), ("step", self.step)]
+        pairs += [("branch", spelled(branch)) for branch in self.branches]
+        return urlencode(pairs, safe=",:")
+
+    def at(self, step: int) -> "Position":
+        """The same schedule at another step."""
+        return replace(self, step=max(0, min(step, len(self.events) + 1)))
+
+    def going(self, *events: int) -> "Position":
+        """After further events from here. A schedule that goes on in another way is kept as a branch."""
+        gone = self.here + bytes(events)
+        if self.events.startswith(gone):
+            return replace(self, step=len(gone))
+        return self._on(gone, len(gone))
+
+    def along(self, branch: bytes) -> "Position":
+        """On another schedule, as far as it goes where this one does."""
+        shared = next((i for i, (a, b) in enumerate(zip(self.events, branch, strict=False)) if a != b), len(branch))
+        return self._on(branch, min(shared, self.step))
+
+    def without_branch(self, branch: bytes) -> "Position":
+        """The same, with one of the branches forgotten."""
+        return replace(self, branches=tuple(other for other in self.branches if other != branch))
+
+    def _on(self, events: bytes, step: int) -> "Position":
+        left = [each for each in dict.fromkeys([self.events, *self.branches]) if not events.startswith(each)]
+        return replace(self, events=events, step=step, branches=tuple(left[:MOST_BRANCHES]))
+
+
+def parse(query: Mapping[str, Iterable[str]]) -> Position:
+    """The position of an address, as lists of values by key; what is empty counts as left out. Raises BadPosition."""
+    given = {key: [value for value in values if value.strip()] for key, values in query.items()}
+    for key in given:
+        if key not in _KEYS:
+            raise BadPosition(f"unknown key {key!r} in the address; {nearest(key, _KEYS)}")
+        if key not in ("protocol", "branch") and len(given[key]) > 1:
+            raise BadPosition(f"{key} comes twice in the address: keep one")
+    try:
+        events = _events(given.get("events", []))
+        return Position(
+            protocols=_protocols(given.get("protocol", [])),
+            settings=Configuration(**{key: _setting(key, given[key][0]) for key in _SETTINGS if given.get(key)}),
+            events=events,
+            step=_step(given.get("step", []), len(events)),
+            branches=tuple(_events([branch]) for branch in given.get("branch", [])[:MOST_BRANCHES]),
+            case="".join(given.get("case", [])),
+        )
+    except (ProtocolError, EventError, ConfigurationError) as error:
+        raise BadPosition(str(error)) from None
+
+
+def spelled(events: bytes) -> str:
+    """A schedule as an address has it."""
+    return ",".join(schedule_texts(events))
+
+
+def _protocols(texts: Iterable[str]) -> tuple[Protocol, ...]:
+    chosen = tuple({protocol.name: protocol for protocol in map(parse_protocol, map(str.strip, texts))}.values())
+    if len(chosen) > MOST_PROTOCOLS:
+        raise BadPosition(f"{len(chosen)} protocols are too many to see side by side; the most is {MOST_PROTOCOLS}")
+    return chosen or Position.protocols
+
+
+def _events(texts: Iterable[str]) -> bytes:
+    events = parse_schedule(text.strip() for schedule in texts for text in schedule.split(","))
+    if len(events) > MOST_EVENTS:
+        raise BadPosition(f"{len(events)} events are too many to draw; the most is {MOST_EVENTS}")
+    return events
+
+
+def _step(texts: list[str], length: int) -> int:
+    if not texts:
+        return length
+    if not (texts[0].isascii() and texts[0].isdigit() and len(texts[0]) <= 4 and int(texts[0]) <= length + 1):
+        raise BadPosition(f"step is a whole number from 0 to {length}; got {texts[0]!r}")
+    return int(texts[0])
+
+
+def _setting(key: str, text: str) -> Any:
+    if isinstance(_SETTINGS[key], bool):
+        return {"true": True, "false": False}.get(text, text)  # Configuration refuses what is neither
+    is_number = isinstance(_SETTINGS[key], int) and text.isascii() and text.isdigit() and len(text) <= 4
+    return int(text) if is_number else text

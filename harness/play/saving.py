@@ -1,0 +1,59 @@
+"""Saving: a schedule that was played becomes a case file, which is read back before anybody relies on it."""
+
+import tempfile
+from pathlib import Path
+
+from epochfuzz.harness.cases.case import CaseError, dump_case, load_case
+from epochfuzz.harness.cases.recording import recorded
+from epochfuzz.harness.play.board import Board
+from epochfuzz.harness.play.position import Position
+
+
+class CannotSave(Exception):
+    """A case that cannot be written; the message says why, and what to do."""
+
+
+class IsThere(CannotSave):
+    """A file of that name is there already."""
+
+
+def save(position: Position, slug: str, why: str, directory: Path, *, replace: bool) -> Path:
+    """Write the whole schedule as a case, and return the file. Raises CannotSave.
+
+    What it expects of every generation, and of the protocols that are looked at, is what they do now. A file that is
+    there is replaced only if that is wanted.
+    """
+    if not position.events:
+        raise CannotSave("there is nothing to save: a case has at least one event")
+    why = why.strip() or _why(position)
+    text = dump_case(recorded(slug, why, position.events, position.settings, position.protocols))
+    _check(text)
+    file = directory / f"{slug}.yaml"
+    try:
+        with file.open("w" if replace else "x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        raise IsThere(f"{file} is there already: give the case another id, or replace the file") from None
+    except OSError as error:
+        raise CannotSave(f"{file}: cannot be written: {error.strerror}") from None
+    return file
+
+
+def _why(position: Position) -> str:
+    """The story under the first protocol that breaks something, or the first of all."""
+    runs = Board(position).runs
+    telling = next((run for run in runs if run.broken), runs[0])
+    return f"Under {telling.protocol.name}: {telling.told}"
+
+
+def _check(text: str) -> None:
+    """Raises CannotSave unless the text is a case that is read as it was meant."""
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "case.yaml"
+        file.write_text(text, encoding="utf-8")
+        try:
+            loaded = load_case(file)
+        except CaseError as error:
+            raise CannotSave(f"this is no case: {str(error).removeprefix(f'{file}:')}") from None
+        if dump_case(loaded) != text:
+            raise CannotSave("this is no case that is read as it was written; a plainer text may help")

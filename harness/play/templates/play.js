@@ -1,0 +1,149 @@
+"use strict";
+// The page works without this script, link by link. With it, what a link leads to takes the place of what is there:
+// nothing jumps, the focus stays, and keys step. Searching and saving need it.
+
+const page = () => document.querySelector("main");
+let search = null; // the number of the one that is running
+let visits = 0;
+
+async function visit(address, remember = true) {
+  stop();
+  const visit = ++visits;
+  const response = await ask(address);
+  const text = await response.text();
+  if (visit !== visits) return; // a later one is on its way
+  const next = new DOMParser().parseFromString(text, "text/html");
+  const focused = document.activeElement?.id;
+  const opened = new Map([...document.querySelectorAll("details[id]")].map((each) => [each.id, each.open]));
+  page().replaceWith(next.querySelector("main"));
+  document.title = next.title;
+  for (const each of document.querySelectorAll("details[id]")) each.open = opened.get(each.id) ?? each.open;
+  if (remember) history.pushState(null, "", response.url);
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  say();
+  prepare();
+}
+
+async function ask(address, options) {
+  try {
+    return await fetch(address, options);
+  } catch {
+    document.getElementById("lost").hidden = false;
+    return new Promise(() => {}); // nothing more comes of this
+  }
+}
+
+// For those who listen: the step, and what it did.
+function say() {
+  const step = document.getElementById("step");
+  if (!step) return;
+  const texts = [...step.querySelectorAll("h2, h3, .sentence, p.broken")].map((each) => each.textContent.trim());
+  document.getElementById("said").textContent = texts.join(". ");
+}
+
+addEventListener("popstate", () => visit(location.href, false));
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  if (!link || !plain || link.origin !== location.origin) return;
+  event.preventDefault();
+  visit(link.href);
+});
+
+const KEYS = { ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last" };
+document.addEventListener("keydown", (event) => {
+  if (!(event.key in KEYS) || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (event.target.closest("input, select, textarea, pre")) return;
+  event.preventDefault();
+  const link = document.getElementById(KEYS[event.key]);
+  if (link?.href) visit(link.href);
+});
+
+function prepare() {
+  document.getElementById("settings")?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    visit(`/?${new URLSearchParams(new FormData(event.target))}`);
+  });
+  document.getElementById("search")?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    start(event.target);
+  });
+  document.getElementById("cancel")?.addEventListener("click", cancel);
+  document.getElementById("save")?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    save(event.target, event.submitter);
+  });
+}
+
+async function post(address, form = new FormData()) {
+  const response = await ask(address, { method: "POST", body: new URLSearchParams(form) });
+  if (response.ok) return response.json();
+  const text = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("mistake");
+  return { answer: text?.textContent ?? `epochfuzz answered ${response.status}` };
+}
+
+// Ends the search that is running, if any: the question it answers is not asked any more.
+function stop() {
+  if (search !== null) post(`/search/${search}/cancel`);
+  search = null;
+}
+
+// Asks for the search to end, and waits for what it has to say.
+function cancel() {
+  if (search !== null) post(`/search/${search}/cancel`);
+}
+
+async function start(form) {
+  stop();
+  const box = document.getElementById("answer");
+  busy(box, true, "");
+  const begun = await post(form.dataset.action, new FormData(form));
+  if (begun.search === undefined) return busy(box, false, begun.answer);
+  search = begun.search;
+  while (search === begun.search) {
+    const response = await ask(`/search/${begun.search}`);
+    if (search !== begun.search) return;
+    const seen = response.ok ? await response.json() : { answer: "A later search took the place of this one." };
+    if (seen.answer) {
+      search = null;
+      busy(box, false, seen.answer);
+      if (seen.events) offer(box, seen);
+    } else {
+      busy(box, true, `${seen.doing} …`);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}
+
+function busy(box, is, text) {
+  box.classList.toggle("busy", is);
+  box.textContent = text;
+  document.getElementById("cancel").hidden = !is;
+}
+
+function offer(box, seen) {
+  const way = document.createElement("p");
+  way.textContent = seen.events.join(", ");
+  const link = document.createElement("a");
+  link.className = "button";
+  link.id = "take";
+  link.href = seen.address;
+  link.textContent = "Go this way, step by step";
+  box.append(way, link);
+}
+
+async function save(form, submitter) {
+  const fields = new FormData(form, submitter);
+  const done = await post(form.dataset.action, fields);
+  const box = form.querySelector(".answer");
+  box.textContent = done.answer;
+  form.querySelector("[name=replace]").hidden = !done.is_there;
+  if (done.command) {
+    const code = document.createElement("code");
+    code.textContent = done.command;
+    box.append(document.createElement("br"), code);
+  }
+}
+
+prepare();

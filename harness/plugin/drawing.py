@@ -1,0 +1,16 @@
+"""Drawings as text, for reports of failures: no wider than most terminals, and without colours."""
+
+import io
+
+from rich.console import Console, RenderableType
+
+from epochfuzz.harness.views.unpadded import without_padding
+
+_WIDTH = 100
+
+
+def drawn(drawing: RenderableType) -> str:
+    """What a console would show."""
+    text = io.StringIO()
+    Console(file=text, width=_WIDTH, color_system=None, emoji=False).print(drawing)
+    return without_padding(text.getvalue())

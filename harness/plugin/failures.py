@@ -1,0 +1,98 @@
+"""Failures of state machines: what happened, as a timeline, and the case, to be replayed without Hypothesis.
+
+An exception of the suite's own knows nothing of a machine, but one of the frames that it was raised through has it;
+and that is the machine of the example that Hypothesis has shrunk, for it raises what it runs last.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from traceback import walk_tb
+from typing import Any
+
+from epochfuzz.harness.cases.case import Case, CaseError, dump_case
+from epochfuzz.harness.cases.folder import Folder, twin_of
+from epochfuzz.harness.cases.found_case import case_of_breach, case_of_witness
+from epochfuzz.harness.plugin.drawing import drawn
+from epochfuzz.harness.printable import printable
+from epochfuzz.harness.views import terminal
+from epochfuzz.harness.witness.story import story_of
+from epochfuzz.harness.witness.witness import Witness
+
+_MOST_SAID = 300  # characters of an exception's message
+
+
+def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str, str]]:
+    """(title, text) of what there is to add to the report of an exception: nothing where it is of no machine.
+
+    The cases are saved in the directory, if there is one.
+    """
+    if isinstance(error, BaseExceptionGroup):  # Hypothesis reports several failures of one machine together
+        for each in error.exceptions:
+            yield from sections(each, directory)
+        return
+    drawing, case = _told(error) or (None, None)
+    if drawing is not None and case is not None:
+        yield "what happened", drawn(drawing)
+        yield _title(case, directory), dump_case(case)
+
+
+def _told(error: BaseException) -> tuple[Any, Case] | None:
+    """The drawing and the case of a failure, where a frame of it has a machine to which something happened."""
+    for name, told in (("strategies", _of_replication), ("harness.conform", _of_conformance)):
+        module = sys.modules.get(f"epochfuzz.{name}.machine")
+        if module is None:
+            continue
+        kind = module.ReplicationMachine if name == "strategies" else module.ConformanceMachine
+        for frame, _ in walk_tb(error.__traceback__):
+            for value in frame.f_locals.values():
+                if isinstance(value, kind) and (found := told(value, error)) is not None:
+                    return found
+    return None
+
+
+def _of_replication(machine: Any, error: BaseException) -> tuple[Any, Case] | None:
+    from epochfuzz.strategies.failures import PropertyBroken
+
+    if not machine.occurred:
+        return None
+    witness = Witness(machine.occurred, machine.scout.settings, machine.protocols)
+    if isinstance(error, PropertyBroken):
+        case = case_of_breach(witness, error.protocol, error.property, "A state machine", {})
+        return terminal.draw(witness.story(error.protocol, error.property)), case
+    run = witness.runs[machine.protocols[0].name]
+    name = type(machine).__name__
+    case = case_of_witness(witness, name, f"The state machine {name} failed: {_said(error)}. {run.told}", {})
+    return terminal.draw(story_of(run)), case
+
+
+def _of_conformance(machine: Any, error: BaseException) -> tuple[Any, Case] | None:
+    from epochfuzz.harness.conform.cases import case_of
+    from epochfuzz.harness.conform.report import steps
+
+    if not machine.sent:
+        return None
+    if machine.nonconformity is not None:
+        return steps(machine.nonconformity), case_of(machine.nonconformity)
+    protocol = machine.setting.protocol
+    witness = Witness(machine.sent, machine.setting.settings, (protocol,))
+    name = f"{protocol.name} {type(error).__name__}"
+    case = case_of_witness(witness, name, f"An implementation failed: {_said(error)}.", {"protocol": protocol.name})
+    return terminal.draw(story_of(witness.runs[protocol.name])), case
+
+
+def _said(error: BaseException) -> str:
+    return printable(f"{type(error).__name__}: {error}".partition("\n")[0])[:_MOST_SAID]
+
+
+def _title(case: Case, directory: Path | None) -> str:
+    """What became of the case."""
+    if directory is None:
+        return "the case; --epochfuzz-save saves it"
+    try:
+        folder = Folder(directory)
+        twin = twin_of(case, folder.cases)
+        path = folder.save(case) if twin is None else twin.path
+    except (CaseError, OSError) as refused:
+        return f"the case, which cannot be saved: {refused}"
+    return f"the case, saved as {directory.name}/{path.name if path else ''}"

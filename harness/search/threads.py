@@ -1,0 +1,48 @@
+"""Threads: tasks of a search on several cores, which compiled kernels let run side by side."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from types import TracebackType
+
+
+def cores() -> int:
+    """How many there are."""
+    return os.cpu_count() or 1
+
+
+class Threads:
+    """Runs numbered tasks on so many threads, which are started when there is more than one to be run."""
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+        self._ended = False
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> "Threads":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._ended = True  # an interrupted search does not wait for all of its tasks
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def run(self, tasks: int, work: Callable[[int, int], None]) -> None:
+        """Call `work(task, thread)` for every task; tasks of one thread run one after the other."""
+        if self.jobs == 1 or tasks == 1:
+            for task in range(tasks):
+                work(task, 0)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.jobs)
+        numbers = count()
+
+        def take(thread: int) -> None:
+            while not self._ended and (task := next(numbers)) < tasks:
+                work(task, thread)
+
+        for done in [self._pool.submit(take, thread) for thread in range(min(self.jobs, tasks))]:
+            done.result()

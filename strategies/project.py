@@ -1,0 +1,109 @@
+"""The project's defaults: what a schedule is drawn under where nobody says otherwise, from its pyproject.toml.
+
+    [tool.epochfuzz]
+    protocols = ["kip-320"]
+    config = {replicas = 3, min_insync_replicas = 2}
+
+The file is the nearest one that has the table, in a directory or above it. A schedule that is written down, in a case
+or a test, says itself what it runs under.
+"""
+
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from epochfuzz.model.configuration import Configuration, ConfigurationError
+from epochfuzz.model.names import nearest
+from epochfuzz.model.protocols import Protocol, ProtocolError, parse_protocol
+
+FILE = "pyproject.toml"
+_KEYS = ("protocols", "config")
+
+_directory: Path | None = None  # where to begin to look; None: the current one
+
+
+class ProjectError(ValueError):
+    """A table that cannot be used; the message names the file and the key, and says what to do."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """What the table says, checked: protocols, and the settings that it gives, by key."""
+
+    protocols: tuple[Protocol, ...] = ()
+    config: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> Configuration:
+        """The configuration, with the usual settings where the table gives none."""
+        return Configuration(**self.config)
+
+
+def look_in(directory: Path | None) -> None:
+    """Begin to look for the file in a directory; None: in the current one."""
+    global _directory
+    _directory = directory
+
+
+def project() -> Project:
+    """The defaults of the project at hand; none where no file has the table. Raises ProjectError."""
+    start = (_directory or Path.cwd()).resolve()
+    for directory in (start, *start.parents):
+        table = _table(directory / FILE)
+        if table is not None:
+            return _checked(table, directory / FILE)
+    return Project()
+
+
+def _table(path: Path) -> Any:
+    """The table of a file, None where there is none."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ProjectError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # of TOML, or of UTF-8
+        raise ProjectError(f"{path}: {error}") from None
+    tool = content.get("tool")
+    return tool.get("epochfuzz") if isinstance(tool, dict) else None
+
+
+def _checked(table: Any, path: Path) -> Project:
+    where = f"{path}: tool.epochfuzz"
+    if not isinstance(table, dict):
+        raise ProjectError(f"{where}: a table, with the keys {' and '.join(_KEYS)}; got {table!r}")
+    _refuse_unknown(table, _KEYS, where)
+    return Project(
+        _protocols(table.get("protocols", []), f"{where}.protocols"),
+        _config(table.get("config", {}), f"{where}.config"),
+    )
+
+
+def _protocols(given: Any, where: str) -> tuple[Protocol, ...]:
+    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+        raise ProjectError(f'{where}: a list of protocols, such as ["kip-320"]; got {given!r}')
+    try:
+        return tuple(dict.fromkeys(map(parse_protocol, given)))
+    except ProtocolError as error:
+        raise ProjectError(f"{where}: {error}") from None
+
+
+def _config(given: Any, where: str) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise ProjectError(f"{where}: a table of settings, such as {{replicas = 3}}; got {given!r}")
+    _refuse_unknown(given, [setting.name for setting in fields(Configuration)], where)
+    config: dict[str, Any] = {
+        key: str(value) if key == "acks" else value for key, value in given.items()
+    }  # acks = 1 is a number
+    try:
+        Configuration(**config)
+    except ConfigurationError as error:
+        raise ProjectError(f"{where}.{error.key}: {error}") from None
+    return config
+
+
+def _refuse_unknown(table: dict[str, Any], known: Any, where: str) -> None:
+    for key in table.keys() - set(known):
+        raise ProjectError(f"{where}.{key}: unknown key; {nearest(key, known, 'the keys are')}")

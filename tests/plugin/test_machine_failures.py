@@ -1,0 +1,184 @@
+"""What the failure of a state machine or a conformance test shows besides Hypothesis's steps, and what it leaves."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from epochfuzz.harness.cases.case import Case, load_case
+from epochfuzz.harness.cases.verdict import judge
+
+SUITE = """\
+from hypothesis.stateful import invariant
+from epochfuzz import conformance_test, replication_machine
+
+TestTooMuch = replication_machine("hw", "kip-101", judged=["isr-complete"]).TestCase
+
+
+class Forgetful(replication_machine("kip-320", scouted=5)):
+    forgot = False
+
+    def happened(self, verb, replica):
+        self.forgot |= (verb, replica) == ("restart", "A")
+
+    @invariant()
+    def remembers(self):
+        assert not self.forgot, "forgot \\x1b[31m"
+
+
+TestForgetful = Forgetful.TestCase
+
+
+class MostlyRight:
+    def reset(self, config, protocol):
+        self.appended = 0
+        return ["produce"]
+
+    def apply(self, event):
+        self.appended += event == "produce A"
+        return event == "produce A"
+
+    def observe(self):
+        return {"replicas": {"A": {"leo": min(1, self.appended)}}}
+
+
+class Dies(MostlyRight):
+    def apply(self, event):
+        raise RuntimeError("no more")
+
+
+TestMostlyRight = conformance_test(MostlyRight, records=3)
+TestDies = conformance_test(Dies)
+
+
+def test_of_no_machine():
+    assert False
+"""
+CASES = {
+    "TestTooMuch": "hw-isr-complete",
+    "TestForgetful": "forgetful",
+    "TestMostlyRight": "kip-320-difference-replicas-a-leo-",
+    "TestDies": "kip-320-runtimeerror",
+}
+
+
+def run_suite(directory: Path, *arguments: str) -> str:
+    (directory / "test_suite.py").write_text(SUITE, encoding="utf-8")
+    (directory / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--tb=short", *arguments]
+    environment = os.environ | {"PYTEST_ADDOPTS": "", "NO_COLOR": "1", "CI": ""}
+    ended = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def sections(report: str) -> dict[str, str]:
+    """The text of each of epochfuzz's sections in the report of a failure, by its title."""
+    parts = re.split(r"^-+ epochfuzz: (.+?) -+$", report, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+class Ran:
+    """A run of the suite in which cases were saved."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.printed = run_suite(directory, "--epochfuzz-save", "--junitxml=junit.xml")
+        reports = re.split(
+            r"^_{3,} (\w+?)(?:\.runTest)? _{3,}$", self.printed.partition("= short test")[0], flags=re.MULTILINE
+        )
+        self.sections = {name: sections(text) for name, text in zip(reports[1::2], reports[2::2], strict=True)}
+
+    @property
+    def cases(self) -> dict[str, Case]:
+        return {path.stem: load_case(path) for path in (self.directory / "epochfuzz-cases").iterdir()}
+
+    def case(self, test: str) -> Case:
+        (case,) = (case for name, case in self.cases.items() if name.startswith(CASES[test]))
+        return case
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    return Ran(tmp_path_factory.mktemp("suite"))
+
+
+@pytest.mark.parametrize("test", CASES)
+def test_a_failure_shows_the_timeline_and_the_case_that_it_saves(ran: Ran, test: str) -> None:
+    case = ran.case(test)
+    happened, shown = ran.sections[test].values()
+    assert list(ran.sections[test]) == ["what happened", f"the case, saved as epochfuzz-cases/{case.id}.yaml"]
+    steps = re.findall(r"^(\d+) +(\w+ [A-E])\b", happened, re.MULTILINE)
+    assert [int(number) for number, _ in steps] == list(range(1, len(case.events) + 1))
+    assert case.path is not None
+    assert shown.strip() == case.path.read_text(encoding="utf-8").strip()
+
+
+@pytest.mark.parametrize("test", CASES)
+def test_the_case_of_a_failure_replays_as_it_says(ran: Ran, test: str) -> None:
+    judged = judge(ran.case(test))
+    assert judged.verdicts
+    assert judged.as_expected
+
+
+def test_the_case_of_a_broken_property_is_about_every_protocol_that_was_driven(ran: Ran) -> None:
+    case = ran.case("TestTooMuch")
+    assert {name: each.broken for name, each in case.expect.items()} == {"hw": ("isr-complete",), "kip-101": ()}
+    assert (len(case.events), case.expect["hw"].at) == (7, 7)
+    assert "BROKEN: isr-complete" in ran.sections["TestTooMuch"]["what happened"]
+    assert "They part at step 7" in ran.sections["TestTooMuch"]["what happened"]
+
+
+def test_a_failure_of_a_subclass_of_ones_own_has_the_steps_of_the_model(ran: Ran) -> None:
+    case = ran.case("TestForgetful")
+    assert case.why.startswith("The state machine Forgetful failed: AssertionError: forgot ")
+    assert "\x1b" not in ran.sections["TestForgetful"][f"the case, saved as epochfuzz-cases/{case.id}.yaml"]
+    assert len(case.events) == 2
+
+
+def test_a_failure_of_conformance_shows_the_subject_beside_the_model(ran: Ran) -> None:
+    assert re.search(r"replicas\.A\.leo +│ 2 +│ 1 ", ran.sections["TestMostlyRight"]["what happened"])
+
+
+def test_where_there_is_no_schedule_nothing_is_added(ran: Ran) -> None:
+    assert ran.sections["test_of_no_machine"] == {}
+    assert len(ran.cases) == len(CASES)
+
+
+def test_the_report_for_programs_has_it_too(ran: Ran) -> None:
+    failures = [each.text or "" for each in ElementTree.parse(ran.directory / "junit.xml").iter("failure")]
+    assert sum("epochfuzz: what happened" in text and "schema: 1" in text for text in failures) == len(CASES)
+
+
+def test_without_being_asked_nothing_is_saved(tmp_path: Path) -> None:
+    printed = run_suite(tmp_path, "-k", "MostlyRight")
+    assert list(sections(printed)) == ["what happened", "the case; --epochfuzz-save saves it"]
+    assert not (tmp_path / "epochfuzz-cases").exists()
+
+
+def test_a_case_is_saved_once_and_one_of_its_name_is_kept(ran: Ran, tmp_path: Path) -> None:
+    path = ran.case("TestMostlyRight").path
+    assert path is not None
+    (tmp_path / "epochfuzz-cases").mkdir()
+    path = Path(shutil.copy(path, tmp_path / "epochfuzz-cases"))
+    printed = run_suite(tmp_path, "-k", "MostlyRight", "--epochfuzz-save")
+    assert f"saved as epochfuzz-cases/{path.name}" in printed
+    assert list(path.parent.iterdir()) == [path]
+    text = path.read_text(encoding="utf-8").partition("states:")[0]
+    other = text.replace("events:\n", "events:\n  - produce B\n")
+    path.write_text(other, encoding="utf-8")
+    printed = run_suite(tmp_path, "-k", "MostlyRight", "--epochfuzz-save")
+    assert f"saved as epochfuzz-cases/{path.stem}-2.yaml" in printed
+    assert path.read_text(encoding="utf-8") == other
+
+
+def test_where_cases_cannot_be_saved_the_failure_says_why(tmp_path: Path) -> None:
+    (tmp_path / "epochfuzz-cases").touch()
+    printed = run_suite(tmp_path, "-k", "MostlyRight", "--epochfuzz-save")
+    assert "epochfuzz: the case, which cannot be saved: " in printed
+    assert "INTERNALERROR" not in printed

@@ -1,0 +1,52 @@
+"""`import epochfuzz`: what a test suite needs, and no more than it asks for."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import epochfuzz
+
+ROOT = Path(__file__).parents[2]
+NAMES = [name for name in epochfuzz.__all__ if name != "__version__"]
+
+
+def test_importing_it_imports_nothing_else() -> None:
+    code = "import sys; before = set(sys.modules); import epochfuzz; print(*sorted(set(sys.modules) - before))"
+    result = subprocess.run([sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, 'src'); {code}"],
+                            cwd=ROOT, capture_output=True, text=True, check=True)  # fmt: skip
+    foreign = {name for name in result.stdout.split() if name.partition(".")[0] not in sys.stdlib_module_names}
+    assert foreign == {"epochfuzz"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_there_documented_and_on_the_page(name: str) -> None:
+    assert (getattr(epochfuzz, name).__doc__ or "").strip()
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    assert re.search(rf"`[^`\n]*\b{name}\b[^`\n]*`", page)
+
+
+def test_type_checkers_are_told_of_the_same_names_from_the_same_places() -> None:
+    tree = ast.parse((ROOT / "src" / "epochfuzz" / "__init__.py").read_text(encoding="utf-8"))
+    told = {
+        alias.name: str(node.module).removeprefix("epochfuzz.")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("epochfuzz.")
+        for alias in node.names
+    }
+    told.pop("epochfuzz_version")
+    assert told == epochfuzz._HOMES
+    assert sorted(told) == NAMES == sorted(NAMES)
+
+
+def test_they_can_be_listed_and_others_are_not_there() -> None:
+    assert dir(epochfuzz) == sorted(epochfuzz.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = epochfuzz.nothing
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    assert epochfuzz.__version__[0].isdigit()

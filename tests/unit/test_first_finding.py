@@ -1,0 +1,80 @@
+"""What a machine that has compiled nothing is shown while it compiles."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from epochfuzz.harness.commands import first_finding
+from epochfuzz.harness.search import interpreted
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import GENERATIONS
+
+LOSS = properties.named("no-committed-loss").bit
+HW = GENERATIONS["hw"]
+
+
+class Compiling:
+    """Stands for the processes that compile: they go on for as long as they are asked so often."""
+
+    def __init__(self, asked: int) -> None:
+        self.left = asked
+        self.stopped = self.waited = False
+
+    @property
+    def goes_on(self) -> bool:
+        self.left -= 1
+        return self.left >= 0
+
+    def wait(self) -> None:
+        self.waited = True
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+def shown(compiling: Compiling, protocols: list[str], monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(first_finding, "Warming", lambda: compiling)
+    out = Console(file=io.StringIO(), width=100)
+    first_finding.show_first_finding(out, [GENERATIONS[name] for name in protocols], Configuration())
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue()
+
+
+def test_an_interpreted_search_finds_as_short_a_schedule_as_the_compiled_one() -> None:
+    settings = Configuration(records=2, epochs=2)
+    for property_ in ("no-committed-loss", "isr-complete"):
+        wanted = properties.named(property_).bit
+        found = interpreted.shortest(HW, settings, wanted, lambda: True)
+        assert found == explore(HW, settings, wanted).shortest
+
+
+def test_the_lost_record_is_shown_while_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiling = Compiling(100_000)
+    text = shown(compiling, ["hw", "kip-101"], monkeypatch)
+    assert "9 notify B" in text
+    assert "hw breaks no-committed-loss: 9 events, and no schedule is shorter" in text
+    assert compiling.waited
+
+
+def test_a_search_that_takes_longer_than_compiling_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiling = Compiling(3)
+    assert "breaks" not in shown(compiling, ["kip-320"], monkeypatch)
+    assert compiling.waited
+
+
+def test_where_all_is_compiled_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown(Compiling(0), ["hw"], monkeypatch) == ""
+
+
+def test_ctrl_c_ends_what_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(interpreted, "shortest", interrupted)
+    compiling = Compiling(10)
+    with pytest.raises(KeyboardInterrupt):
+        shown(compiling, ["hw"], monkeypatch)
+    assert compiling.stopped

@@ -1,0 +1,220 @@
+"""`epochfuzz play` without a browser: addresses, who may ask the server for what, saving, and how the command ends."""
+
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from werkzeug.test import Client, TestResponse
+
+from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.play import position
+from epochfuzz.harness.play.ahead import ANY, CannotSearch, Search, Searches
+from epochfuzz.harness.play.board import Board
+from epochfuzz.harness.play.position import BadPosition, Position
+from epochfuzz.harness.play.server import Application
+from epochfuzz.model.configuration import ACKS, Configuration
+from epochfuzz.model.events import alphabet, parse_schedule, schedule_texts
+from epochfuzz.model.protocols import NAMED, ablations, parse_protocol
+
+SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
+OURS = {"Host": "127.0.0.1:8320", "Origin": "http://127.0.0.1:8320"}
+HW, KIP_320 = NAMED["hw"], NAMED["kip-320"]
+
+schedules = st.lists(st.sampled_from(alphabet(5)), max_size=30).map(bytes)
+positions = st.builds(
+    Position,
+    st.lists(st.sampled_from([*NAMED.values(), *ablations(KIP_320)]), min_size=1, max_size=4, unique=True).map(tuple),
+    st.builds(Configuration, replicas=st.integers(2, 5), acks=st.sampled_from(sorted(ACKS)), power_loss=st.booleans()),
+    schedules,
+    branches=st.lists(schedules.filter(bool), max_size=3).map(tuple),
+    case=st.sampled_from(["", "m1-loss"]),
+)
+
+
+def where(schedule: str, *protocols: str, **settings: object) -> Position:
+    events = parse_schedule(schedule.split(", "))
+    return Position(tuple(map(parse_protocol, protocols)), Configuration(**settings), events, len(events))
+
+
+def parsed(query: str) -> Position:
+    return position.parse(parse_qs(query, keep_blank_values=True))
+
+
+@given(positions, st.integers(0, 31))
+def test_an_address_is_read_back_as_the_position_that_it_is_of(there: Position, step: int) -> None:
+    there = there.at(step) if there.events else there
+    assert parsed(there.query()) == there
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("protocol=kip-32", "unknown protocol 'kip-32'; did you mean 'kip-320'?"),
+        ("events=produce+A,fetsch+B", "unknown event 'fetsch'; did you mean 'fetch'?"),
+        ("replicas=7", "replicas is a whole number from 2 to 5; got 7"),
+        ("power_loss=maybe", "power_loss is true or false; got 'maybe'"),
+        ("acks=2", "acks is 0, 1 or all; got '2'"),
+        ("events=produce+A&step=3", "step is a whole number from 0 to 1; got '3'"),
+        ("replica=3", "unknown key 'replica' in the address; did you mean 'replicas'?"),
+        ("replicas=2&replicas=3", "replicas comes twice"),
+        ("events=" + ",".join(["produce+A"] * 501), "501 events are too many to draw"),
+    ],
+)
+def test_an_address_that_is_of_nowhere_says_why(query: str, said: str) -> None:
+    with pytest.raises(BadPosition) as refused:
+        parsed(query)
+    assert said in str(refused.value)
+
+
+@settings(max_examples=30, deadline=None)
+@given(positions)
+def test_whatever_was_clicked_there_is_a_page(there: Position) -> None:
+    client = Client(Application(there, Path()))
+    answer = client.get(f"/?{there.query()}", headers=OURS)
+    assert answer.status_code == 200
+    assert "Why not the others" in answer.text
+
+
+def test_every_event_is_either_a_choice_or_refused_with_a_reason() -> None:
+    board = Board(where("produce A, crash B, restart B", "hw", "kip-320", replicas=3))
+    offered = {choice.event: choice.under for choices in board.choices.values() for choice in choices}
+    refused = [(event, names) for each in board.refused for event in each.events for names, _ in each.reasons]
+    for event in schedule_texts(Configuration(replicas=3).alphabet()):
+        not_under = [name for other, names in refused if other == event for name in names]
+        assert sorted([*offered.get(event, ()), *not_under]) == ["hw", "kip-320"]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    return Client(Application(where(SHORTEST_LOSS, "hw", "kip-320"), tmp_path))
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8320", "127.0.0.1.evil.example", "10.0.0.1:8320", ""])
+def test_a_page_that_calls_the_server_by_another_name_learns_nothing(client: Client, host: str) -> None:
+    for path in ("/", "/play.js", "/search/1"):
+        answer = client.get(path, headers={"Host": host})
+        assert answer.status_code == 400
+        assert "hw" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "http://127.0.0.1:9999", "https://127.0.0.1:8320", "null", None]
+)
+@pytest.mark.parametrize("path", ["/save", "/search", "/search/1/cancel"])
+def test_nothing_is_saved_or_searched_for_another_page(
+    client: Client, tmp_path: Path, path: str, origin: str | None
+) -> None:
+    headers = {"Host": OURS["Host"]} | ({} if origin is None else {"Origin": origin})
+    form = {"position": where(SHORTEST_LOSS, "hw").query(), "id": "lost", "under": "hw"}
+    assert client.post(path, headers=headers, data=form).status_code == 403
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_loads_nothing_from_elsewhere_and_stands_in_no_frame(client: Client) -> None:
+    policy = client.get("/", headers=OURS, follow_redirects=True).headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+def saved(client: Client, there: Position, **form: str) -> TestResponse:
+    return client.post("/save", headers=OURS, data={"position": there.query(), **form})
+
+
+def test_what_is_saved_is_a_case_that_expects_what_happens_now(client: Client, tmp_path: Path) -> None:
+    there = where(SHORTEST_LOSS, "kafka-2.1", acks="1")
+    assert "Saved as" in saved(client, there, id="lost", why="Because: #1 & <b>").json["answer"]
+    case = load_case(tmp_path / "lost.yaml")
+    assert (case.events, case.settings, case.why) == (there.events, there.settings, "Because: #1 & <b>")
+    assert list(case.expect) == ["hw", "kip-101", "kip-279", "kip-320", "kafka-2.1"]
+    assert case.expect["hw"].broken == ("no-committed-loss", "isr-complete")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "slug", "said"),
+    [
+        (SHORTEST_LOSS, "../lost", "is not a slug"),
+        (SHORTEST_LOSS, "", "is not a slug"),
+        ("produce A, crash C", "lost", "'crash C' is out of range: with 2 replicas the last is B"),
+    ],
+)
+def test_what_is_no_case_is_not_saved(client: Client, tmp_path: Path, schedule: str, slug: str, said: str) -> None:
+    assert said in saved(client, where(schedule, "hw"), id=slug).json["answer"]
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_a_case_that_is_there_is_replaced_only_if_that_is_wanted(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "lost.yaml").write_text("precious")
+    refused = saved(client, where(SHORTEST_LOSS, "hw"), id="lost").json
+    assert refused["is_there"]
+    assert "is there already" in refused["answer"]
+    assert (tmp_path / "lost.yaml").read_text() == "precious"
+    assert not saved(client, where(SHORTEST_LOSS, "hw"), id="lost", replace="yes").json.get("is_there")
+    assert load_case(tmp_path / "lost.yaml").id == "lost"
+
+
+def test_a_search_finds_the_rest_of_a_shortest_schedule() -> None:
+    search = Search(where("produce A, fetch B, receive B", "hw"), HW, "no-committed-loss", 30)
+    search.run()
+    assert search.found is not None
+    assert len(search.found) == 6
+    assert search.answer.startswith("After 6 events more, hw breaks no-committed-loss and no-acked-loss. Known: ") or (
+        search.answer.startswith("After 6 events more, hw breaks no-committed-loss. Known: ")
+    )
+
+
+def test_a_search_that_visits_every_state_says_that_nothing_breaks() -> None:
+    search = Search(where("produce A", "kip-320", records=1, epochs=1), KIP_320, ANY, 30)
+    search.run()
+    assert search.found is None
+    assert "Whatever happens from here, kip-320 breaks nothing more within the bounds" in search.answer
+
+
+def test_what_is_broken_or_not_promised_is_not_searched_for() -> None:
+    searches = Searches()
+    with pytest.raises(CannotSearch, match="breaks no-committed-loss already, by step 9: go back"):
+        searches.start(Search(where(SHORTEST_LOSS, "hw"), HW, "no-committed-loss", 10))
+    with pytest.raises(CannotSearch, match="no-acked-loss is not promised with acks=1"):
+        searches.start(Search(where("produce A", "hw", acks="1"), HW, "no-acked-loss", 10))
+
+
+def play(*arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "epochfuzz", "play", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_ctrl_c_ends_it_quietly() -> None:
+    running = play("--port", 0)
+    assert running.stdout is not None
+    assert running.stdout.readline().startswith("play at http://127.0.0.1:")
+    running.send_signal(signal.SIGINT)
+    assert running.communicate(timeout=30) == ("", "")
+    assert running.returncode == 0
+
+
+def complaint(*arguments: object) -> str:
+    running = play(*arguments)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (2, "")
+    assert "Traceback" not in err
+    return " ".join(err.split())
+
+
+def test_a_port_in_use_says_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        assert f"--port: {port} cannot be had (Address already in use)" in complaint("--port", port)
+
+
+def test_bad_input_says_what_is_wrong(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("schema: 1\nid: broken\nwhy: Broken.\nevents: [produce A, fetsch B]\n")
+    assert f"{broken}:4: unknown event 'fetsch'" in complaint(broken)
+    assert "unknown protocol 'hv'" in complaint("--protocol", "hv")
+    assert "there is no such directory" in complaint("--out", tmp_path / "nowhere")
+    assert "the configuration is that of the case" in complaint(broken, "--replicas", "3")

@@ -1,0 +1,97 @@
+"""`fuzz --out`: what a walk found stays as case files, without Spark, and with `--new` only what is news."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.cases.folder import Folder
+
+Command = Callable[..., Any]
+WALK = ("fuzz", "--schedules", 3000, "--seed", 7)
+UNFENCED = "kip-320:truncation=high_watermark"
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def names(directory: str) -> set[str]:
+    return {path.name for path in Path(directory).iterdir()}
+
+
+def test_every_finding_is_saved_as_a_case_that_expects_what_was_found(epochfuzz: Command) -> None:
+    found = epochfuzz(*WALK, "--protocol", "hw", "--out", "found", "--json").json
+    saved = {path: load_case(path) for path in found["saved"]}
+    schedules = {(each["protocol"], *each["events"]) for each in found["findings"]}
+    assert len(saved) == len(schedules)  # properties that one schedule breaks are in one case
+    assert {f"{case.id}.yaml" for case in saved.values()} == names("found")
+    assert all(case.provenance and case.provenance["seed"] == 7 for case in saved.values())
+    assert epochfuzz("replay", "found").code == 0
+
+
+def test_what_is_there_already_is_not_saved_again_and_nothing_is_written_over(epochfuzz: Command) -> None:
+    walk = (*WALK, "--protocol", "hw", "--out", "found")
+    epochfuzz(*walk)
+    first = {name: (Path("found") / name).read_bytes() for name in names("found")}
+    again = epochfuzz(*walk)
+    assert "nothing new to save in found" in again.out
+    epochfuzz(*walk, "--unclean-leader-election")  # the same names, of other cases
+    assert names("found") > set(first)
+    assert {name: (Path("found") / name).read_bytes() for name in first} == first
+
+
+def test_with_new_a_known_flaw_is_not_saved_and_what_is_none_is(epochfuzz: Command) -> None:
+    ended = epochfuzz(*WALK, "--protocol", "hw", "--protocol", UNFENCED, "--out", "found", "--new")
+    assert ended.code == 1
+    assert {name.partition("-no")[0] for name in names("found") if "-no-" in name} == {
+        "kip-320-truncation-high-watermark"
+    }
+    assert all(f"saved found/{name}" in ended.out for name in names("found"))
+
+
+@pytest.mark.parametrize("option", [(), ("--corpus", "corpus")], ids=["./corpus", "--corpus"])
+def test_with_new_what_the_corpus_shows_is_not_saved(epochfuzz: Command, option: tuple[str, ...]) -> None:
+    walk = (*WALK, "--protocol", UNFENCED)
+    kept, *_ = epochfuzz(*walk, "--out", "corpus", "--json").json["saved"]
+    for other in names("corpus") - {Path(kept).name}:
+        (Path("corpus") / other).unlink()
+    saved = epochfuzz(*walk, "--out", "found", "--new", *option, "--json").json["saved"]
+    assert saved
+    assert load_case(kept).events not in [load_case(path).events for path in saved]
+
+
+def test_ablation_saves_what_its_variants_break(epochfuzz: Command) -> None:
+    ended = epochfuzz("fuzz", "--ablate", "kip-101", "--for", "4s", "--seed", 7, "--out", "found", "--json")
+    assert {str(Path("found", name)) for name in names("found")} == set(ended.json["saved"]) != set()
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("--new", "--new says which findings --out saves: give --out DIR as well"),
+        ("--out found --corpus corpus", "--corpus is what --new compares with: give --new as well"),
+        ("--out found --new --corpus nowhere", "--corpus: nowhere"),
+        ("--out file", "--out: file: File exists"),
+        ("--out wrong", "wrong/none.yaml:1: unknown key 'a'"),
+        ("--out found --breaks hw --holds kip-101", "--out: of no use here"),
+    ],
+)
+def test_what_cannot_be_saved_is_said_before_anything_is_walked(epochfuzz: Command, words: str, complaint: str) -> None:
+    Path("file").touch()
+    Path("wrong").mkdir()
+    Path("wrong/none.yaml").write_text("a: b\n", encoding="utf-8")
+    ended = epochfuzz("fuzz", *words.split())
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"epochfuzz: {complaint}")
+
+
+def test_a_folder_writes_over_no_file_that_somebody_else_has_just_written(tmp_path: Path) -> None:
+    one, other = Folder(tmp_path), Folder(tmp_path)
+    case = load_case(Path(__file__).parents[2] / "corpus" / "documents" / "m1-loss.yaml")
+    assert one.save(case) == tmp_path / "m1-loss.yaml"
+    with pytest.raises(FileExistsError):
+        other.save(case)
