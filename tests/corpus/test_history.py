@@ -17,7 +17,7 @@ from epochfuzz.model import properties, state
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import IsrChange, Leaderless
+from epochfuzz.model.mechanisms import IsrChange, Leaderless, Truncation
 from epochfuzz.model.observation import observe
 from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, Protocol, parse_protocol
 
@@ -35,14 +35,14 @@ FIXED_IN = {
     "high-watermark-above-the-log": "kafka-2.6.0",
     "kafka-10706-divergence-without-end": "kip-595",
     "kafka-10706-truncation-without-end": "kafka-2.6.1",
-    "kafka-12686-proposal-never-sent": "kafka-2.8.1",
-    "kafka-13091-high-watermark-left-behind": "kafka-2.8.1",
+    "kafka-12686-proposal-never-sent": "kafka-3.0",
+    "kafka-13091-high-watermark-left-behind": "kafka-3.1",
     "kafka-13141-diverging-fetch-counted": "kafka-2.8.1",
     "kafka-13207-diverging-answer-to-a-leader": "kip-595:late_answer=same_leader",
     "kafka-14144-duplicate-refused": "kip-595",
     "kafka-14154-refused-by-a-former-controller": "kip-841",
-    "kafka-14704-high-watermark-before-the-cut": "kafka-3.5",
-    "kafka-15221-broker-epoch-read-late": "kip-903",
+    "kafka-14704-high-watermark-before-the-cut": "kafka-3.4.1",
+    "kafka-15221-broker-epoch-read-late": "kafka-3.7",
     "kafka-18991-answer-of-an-earlier-epoch": "kip-595",
     "kafka-1211-truncation-to-high-watermark": "kip-101",
     "kafka-3919-power-outage": "kip-101",
@@ -242,17 +242,20 @@ def test_the_random_schedule_that_made_a_follower_ask_without_end_is_on_record(n
 RELEASES_BY_THE_STORY = {
     "high-watermark-above-the-log": {"kafka-0.10.2", "kafka-2.0.1", "kafka-2.1", "kafka-2.3"},
     "kafka-10706-truncation-without-end": {"kafka-2.0.1", "kafka-2.1", "kafka-2.3", "kafka-2.6.0"},
-    "kafka-12686-proposal-never-sent": {"kafka-2.7", "kafka-2.8.0"},
-    "kafka-13091-high-watermark-left-behind": {"kafka-2.7", "kafka-2.8.0"},
+    "kafka-12686-proposal-never-sent": {"kafka-2.7", "kafka-2.8.0", "kafka-2.8.1"},
+    "kafka-13091-high-watermark-left-behind": {"kafka-2.7", "kafka-2.8.0", "kafka-2.8.1", "kafka-3.0"},
     "kafka-13141-diverging-fetch-counted": {"kafka-2.8.0"},
     "kafka-13207-diverging-answer-to-a-leader": {"kafka-2.8.0"},
-    "kafka-14704-high-watermark-before-the-cut": {"kafka-2.8.0", "kafka-2.8.1", "kafka-3.3"},
-    "kafka-18991-answer-of-an-earlier-epoch": {"kafka-2.8.0", "kafka-2.8.1", "kafka-3.3", "kafka-3.5", "kafka-3.7"},
+    "kafka-14704-high-watermark-before-the-cut": {"kafka-2.8.0", "kafka-2.8.1", "kafka-3.0", "kafka-3.1", "kafka-3.3"},
+    "kafka-18991-answer-of-an-earlier-epoch": {
+        name for name, each in RELEASES.items() if each.choice("truncation") == Truncation.ON_FETCH
+    }
+    - {"kafka-4.1"},
     "kafka-7235-bounced-broker": {"kafka-0.10.2", "kafka-1.1", "kafka-2.0.0", "kafka-2.0.1", "kafka-2.1"},
     "kafka-7395-unfenced-epoch-request": {"kafka-2.0.1"},
     "re-elected-leader": {name for name, each in RELEASES.items() if each.choice("leaderless") == Leaderless.IGNORED},
     "re-elected-leader-in-kraft": set(RELEASES),
-    "reverted-expansion": {"kafka-3.7", "kafka-4.1"},
+    "reverted-expansion": {"kafka-3.6", "kafka-3.7", "kafka-4.1"},
 }
 
 
