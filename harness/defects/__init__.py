@@ -7,16 +7,23 @@ and one compilation has all of them in it.
 
 from epochfuzz.harness.defects import (
     acknowledgement,
+    alter_partition,
     clients,
     controllers,
+    eligible_leaders,
     epoch_cache,
+    incarnations,
     judging,
+    late_answers,
     leadership,
     membership,
+    partition_epoch,
     recovery,
+    registration,
     replication,
     transactions,
     truncation,
+    truncation_on_fetch,
 )
 from epochfuzz.harness.defects.defect import Defect, declared_in
 
@@ -28,6 +35,13 @@ PROTOCOL_DEFECTS: tuple[Defect, ...] = declared_in(
     membership,
     leadership,
     recovery,
+    truncation_on_fetch,
+    late_answers,
+    alter_partition,
+    partition_epoch,
+    incarnations,
+    registration,
+    eligible_leaders,
     clients,
     controllers,
     transactions,
