@@ -74,8 +74,12 @@ def consumer(scene: Scene) -> list[str]:
 
 def in_flight(replica: ReplicaScene) -> str:
     """What is in flight to a replica, and from whom if that is not whom it follows: `m1, HW 0 from A`."""
-    is_of_leader = replica.answered_by in (None, replica.leader)
-    return replica.in_flight if is_of_leader else f"{replica.in_flight} from {replica.answered_by}"
+    return " ".join(filter(None, (replica.in_flight, given_by(replica))))
+
+
+def given_by(replica: ReplicaScene) -> str:
+    """Who gave what is in flight to a replica, if that is not whom it follows: `from A`."""
+    return "" if replica.answered_by in (None, replica.leader) else f"from {replica.answered_by}"
 
 
 def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:

@@ -105,7 +105,9 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
 
     notes = [_Note("fenced", classes=marked("fenced"))] if replica.fenced else []
     if replica.in_flight:
-        notes.append(_Note(captions.in_flight(replica), _TO, marked("in_flight")))
+        notes.append(_Note(replica.in_flight, _TO, marked("in_flight")))
+    if given_by := captions.given_by(replica):
+        notes.append(_Note(given_by))
     notes += [
         _Note(said, classes=marked("isr", "pending_isr")) for said in captions.proposal(replica, scene.controller)
     ]

@@ -221,7 +221,7 @@ def test_an_answer_that_outlives_a_decision_is_drawn_from_who_gave_it():
     schedule = "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A"
     last = run(schedule, "kip-595:late_answer=diverging_any")
     assert "B-->>A: diverges, e0 ends at 0" in mermaid.sequence_diagram(story_of(last))
-    assert "diverges, e0 ends at 0 from B" in texts(panel.panel(narrate(last)[8], 3))
+    assert "diverges, e0 ends at 0 from B" in texts(panel.panel(narrate(last)[8], 3))  # in two lines
 
 
 def test_a_trace_has_what_the_protocol_has_and_no_more():
