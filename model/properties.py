@@ -20,7 +20,7 @@ from epochfuzz.model import (
     waiting,
 )
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import IsrChange, has_transactions
+from epochfuzz.model.mechanisms import IsrChange, has_heartbeats, has_transactions, requests_isr_changes
 from epochfuzz.model.names import nearest
 from epochfuzz.model.replication import presumes_leadership, serves_consumers
 from epochfuzz.model.state import NONE, Partition, State
@@ -181,6 +181,14 @@ def unanswered(p: State) -> bool:
     return controller.true_leader(p) != NONE and waiting.anywhere(p)
 
 
+def _always(p: State) -> bool:
+    return True
+
+
+def _retries(p: State) -> bool:
+    return bool(p.retries)
+
+
 def _never(settings: Configuration) -> bool:
     return False
 
@@ -191,7 +199,8 @@ class Property:
 
     `breaches` yields a sentence for each place where a state breaks it. `failure` names the exception of state
     machines. `permitted` says under which settings the contract with clients allows it to break. What is judged
-    `at_end` is asked about a healed state. `is_warning`: what it forbids is loss waiting to happen.
+    `at_end` is asked about a healed state. `is_warning`: what it forbids is loss waiting to happen. `applies` says
+    under which constants of a state anything can break it.
     """
 
     name: str
@@ -201,6 +210,7 @@ class Property:
     permitted: Callable[[Configuration], bool] = _never
     at_end: bool = False
     is_warning: bool = False
+    applies: Callable[[State], bool] = _always
 
     @property
     def number(self) -> int:
@@ -228,20 +238,41 @@ PROPERTIES: tuple[Property, ...] = (
         "AckedRecordLost",
         permitted=lambda settings: settings.acks == "1",  # which promises nothing that the leader alone has
     ),
-    Property("no-duplicate", duplicate, breaches.duplicated, "RecordDuplicated"),
-    Property("no-reorder", reordered, breaches.out_of_order, "RecordsReordered"),
-    Property("consumer-no-skip", skipped, breaches.passed_over, "ConsumerSkippedRecord"),
-    Property("read-committed", uncommitted_read, breaches.uncommitted, "UncommittedRead"),
+    Property("no-duplicate", duplicate, breaches.duplicated, "RecordDuplicated", applies=_retries),
+    Property("no-reorder", reordered, breaches.out_of_order, "RecordsReordered", applies=_retries),
+    Property("consumer-no-skip", skipped, breaches.passed_over, "ConsumerSkippedRecord", applies=lambda p: p.consumer),
+    Property("read-committed", uncommitted_read, breaches.uncommitted, "UncommittedRead", applies=has_transactions),
     Property("no-divergence", divergence, breaches.diverging, "LogsDiverged"),
     Property("log-matching", mismatch, breaches.mismatching, "LogMatchingBroken"),
     Property("hw-within-log", high_watermark_beyond_log, breaches.beyond_log, "HighWatermarkBeyondLog"),
     Property("isr-complete", isr_incomplete, breaches.missing_in_isr, "IsrIncomplete", is_warning=True),
     Property("join-complete", joined_incomplete, breaches.incomplete_joining, "JoinedIncomplete", is_warning=True),
-    Property("hw-due", high_watermark_due, breaches.overdue, "HighWatermarkOverdue", is_warning=True),
-    Property("isr-change-ends", isr_change_stuck, breaches.waiting_in_vain, "IsrChangeStuck", is_warning=True),
+    Property(
+        "hw-due",
+        high_watermark_due,
+        breaches.overdue,
+        "HighWatermarkOverdue",
+        is_warning=True,
+        applies=requests_isr_changes,
+    ),
+    Property(
+        "isr-change-ends",
+        isr_change_stuck,
+        breaches.waiting_in_vain,
+        "IsrChangeStuck",
+        is_warning=True,
+        applies=requests_isr_changes,
+    ),
     Property("convergence", non_convergence, breaches.unequal, "NotConverged", at_end=True),
-    Property("leader-available", leader_missing, breaches.leaderless, "LeaderMissing", at_end=True),
-    Property("answered", unanswered, breaches.unanswered, "RequestUnanswered", at_end=True),
+    Property(
+        "leader-available",
+        leader_missing,
+        breaches.leaderless,
+        "LeaderMissing",
+        at_end=True,
+        applies=lambda p: has_heartbeats(p) or p.controllers > 1,
+    ),
+    Property("answered", unanswered, breaches.unanswered, "RequestUnanswered", at_end=True, applies=_retries),
 )
 NAMES = tuple(each.name for each in PROPERTIES)
 BY_NAME = {each.name: each for each in PROPERTIES}
@@ -270,6 +301,11 @@ def names(broken: int) -> list[str]:
 def set_of(chosen: Iterable[str]) -> int:
     """The set of the properties named."""
     return sum({BY_NAME[name].bit for name in chosen})
+
+
+def applying(*starts: State) -> list[str]:
+    """The names of the properties that anything can break under the constants of one of some states."""
+    return [each.name for each in PROPERTIES if any(map(each.applies, starts))]
 
 
 def permitted(settings: Configuration) -> frozenset[str]:

@@ -17,6 +17,7 @@ from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import initial
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
@@ -134,12 +135,17 @@ def verdict_table(protocols: Sequence[Protocol], settings: Configuration, findin
     """Property by protocol: holds, or broken with the length of the reproducer."""
     found = {(finding.protocol, finding.property): finding for finding in findings}
     table = Table("property", *(protocol.name for protocol in protocols), title="Properties by protocol")
+    applying = [properties.applying(initial(protocol, settings)) for protocol in protocols]
     for name in properties.NAMES:
         if name in properties.permitted(settings):
             cells = [Text("not promised", "dim")] * len(protocols)
         else:
-            cells = [_verdict(found.get((protocol, name))) for protocol in protocols]
-        table.add_row(name, *cells)
+            cells = [
+                _verdict(found.get((protocol, name))) if name in of_protocol else Text("-", "dim")
+                for protocol, of_protocol in zip(protocols, applying, strict=True)
+            ]
+        if any(name in of_protocol for of_protocol in applying):
+            table.add_row(name, *cells)
     return table
 
 

@@ -15,6 +15,7 @@ from epochfuzz.harness.witness.scenes import as_sentence
 from epochfuzz.model import goals as model_goals
 from epochfuzz.model import properties
 from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import initial
 
 _REMARK = "known"
 
@@ -39,6 +40,7 @@ def page(
     found = f"{len(findings)} {'property' if len(findings) == 1 else 'properties'} broken"
     if findings:
         found += f", {unexpected or 'none'} of them unexpected"
+    applying = properties.applying(*(initial(protocol, settings) for protocol in walker.protocols))
     return Page(
         title=" · ".join(protocol.name for protocol in walker.protocols),
         summary=f"{summary.pace(walked)}; {found}",
@@ -49,7 +51,7 @@ def page(
             *settings.words().items(),
         ),
         protocols=tuple(protocol.name for protocol in walker.protocols),
-        properties=tuple(_property(name, walker, findings, shown) for name in properties.NAMES),
+        properties=tuple(_property(name, walker, findings, shown) for name in applying),
         exhibits=tuple(sorted((_exhibit(same, walker) for same in together), key=lambda each: each.kind != BROKEN)),
         commands=(reproduce,),
         goals=tuple(_goals(walker, walked)),
