@@ -236,6 +236,7 @@ def test_a_goal_that_a_run_can_ask_for_is_asked_for_in_its_example(entry: Entry)
         Configuration(min_insync_replicas=2),
         Configuration(unclean_leader_election=True, power_loss=True, asynchronous_checkpoint=True),
         Configuration(unclean_leader_election=True, retries=True, consumer=True),
+        Configuration(controllers=2, transactions=True),
     ]
     ever = any(entry.name in asked.asked_for(p, settings) for p in GENERATIONS.values() for settings in every)
     assert ("asked for" in by_generation(entry).values()) == ever
