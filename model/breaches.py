@@ -12,6 +12,8 @@ from epochfuzz.model import (
     log,
     observation,
     promises,
+    replication,
+    transactions,
 )
 from epochfuzz.model.events import REPLICA_NAMES
 from epochfuzz.model.mechanisms import IsrChange
@@ -28,7 +30,8 @@ def lost_exposed(p: Partition) -> Iterator[str]:
         yield from _not_at_their_offsets(p, leader, p.exposed & ~p.standing[leader])
         return
     for offset, record in ideal_log.lost(p, leader):
-        yield f"m{record} is not at offset {offset} of leader {REPLICA_NAMES[leader]}"
+        name = observation.record_name(p, record)
+        yield f"{name} is not at offset {offset} of leader {REPLICA_NAMES[leader]}"
     if p.seen_otherwise:
         yield "consumers could read two records at one offset"
 
@@ -84,6 +87,17 @@ def unanswered(p: Partition) -> Iterator[str]:
                 yield f"healed, the producer of m{record} still waits for an answer of {REPLICA_NAMES[r]}"
 
 
+def uncommitted(p: Partition) -> Iterator[str]:
+    """Records that a read_committed consumer may read though their transactions are not committed."""
+    if not p.transactions or promises.are_void(p):
+        return
+    for r in range(p.replicas):
+        if replication.serves_consumers(p, r):
+            read = transactions.delivered(p, r) & ~p.committed_records
+            for record in _records_in(read):
+                yield f"read_committed consumers may read m{record} on {REPLICA_NAMES[r]}, which is not committed"
+
+
 def diverging(p: Partition) -> Iterator[str]:
     """Different records at one offset below both high watermarks."""
     for a, b in combinations(range(p.replicas), 2):
@@ -118,9 +132,9 @@ def missing_in_isr(p: Partition) -> Iterator[str]:
                 continue
             for offset in range(min(p.high_watermark[leader], p.leo[leader])):
                 if offset >= p.leo[r] or _differ(p, leader, r, offset):
-                    record = log.at(p.log_record[leader], offset)
+                    record = observation.record_name(p, log.at(p.log_record[leader], offset))
                     who, where = REPLICA_NAMES[r], REPLICA_NAMES[leader]
-                    yield f"{who} is in the ISR without m{record}, which is below {where}'s HW"
+                    yield f"{who} is in the ISR without {record}, which is below {where}'s HW"
 
 
 def incomplete_joining(p: Partition) -> Iterator[str]:
@@ -157,8 +171,12 @@ def leaderless(p: Partition) -> Iterator[str]:
 
 def unequal(p: Partition) -> Iterator[str]:
     """Logs and high watermarks of a healed partition that differ, unless nobody can lead it any more."""
-    if controller.leader(p) == NONE:
-        return
+    if controller.leader(p) != NONE:
+        yield from differing(p)
+
+
+def differing(p: Partition) -> Iterator[str]:
+    """Logs and high watermarks of a healed partition that differ."""
     for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:
@@ -178,7 +196,9 @@ def _readable_offsets(p: Partition) -> dict[int, list[int]]:
     offsets: dict[int, list[int]] = {}
     if p.retries and leader != NONE:
         for offset in range(min(p.high_watermark[leader], p.leo[leader])):
-            offsets.setdefault(log.at(p.log_record[leader], offset), []).append(offset)
+            record = log.at(p.log_record[leader], offset)
+            if not transactions.is_marker(p, record):
+                offsets.setdefault(record, []).append(offset)
     return offsets
 
 
@@ -192,5 +212,6 @@ def _differ(p: Partition, a: int, b: int, offset: int) -> bool:
 
 
 def _disagree(p: Partition, a: int, b: int, offset: int) -> str:
-    held = (f"{REPLICA_NAMES[r]} has m{log.at(p.log_record[r], offset)}" for r in (a, b))
+    records = {r: observation.record_name(p, log.at(p.log_record[r], offset)) for r in (a, b)}
+    held = (f"{REPLICA_NAMES[r]} has {record}" for r, record in records.items())
     return f"at offset {offset} {' and '.join(held)}"

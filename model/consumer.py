@@ -6,7 +6,7 @@ truncated below it, and the application is told so (SubscriptionState.maybeValid
 maybeCompleteValidation). To read on from a bare offset is to pass over in silence whatever the new leader has before.
 """
 
-from epochfuzz.model import controller, epoch_cache, log
+from epochfuzz.model import controller, epoch_cache, log, transactions
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import ConsumerPosition
 from epochfuzz.model.refusals import APPLIED, Refusal
@@ -23,7 +23,9 @@ def consume(p: State, r: int) -> int:
         return refusal
     if p.position >= min(p.high_watermark[r], p.leo[r]):
         return Refusal.NOTHING_TO_CONSUME
-    p.delivered |= 1 << log.at(p.log_record[r], p.position)
+    record = log.at(p.log_record[r], p.position)
+    if not transactions.is_marker(p, record):
+        p.delivered |= 1 << record
     p.position_epoch = log.at(p.log_epoch[r], p.position)
     p.position += 1
     return APPLIED
@@ -103,5 +105,7 @@ def skipped(p: State) -> int:
         return 0
     before = 0
     for offset in range(min(p.position, p.leo[leader])):
-        before |= 1 << log.at(p.log_record[leader], offset)
+        record = log.at(p.log_record[leader], offset)
+        if not transactions.is_marker(p, record):
+            before |= 1 << record
     return before & ~p.delivered

@@ -15,14 +15,19 @@ from epochfuzz.model.mechanisms import (
     IsrRefresh,
     PendingProduce,
     Registration,
+    StableOffset,
     Truncation,
     answers_survive_decisions,
     checks_logs_on_fetch,
     falls_back_to_last_known_leader,
     has_consumer,
     has_heartbeats,
+    has_rival,
+    has_transactions,
     requests_isr_changes,
     retries,
+    rival_decides,
+    rival_overwrites,
     tracks_eligible_leaders,
     tracks_incarnations,
     tracks_partition_epoch,
@@ -119,6 +124,14 @@ class Goal(IntEnum):
             and p.consumer_position != ConsumerPosition.OFFSET
             and bool(p.unclean_leader_election or p.power_loss)
         ),
+    )
+    CONTROLLER_FAILED_OVER = _Goal(39, has_rival)
+    RIVAL_DECIDED = _Goal(40, rival_decides)
+    RIVAL_OBEYED = _Goal(41, rival_overwrites)
+    TRANSACTION_COMMITTED = _Goal(42, lambda p: has_transactions(p) and p.acks != Acks.NONE)
+    TRANSACTION_ABORTED = _Goal(43, has_transactions)
+    LAST_STABLE_OFFSET_BELOW_HIGH_WATERMARK = _Goal(
+        44, lambda p: has_transactions(p) and p.stable_offset != StableOffset.HIGH_WATERMARK
     )
 
     @property

@@ -6,6 +6,7 @@ Only after that can logs be asked to agree, whatever went before: the `convergen
 from epochfuzz.model import (
     alter_partition,
     controller,
+    coordinator,
     eligible_leaders,
     isr,
     leadership,
@@ -30,6 +31,8 @@ def heal(p: State) -> None:
             pass
     if p.isr_change == IsrChange.REQUEST:
         settle_isr(p)
+    if controller.true_leader(p) != NONE:
+        coordinator.finish(p, controller.true_leader(p))
     # A follower truncates at most once an epoch, then each round brings a record, and two more the high watermark; that
     # answers whoever still waits.
     for _ in range(3 * EPOCHS):

@@ -5,12 +5,12 @@ from what they copy, and a truncation takes it back with the records (ProducerSt
 but for the mistakes. Kafka has it with acks=all only.
 """
 
-from epochfuzz.model import log
+from epochfuzz.model import log, transactions
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import Idempotence, remembers_cut_records
 from epochfuzz.model.refusals import APPLIED, Refusal
-from epochfuzz.model.state import NONE, State
+from epochfuzz.model.state import NONE, State, offsets
 
 
 def is_on(p: State) -> bool:
@@ -35,10 +35,15 @@ def knows(p: State, r: int, record: int) -> bool:
 
 def why_not_appended(p: State, r: int, record: int) -> int:
     """Why leader r does not append a record that is new to it: the one before is missing, or there is no room."""
-    if is_on(p) and record > 0 and not knows(p, r, record - 1):
+    if is_on(p) and has_predecessor(p, record) and not knows(p, r, record - 1):
         p.goals |= Goal.OUT_OF_ORDER_SEQUENCE
         return Refusal.OUT_OF_ORDER_SEQUENCE
-    return Refusal.LOG_IS_FULL if p.leo[r] >= p.records else APPLIED
+    return Refusal.LOG_IS_FULL if p.leo[r] >= offsets(p) else APPLIED
+
+
+def has_predecessor(p: State, record: int) -> bool:
+    """Whether a sequence number comes before; a transaction that is aborted begins the sequence anew (KIP-360)."""
+    return record > 0 and not transactions.is_over_for(p, record - 1)
 
 
 def remember_cut(p: State, r: int, end: int) -> None:

@@ -259,6 +259,29 @@ class ConsumerPosition(Choice):
     OFFSET_AND_EPOCH = 2, "likewise, and a leader that has nothing of that epoch is a truncation too (KIP-320)"
 
 
+class ControllerWrites(Choice):
+    """What a controller checks when it writes a decision, which another controller may have taken over from it."""
+
+    UNCONDITIONAL = 0, "nothing: it overwrites what the other has decided, which never sees it"
+    VERSIONED = 1, "that the partition is as it knows it: a conditional write (up to Kafka 2.0)"
+    CONTROLLER_EPOCH = 2, "also that it is the controller still: its epoch is the current one (KAFKA-6082)"
+
+
+class ControllerRequests(Choice):
+    """Which requests of controllers a replica obeys."""
+
+    ANY = 0, "any of a later leader epoch"
+    CONTROLLER_EPOCH = 1, "of these, none of a controller older than one that it has heard from"
+
+
+class StableOffset(Choice):
+    """How far a read_committed consumer may read: the last stable offset."""
+
+    HIGH_WATERMARK = 0, "up to the high watermark, be a transaction open or not"
+    FIRST_OPEN = 1, "up to the first record of a transaction that has no marker in the log"
+    REPLICATED = 2, "up to the first record of a transaction that has no marker below the high watermark (KIP-98)"
+
+
 MECHANISMS: dict[str, type[Choice]] = {
     "truncation": Truncation,
     "truncate_when": TruncateWhen,
@@ -291,6 +314,9 @@ MECHANISMS: dict[str, type[Choice]] = {
     "pending_produce": PendingProduce,
     "idempotence": Idempotence,
     "consumer_position": ConsumerPosition,
+    "controller_writes": ControllerWrites,
+    "controller_requests": ControllerRequests,
+    "stable_offset": StableOffset,
 }
 
 # Of these no choice is a mistake: they are two ways to do the same.
@@ -360,6 +386,31 @@ def has_consumer(p: Any) -> bool:
     return bool(p.consumer)
 
 
+def has_rival(p: Any) -> bool:
+    """Whether there may be two controllers: one that took over, and the old one, which does not know."""
+    return bool(p.controllers > 1)
+
+
+def rival_decides(p: Any) -> bool:
+    """Whether a controller that another one took over from can still make a decision."""
+    return has_rival(p) and p.controller_writes != ControllerWrites.CONTROLLER_EPOCH
+
+
+def rival_overwrites(p: Any) -> bool:
+    """Whether that decision goes past the controller that took over."""
+    return has_rival(p) and p.controller_writes == ControllerWrites.UNCONDITIONAL
+
+
+def tells_controllers_apart(p: Any) -> bool:
+    """Whether a replica refuses what is left of an old controller's requests once it has heard from the new one."""
+    return rival_decides(p) and p.controller_requests == ControllerRequests.CONTROLLER_EPOCH
+
+
+def has_transactions(p: Any) -> bool:
+    """Whether records are produced in transactions."""
+    return bool(p.transactions)
+
+
 # Under which other choices and settings a mechanism makes any difference, of those that do not always.
 _APPLIES: dict[str, Callable[[Any], bool]] = {
     "truncate_when": lambda p: not checks_logs_on_fetch(p),
@@ -376,6 +427,9 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
     "last_known_leader": tracks_eligible_leaders,
     "idempotence": retries,
     "consumer_position": has_consumer,
+    "controller_writes": has_rival,
+    "controller_requests": rival_decides,
+    "stable_offset": has_transactions,
 }
 
 

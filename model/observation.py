@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from epochfuzz.model import controller, log
+from epochfuzz.model import controller, log, transactions
 from epochfuzz.model.events import REPLICA_NAMES
 from epochfuzz.model.mechanisms import (
     falls_back_to_last_known_leader,
     has_consumer,
     has_heartbeats,
+    has_transactions,
     requests_isr_changes,
     retries,
+    rival_overwrites,
     tracks_eligible_leaders,
     tracks_partition_epoch,
 )
-from epochfuzz.model.state import NONE, Partition, always_read
+from epochfuzz.model.state import NONE, Marker, Partition, Rival, always_read
 
 
 class Shape(Enum):
@@ -32,7 +34,7 @@ class Shape(Enum):
     NUMBER_OR_NONE = "a whole number, or null"
     REPLICA_OR_NONE = "a replica, or null for nobody"
     REPLICAS = "a list of replicas"
-    LOG = "a list of [record, leader epoch] by offset, a record being m0, m1, ..."
+    LOG = "a list of [record, leader epoch] by offset, a record being m0, m1, ..., or a marker: COMMIT or ABORT"
     EPOCHS = "a list of [leader epoch, start offset]"
     RECORDS = "a list of records, by number"
 
@@ -65,7 +67,7 @@ REPLICA = (
         "log",
         Shape.LOG,
         "by offset: the record, m0, m1, ..., and its leader epoch",
-        lambda p, r: [[f"m{record}", epoch] for record, epoch in log_entries(p, r)],
+        lambda p, r: [[record_name(p, record), epoch] for record, epoch in log_entries(p, r)],
     ),
     Seen(
         "epochs",
@@ -106,6 +108,13 @@ REPLICA = (
         lambda p, r: members(p.pending_isr[r]),
         there=requests_isr_changes,
     ),
+    Seen(
+        "lso",
+        Shape.NUMBER,
+        "last stable offset: the end of what read_committed consumers may read of it",
+        lambda p, r: transactions.last_stable_offset(p, r),
+        there=has_transactions,
+    ),
 )
 CONTROLLER = (
     Seen(
@@ -136,6 +145,20 @@ CONTROLLER = (
         "who led last, where nobody leads since the ISR is empty; else null",
         lambda p, _: replica_name(p.last_leader),
         there=falls_back_to_last_known_leader,
+    ),
+    Seen(
+        "rival_leader",
+        Shape.REPLICA_OR_NONE,
+        "the leader of a decision that only the old controller knows of; null for nobody",
+        lambda p, _: replica_name(p.rival_leader) if p.rival == Rival.HAS_DECIDED else None,
+        there=rival_overwrites,
+    ),
+    Seen(
+        "rival_epoch",
+        Shape.NUMBER_OR_NONE,
+        "the leader epoch of that decision",
+        lambda p, _: p.rival_epoch + 1 if p.rival == Rival.HAS_DECIDED else None,
+        there=rival_overwrites,
     ),
 )
 
@@ -182,6 +205,11 @@ def _values(p: Partition, kinds: Iterable[Seen], r: int) -> dict[str, Any]:
 def log_entries(p: Partition, r: int) -> list[tuple[int, int]]:
     """(record id, leader epoch) by offset."""
     return [(log.at(p.log_record[r], offset), log.at(p.log_epoch[r], offset)) for offset in range(p.leo[r])]
+
+
+def record_name(p: Partition, record: int) -> str:
+    """`m0`, or for the marker of a transaction what it says: `COMMIT` or `ABORT`."""
+    return Marker(record).name if transactions.is_marker(p, record) else f"m{record}"
 
 
 def replica_name(r: int) -> str | None:

@@ -1,6 +1,6 @@
 """A replica's process: what it forgets when it dies, and what it finds on its disk when it starts."""
 
-from epochfuzz.model import alter_partition, epoch_cache, flight, incarnations
+from epochfuzz.model import alter_partition, epoch_cache, fail_over, flight, incarnations
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.state import NONE, Phase, State
 
@@ -13,6 +13,7 @@ def die(p: State, r: int) -> None:
     forget_leadership(p, r)
     alter_partition.forget_request(p, r)
     flight.discard_answer(p, r)
+    fail_over.forget_sender(p, r)
     p.known_epoch[r] = NONE
     p.known_leader[r] = NONE
     p.phase[r] = Phase.FETCHING

@@ -4,7 +4,7 @@ Its metadata says whom it asks, and may be old: any replica that presumes leader
 waited for before, it waits for no more (Sender.completeBatch, NetworkClient.handleTimedOutRequests).
 """
 
-from epochfuzz.model import idempotence, log, producer_window, promises, replica_sets, waiting
+from epochfuzz.model import idempotence, log, producer_window, promises, replica_sets, transactions, waiting
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import Idempotence
 from epochfuzz.model.refusals import APPLIED, Refusal
@@ -24,6 +24,9 @@ def retry(p: State, r: int) -> int:
     if replica_sets.size(p.isr[r]) < p.min_insync_replicas:
         p.goals |= Goal.NOT_ENOUGH_REPLICAS
         return Refusal.NOT_ENOUGH_REPLICAS
+    refusal = transactions.why_not_produced(p, r)
+    if refusal != APPLIED:
+        return refusal
     if idempotence.recognises(p, r, record):
         answer_duplicate(p, r, record)
     else:

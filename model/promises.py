@@ -4,7 +4,7 @@ A record is *exposed* once it was readable on a replica that presumed leadership
 its answer. Neither is ever forgotten, whatever happens to the replicas; the properties hold the replicas against it.
 """
 
-from epochfuzz.model import ideal_log, log, replica_sets, waiting
+from epochfuzz.model import ideal_log, log, replica_sets, transactions, waiting
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import tracks_eligible_leaders, tracks_waiting
@@ -46,7 +46,9 @@ def expose(p: State, r: int, start: int) -> None:
     if p.retries:
         ideal_log.expose(p, r, start)
     for offset in range(start, p.high_watermark[r]):
-        p.exposed |= 1 << log.at(p.log_record[r], offset)
+        record = log.at(p.log_record[r], offset)
+        if not transactions.is_marker(p, record):
+            p.exposed |= 1 << record
 
 
 def answer_producers(p: State, r: int, start: int) -> None:
@@ -57,8 +59,11 @@ def answer_producers(p: State, r: int, start: int) -> None:
     if p.led_from[r] <= p.high_watermark[r]:
         p.led_from[r] = 0
     for offset in range(start, p.high_watermark[r]):
-        if replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
-            p.acked |= 1 << log.at(p.log_record[r], offset)
+        record = log.at(p.log_record[r], offset)
+        if transactions.is_marker(p, record):
+            pass  # which is written with acks=all, and the coordinator asks for an answer of its own
+        elif replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
+            p.acked |= 1 << record
         else:
             p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND
 

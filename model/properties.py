@@ -16,12 +16,13 @@ from epochfuzz.model import (
     high_watermark,
     log,
     promises,
+    transactions,
     waiting,
 )
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import IsrChange
+from epochfuzz.model.mechanisms import IsrChange, has_transactions
 from epochfuzz.model.names import nearest
-from epochfuzz.model.replication import presumes_leadership
+from epochfuzz.model.replication import presumes_leadership, serves_consumers
 from epochfuzz.model.state import NONE, Partition, State
 
 
@@ -53,9 +54,11 @@ def has_duplicate(p: State, leader: int) -> bool:
         return False
     found = 0
     for offset in range(readable_end(p, leader)):
-        if found >> log.at(p.log_record[leader], offset) & 1:
-            return True
-        found |= 1 << log.at(p.log_record[leader], offset)
+        record = log.at(p.log_record[leader], offset)
+        if not transactions.is_marker(p, record):
+            if found >> record & 1:
+                return True
+            found |= 1 << record
     return False
 
 
@@ -71,15 +74,26 @@ def is_reordered(p: State, leader: int) -> bool:
     found = 0
     for offset in range(readable_end(p, leader)):
         record = log.at(p.log_record[leader], offset)
-        if not found >> record & 1 and found >> record != 0:
-            return True
-        found |= 1 << record
+        if not transactions.is_marker(p, record):
+            if not found >> record & 1 and found >> record != 0:
+                return True
+            found |= 1 << record
     return False
 
 
 def skipped(p: State) -> bool:
     """The consumer has passed over a record of the true leader, which it knows, and was not told of a truncation."""
     return p.consumer and consumer.skipped(p) != 0
+
+
+def uncommitted_read(p: State) -> bool:
+    """A read_committed consumer may read a record of a transaction that is not committed."""
+    if not has_transactions(p) or promises.are_void(p):
+        return False
+    for r in range(p.replicas):
+        if serves_consumers(p, r) and transactions.delivered(p, r) & ~p.committed_records != 0:
+            return True
+    return False
 
 
 def divergence(p: State) -> bool:
@@ -217,6 +231,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property("no-duplicate", duplicate, breaches.duplicated, "RecordDuplicated"),
     Property("no-reorder", reordered, breaches.out_of_order, "RecordsReordered"),
     Property("consumer-no-skip", skipped, breaches.passed_over, "ConsumerSkippedRecord"),
+    Property("read-committed", uncommitted_read, breaches.uncommitted, "UncommittedRead"),
     Property("no-divergence", divergence, breaches.diverging, "LogsDiverged"),
     Property("log-matching", mismatch, breaches.mismatching, "LogMatchingBroken"),
     Property("hw-within-log", high_watermark_beyond_log, breaches.beyond_log, "HighWatermarkBeyondLog"),

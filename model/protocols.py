@@ -14,6 +14,8 @@ from epochfuzz.model.mechanisms import (
     CacheTruncation,
     Choice,
     ConsumerPosition,
+    ControllerRequests,
+    ControllerWrites,
     DivergingFetch,
     DivergingHighWatermark,
     EffectiveIsr,
@@ -40,6 +42,7 @@ from epochfuzz.model.mechanisms import (
     Registration,
     RemoteLeo,
     RemoteLeoOutOfRange,
+    StableOffset,
     StaleController,
     TruncateWhen,
     Truncation,
@@ -137,6 +140,9 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     IsrDuplicate.ANSWERED,
     StaleController.RETRIED,
     PendingProduce.FAILED,
+    ControllerWrites.CONTROLLER_EPOCH,
+    ControllerRequests.CONTROLLER_EPOCH,
+    StableOffset.REPLICATED,
 )
 # Kafka 0.11 to 1.1, which is also the first with the idempotent producer (KIP-98).
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
@@ -185,7 +191,8 @@ GENERATIONS: dict[str, Protocol] = {
 
 # What releases had in place of a repair, until the version that is named.
 _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
-_TO_2_0_0 = (*_TO_2_3, OutOfRange.HALT)
+_TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED)
+_TO_2_0_0 = (*_TO_2_0_1, OutOfRange.HALT)
 _TO_2_6_0 = (CacheTruncation.WITH_LOG,)
 _TO_2_8 = (IsrQueue.CLEARED_BY_NEWS,)  # Partition.makeLeader calls AlterIsrManager.clearPending, in 2.8.2 too
 _TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT,)
@@ -205,7 +212,7 @@ RELEASES: dict[str, Protocol] = {
             TruncateWhen.LEADER_CHANGED_OR_EPOCH_MISSED,
             EpochCache.KAFKA_7415,
             IsrExpansion.EPOCH_START,
-            *_TO_2_3,
+            *_TO_2_0_1,
             *_TO_2_6_0,
         ),
         _KIP_320.changed(

@@ -15,6 +15,7 @@ from epochfuzz.model import (
     producer_window,
     promises,
     replica_sets,
+    transactions,
     truncation,
     truncation_on_fetch,
     waiting,
@@ -31,12 +32,20 @@ def presumes_leadership(p: State, r: int) -> bool:
     return p.known_leader[r] == r
 
 
+def serves_consumers(p: State, r: int) -> bool:
+    """Whether consumers may read from r: a leader, or with KIP-392 any replica."""
+    return p.known_leader[r] == r or (p.follower_reads and p.up[r])
+
+
 def produce(p: State, r: int) -> int:
     """A client sends the next record to r; with too small an ISR acks=all gets NOT_ENOUGH_REPLICAS."""
     if not presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if p.produced >= p.records:
         return Refusal.RECORDS_BOUND
+    refusal = transactions.why_not_produced(p, r)
+    if refusal != APPLIED:
+        return refusal
     if p.acks == Acks.ALL and replica_sets.size(p.isr[r]) < p.min_insync_replicas:
         p.goals |= Goal.NOT_ENOUGH_REPLICAS
         return Refusal.NOT_ENOUGH_REPLICAS
@@ -46,7 +55,9 @@ def produce(p: State, r: int) -> int:
             return refusal
     if p.known_epoch[r] < p.controller_epoch:
         p.goals |= Goal.ZOMBIE_ACCEPTED_A_WRITE
-    append_produced(p, r, promises.remember_produced(p, r))
+    record = promises.remember_produced(p, r)
+    transactions.note_produced(p, record)
+    append_produced(p, r, record)
     return APPLIED
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from epochfuzz.model.configuration import MAX_EPOCHS, MAX_REPLICAS, Acks, Configuration
+from epochfuzz.model.configuration import MAX_EPOCHS, MAX_OFFSETS, MAX_REPLICAS, Acks, Configuration
 from epochfuzz.model.mechanisms import (
     MECHANISMS,
     ConsumerPosition,
@@ -29,9 +29,13 @@ from epochfuzz.model.mechanisms import (
     falls_back_to_last_known_leader,
     has_consumer,
     has_heartbeats,
+    has_rival,
+    has_transactions,
     remembers_cut_records,
     requests_isr_changes,
     retries,
+    rival_decides,
+    tells_controllers_apart,
     tracks_eligible_leaders,
     tracks_incarnations,
     tracks_partition_epoch,
@@ -74,6 +78,30 @@ class Alter(IntEnum):
     REVERTED = 4  # an answer: INELIGIBLE_REPLICA, for which the leader takes its proposal back
 
 
+class Marker(IntEnum):
+    """What a log has in place of a record's id where a transaction ends."""
+
+    COMMIT = 14
+    ABORT = 15
+
+
+class Rival(IntEnum):
+    """What the old controller does after a fail-over, of which there is no more than one."""
+
+    ABSENT = 0
+    DEPOSED = 1  # it does not know, and may decide once
+    HAS_DECIDED = 2
+
+
+class Transaction(IntEnum):
+    """What becomes of the transaction; there is one producer, and one transaction after the other."""
+
+    NONE = 0
+    OPEN = 1
+    COMMITTING = 2  # decided; the marker is not known to be replicated
+    ABORTING = 3
+
+
 class Holds(Enum):
     """What an element of a field can be, from the least to the greatest value under the constants of a state."""
 
@@ -100,8 +128,8 @@ class Holds(Enum):
         return {
             Holds.FLAG: (0, 1),
             Holds.CHOICE: (0, 3),
-            Holds.COUNT: (0, p.records),
-            Holds.COUNT_OR_NONE: (NONE, p.records),
+            Holds.COUNT: (0, offsets(p)),
+            Holds.COUNT_OR_NONE: (NONE, offsets(p)),
             Holds.ENTRIES: (0, p.epochs + 1),
             Holds.EPOCH: (0, p.epochs),
             Holds.EPOCH_OR_NONE: (NONE, p.epochs),
@@ -109,13 +137,22 @@ class Holds(Enum):
             Holds.REPLICA_SET: (0, (1 << p.replicas) - 1),
             Holds.REPLICAS: (0, p.replicas),
             Holds.RECORD_SET: (0, (1 << p.records) - 1),
-            Holds.RECORDS: (0, _word(p.records, p.records - 1)),
-            Holds.RECORD_EPOCHS: (0, _word(p.records, p.epochs)),
-            Holds.FETCHED_RECORDS: (0, _word(min(p.records_per_fetch, p.records), p.records - 1)),
-            Holds.FETCHED_EPOCHS: (0, _word(min(p.records_per_fetch, p.records), p.epochs)),
-            Holds.OFFSETS: (0, _word(p.records, p.records - 1)),
+            Holds.RECORDS: (0, _word(offsets(p), _greatest_record(p))),
+            Holds.RECORD_EPOCHS: (0, _word(offsets(p), p.epochs)),
+            Holds.FETCHED_RECORDS: (0, _word(min(p.records_per_fetch, offsets(p)), _greatest_record(p))),
+            Holds.FETCHED_EPOCHS: (0, _word(min(p.records_per_fetch, offsets(p)), p.epochs)),
+            Holds.OFFSETS: (0, _word(p.records, offsets(p) - 1)),
             Holds.NUMBER: (0, 0),
         }[self]
+
+
+def offsets(p: State) -> int:
+    """How many offsets a log can have: with transactions every record may have a marker behind it."""
+    return min(2 * p.records, MAX_OFFSETS) if has_transactions(p) else int(p.records)
+
+
+def _greatest_record(p: State) -> int:
+    return max(Marker) if has_transactions(p) else p.records - 1
 
 
 def _word(size: int, greatest: int) -> int:
@@ -278,6 +315,17 @@ VARIABLES: tuple[Field, ...] = (
         read=falls_back_to_last_known_leader,
         narrow=True,
     ),
+    # The old controller after a fail-over: the decision that it goes by, and after its own, which opens the next epoch,
+    # the leader of that; and the replicas that have heard from the new one.
+    Field("rival", Rival, read=has_rival),
+    Field("rival_epoch", Holds.EPOCH, read=rival_decides, narrow=True),
+    Field("rival_leader", Holds.REPLICA_OR_NONE, start=NONE, read=rival_decides, narrow=True),
+    Field("rival_isr", Holds.REPLICA_SET, read=rival_decides, narrow=True),
+    Field("met", Holds.REPLICA_SET, read=tells_controllers_apart, narrow=True),
+    # The transaction, the records that were produced in it, and those that were decided to be committed, of any.
+    Field("transaction", Transaction, read=has_transactions),
+    Field("transaction_records", Holds.RECORD_SET, read=has_transactions),
+    Field("committed_records", Holds.RECORD_SET, read=has_transactions),
     # How often power loss has lost something, up to min.insync.replicas.
     Field("lossy_failures", Holds.REPLICAS, read=lambda p: tracks_eligible_leaders(p) and p.power_loss, narrow=True),
     # Whether a replica has joined the ISR without a record below the high watermark of the leader that proposed it.

@@ -12,7 +12,7 @@ from epochfuzz.harness.campaign import blocks, checks, waves
 from epochfuzz.harness.campaign.checks import Checked
 from epochfuzz.harness.campaign.directory import Directory
 from epochfuzz.harness.campaign.errors import CampaignError
-from epochfuzz.harness.campaign.found import work_found
+from epochfuzz.harness.campaign.found import Tables, work_found
 from epochfuzz.harness.campaign.kept import Kept, wave_begun
 from epochfuzz.harness.campaign.waves import Waves
 from epochfuzz.harness.campaign.work import Counts, Outcome, Work
@@ -53,8 +53,8 @@ class Campaign(Generic[Outcome]):
     @staticmethod
     def start(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
         """A new campaign. Raises CampaignError where there is one already, or the blocks of one."""
-        directory = _undamaged(spark, uri)
-        found = work_found(directory)
+        directory = Directory(spark, uri)
+        found = work_found(_readable(directory))
         if found is not None:
             raise CampaignError(
                 f"{uri} already holds a campaign; {found.how_to_resume(uri)}, or choose another directory"
@@ -66,18 +66,18 @@ class Campaign(Generic[Outcome]):
     @staticmethod
     def load(spark: SparkSession, uri: str) -> "Campaign[Any]":
         """The campaign of a directory. Raises CampaignError where there is none, or none that can be gone on with."""
-        directory = _undamaged(spark, uri)
-        found = work_found(directory)
+        directory = Directory(spark, uri)
+        found = work_found(_readable(directory))
         if found is None:
             raise CampaignError(f"{uri} holds no campaign; `epochfuzz campaign run --out {uri}` starts one")
-        blocks.refuse_foreign(directory, found)
+        _refuse_foreign(directory, found)
         return Campaign(directory, found)
 
     @staticmethod
     def start_or_load(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
         """The campaign of a directory if its work is that, a new one if there is none. Raises CampaignError."""
-        directory = _undamaged(spark, uri)
-        found = work_found(directory)
+        directory = Directory(spark, uri)
+        found = work_found(_readable(directory))
         if found is None:
             return Campaign.start(spark, uri, work)
         differing = work.differing(found)
@@ -86,7 +86,7 @@ class Campaign(Generic[Outcome]):
                 f"{uri} holds a campaign with another {', another '.join(differing)}: go on with what it was begun"
                 " with, or choose another directory"
             )
-        blocks.refuse_foreign(directory, work)
+        _refuse_foreign(directory, work)
         return Campaign(directory, work)
 
     def run(self, progress: Progress) -> Outcome:
@@ -126,8 +126,8 @@ class Campaign(Generic[Outcome]):
 
     def checked(self) -> Checked:
         """Compare the blocks that were done twice. Raises NonDeterminismError."""
-        if self._checked is None:
-            self._checked = None if self.kept is None else self.work.kept_checked(self.kept)
+        if self._checked is None and self.kept is not None:
+            self._checked = self.work.kept_checked(self.kept)
         if self._checked is None:
             self._checked = checks.compare(blocks.written(self.directory, self.work), self.work)
         return self._checked
@@ -141,20 +141,27 @@ class Campaign(Generic[Outcome]):
         if self.kept is not None:
             return self.kept.begun
         rows = blocks.written(self.directory, self.work)
-        wave = None if rows is None else rows.agg(F.min(F.input_file_name())).collect()[0][0]
-        return None if wave is None else wave_begun(wave)
+        wave = None if rows is None else rows.agg(F.min("wave")).collect()[0][0]  # a part of the path, a column so
+        return None if wave is None else wave_begun(f"wave={wave}")
 
     def seconds(self, schedules: int) -> float:
         """For how long it has worked on so many schedules."""
         return waves.seconds_worked(self.directory, schedules)
 
     def _is_finished(self) -> bool:
-        return bool(self.directory.read_rows("outcome", OUTCOME))
+        return _readable(self.directory).has("outcome")
 
 
-def _undamaged(spark: SparkSession, uri: str) -> Directory:
-    """A directory. Raises CampaignError for a damaged file, which Spark would not name, or read amiss."""
-    directory = Directory(spark, uri)
-    if directory.local is not None:
+def _readable(directory: Directory) -> Tables:
+    """What reads a directory: Spark only what is elsewhere, for without it that takes seconds less, and what is damaged
+    is named."""
+    return directory if directory.local is None else Kept(directory.local)
+
+
+def _refuse_foreign(directory: Directory, work: Work[Any]) -> None:
+    """Raises CampaignError for blocks of another campaign, and for any damaged file on this machine."""
+    if directory.local is None:
+        blocks.refuse_foreign(directory, work)
+    else:
         Kept(directory.local).refuse_damage()
-    return directory
+        assert Kept(directory.local).work

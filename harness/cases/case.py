@@ -26,7 +26,7 @@ SCHEMA = 1
 MAX_EVENTS = 10_000  # a replay keeps the state after every event
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_RECORD = re.compile(r"(m(?:0|[1-9][0-9]?))@(0|[1-9][0-9]?)")
+_RECORD = re.compile(r"(m(?:0|[1-9][0-9]?)|COMMIT|ABORT)@(0|[1-9][0-9]?)")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 
 

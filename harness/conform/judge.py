@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from epochfuzz.harness.conform.fault import Fault
 from epochfuzz.model import observation, protocols
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.configuration import MAX_OFFSETS, Configuration
 from epochfuzz.model.events import Verb, verb_of
 from epochfuzz.model.mechanisms import Registration
 
@@ -80,7 +80,8 @@ def is_beyond_bounds(
     `appended` is how many records were produced, or are in the longest log if some are there twice.
     """
     if verb_of(event) in (Verb.PRODUCE, Verb.RETRY):
-        return appended >= settings.records
+        with_markers = min(settings.records, MAX_OFFSETS // 2)
+        return appended >= (with_markers if settings.transactions else settings.records)
     return may_open_epoch(verb_of(event), protocol) and epoch >= settings.epochs
 
 

@@ -8,7 +8,7 @@ from epochfuzz.harness.conform.fault import Fault, Kind
 from epochfuzz.harness.conform.judge import is_beyond_bounds, may_open_epoch
 from epochfuzz.harness.conform.seen import SeenPartition
 from epochfuzz.harness.conform.wire import Observation
-from epochfuzz.model import properties
+from epochfuzz.model import breaches, properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, verb_of
 from epochfuzz.model.protocols import Protocol
@@ -22,7 +22,7 @@ class Promises:
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         self._protocol = protocol
         self._settings = settings
-        self._seen = SeenPartition(settings)
+        self._seen = SeenPartition(settings, protocol)
         self._known = properties.set_of(properties.permitted(settings))  # broken already, or permitted to
         self._appended = 0
         self._epoch = 0
@@ -40,15 +40,18 @@ class Promises:
             self._refused.add(event)
         else:
             self._refused.clear()
+            self._seen.follow(verb_of(event))
             self._appended += verb_of(event) in (Verb.PRODUCE, Verb.RETRY)
             self._epoch += may_open_epoch(verb_of(event), self._protocol)
-        self._seen.show(observation)
+        self._seen.show(observation, event if applied else None)
         return self._faults(self._seen.broken())
 
     def not_converged(self, observation: Observation) -> list[Fault]:
         """convergence, judged when a subject has been healed."""
         self._seen.show(observation)
-        return [] if self._seen.has_converged() else self._faults(properties.named("convergence").bit)
+        if self._seen.has_converged():
+            return []
+        return [Fault(Kind.PROMISE, "convergence", "holds", next(breaches.differing(self._seen.state)))]
 
     def _faults(self, broken: int) -> list[Fault]:
         newly = broken & ~self._known

@@ -7,19 +7,44 @@ and one compilation has all of them in it.
 
 from epochfuzz.harness.defects import (
     acknowledgement,
+    alter_partition,
     clients,
+    controllers,
+    eligible_leaders,
     epoch_cache,
+    incarnations,
     judging,
+    late_answers,
     leadership,
     membership,
+    partition_epoch,
     recovery,
+    registration,
     replication,
+    transactions,
     truncation,
+    truncation_on_fetch,
 )
 from epochfuzz.harness.defects.defect import Defect, declared_in
 
 PROTOCOL_DEFECTS: tuple[Defect, ...] = declared_in(
-    replication, acknowledgement, truncation, epoch_cache, membership, leadership, recovery, clients
+    replication,
+    acknowledgement,
+    truncation,
+    epoch_cache,
+    membership,
+    leadership,
+    recovery,
+    truncation_on_fetch,
+    late_answers,
+    alter_partition,
+    partition_epoch,
+    incarnations,
+    registration,
+    eligible_leaders,
+    clients,
+    controllers,
+    transactions,
 )
 DEFECTS: tuple[Defect, ...] = (*PROTOCOL_DEFECTS, *declared_in(judging))
 

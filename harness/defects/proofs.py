@@ -23,6 +23,7 @@ from epochfuzz.model import properties
 from epochfuzz.model.configuration import MAX_EPOCHS, Configuration
 from epochfuzz.model.events import Verb, parse_schedule, schedule_texts, verb_of
 from epochfuzz.model.execution import Execution
+from epochfuzz.model.mechanisms import IsrChange
 
 _FILE = Path(__file__).with_name("proofs.yaml")
 _MEMORY = 3 << 30
@@ -37,10 +38,22 @@ SEARCHED: tuple[Configuration, ...] = (
     Configuration(records=2, epochs=2, unclean_leader_election=True),
     Configuration(records=1, epochs=1, power_loss=True),
     Configuration(records=2, epochs=1, unclean_leader_election=True, asynchronous_checkpoint=True),
+    Configuration(records=2, epochs=2, controllers=2),
+    Configuration(records=2, epochs=1, transactions=True),
     Configuration(replicas=3, records=1, epochs=2),
     Configuration(records=2, epochs=2, retries=True),
     Configuration(records=2, epochs=2, consumer=True, unclean_leader_election=True),
     Configuration(records=2, epochs=2, consumer=True, unclean_leader_election=True, follower_reads=True),
+)
+# And where it is in a protocol whose leaders ask for changes of the ISR, which has many more states.
+SEARCHED_BY_REQUEST: tuple[Configuration, ...] = (
+    Configuration(records=1, epochs=2),
+    Configuration(records=1, epochs=2, min_insync_replicas=2),
+    Configuration(records=2, epochs=2),
+    Configuration(records=1, epochs=1, min_insync_replicas=2, power_loss=True),
+    Configuration(records=2, epochs=3),
+    Configuration(records=1, epochs=2, min_insync_replicas=2, power_loss=True),
+    Configuration(records=1, epochs=3, min_insync_replicas=2, power_loss=True),
 )
 
 
@@ -85,7 +98,8 @@ def prove(defect: Defect) -> Proof | None:
     Complete search of three replicas ends at one record. Where it finds nothing, random schedules may find one to
     shrink, and the search of all shorter ones is complete again.
     """
-    for settings in SEARCHED:
+    by_request = defect.sound_protocol.choice("isr_change") == IsrChange.REQUEST
+    for settings in SEARCHED_BY_REQUEST if by_request else SEARCHED:
         exploration = _explore(defect, settings, None)
         if exploration.shortest is not None:
             return _proof(defect, settings, exploration.shortest)

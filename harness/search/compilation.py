@@ -68,7 +68,7 @@ _CALLED = ("learn", "remember_readable")
 _IS_OFF = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 # Settings whose rules are left out of the program that needs them not.
-_SELDOM = ("follower_reads",)
+_SELDOM = ("follower_reads", "retries", "consumer", "transactions", "controllers")
 
 _kernels: list[Callable[..., Any]] = []
 

@@ -110,6 +110,8 @@ _FLAWS_OF_CLIENTS: dict[Choice, _Flaws] = {
 
 def known_flaw(protocol: Protocol, settings: Configuration, property_: str) -> str | None:
     """Why a property is known to break under a protocol and configuration; None where it must hold."""
+    if property_ == "read-committed":
+        property_ = "no-committed-loss"  # a marker that is lost takes with it what it says of the records before it
     if settings.unclean_leader_election and property_ in (*_LOSS, *_DISAGREEMENT):
         return "unclean.leader.election.enable trades committed records for availability"
     if settings.power_loss and property_ in _WITHOUT_THE_UNFLUSHED and not _bears_power_loss(protocol, property_):

@@ -39,7 +39,8 @@ def height(scene: Scene) -> int:
 
 def _row_height(replica: ReplicaScene, scene: Scene) -> int:
     """A row is higher where there is more to say of its replica than usual."""
-    return max(_ROW, _NOTES + len(_notes(replica, scene)) * _NOTE)
+    notes = [note for note in _notes(replica, scene) if note.said]
+    return max(_ROW, _NOTES + len(notes) * _NOTE - 5)
 
 
 def panel(scene: Scene, columns: int) -> ET.Element:
@@ -104,7 +105,9 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
 
     notes = [_Note("fenced", classes=marked("fenced"))] if replica.fenced else []
     if replica.in_flight:
-        notes.append(_Note(captions.in_flight(replica), _TO, marked("in_flight")))
+        notes.append(_Note(replica.in_flight, _TO, marked("in_flight")))
+    if given_by := captions.given_by(replica):
+        notes.append(_Note(given_by))
     notes += [
         _Note(said, classes=marked("isr", "pending_isr")) for said in captions.proposal(replica, scene.controller)
     ]
@@ -112,12 +115,12 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
         notes.append(_Note(replica.request, _TO if replica.request_is_answered else _FROM, marked("request")))
     notes += [_Note(said, classes=marked("waiting")) for said in captions.waits(replica)]
     on_disk = f"faint small {marked('flushed', 'checkpointed')}".rstrip()
-    return [*notes, _Note(", ".join(captions.on_disk(replica)), classes=on_disk)]
+    return [*notes, _Note(", ".join([*captions.stable(replica), *captions.on_disk(replica)]), classes=on_disk)]
 
 
 def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[_Note]) -> None:
     """The replica's letter in a badge whose outline shows the role, what it does, and what else there is to note."""
-    if replica.role in (Role.LEADER, Role.ZOMBIE):
+    if replica.role in (Role.LEADER, Role.ZOMBIE, Role.RIVAL):
         _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
     else:
         gone = " gone" if replica.role is Role.DOWN else ""
@@ -128,7 +131,7 @@ def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[_Note]) -> Non
     does, epoch = captions.role_parts(replica)
     changed = f" {_CHANGED}" if replica.role_changed else ""
     text(row, 32, 36 if epoch else 43, does, changed.strip())
-    text(row, 32, 49, epoch, ("bold" if replica.role is Role.ZOMBIE else "faint") + changed)
+    text(row, 32, 49, epoch, ("bold" if replica.role in (Role.ZOMBIE, Role.RIVAL) else "faint") + changed)
     for below, note in enumerate(notes):
         y = _NOTES + below * _NOTE
         if note.arrow:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from epochfuzz.harness.witness import isr_changes, refusal, sentences
+from epochfuzz.harness.witness import isr_changes, refusal, rivals, sentences, transactions
 from epochfuzz.harness.witness.change import Change, answered_by
 from epochfuzz.harness.witness.replay import Run, Step
 from epochfuzz.model import controller, log, replication
@@ -20,19 +20,23 @@ from epochfuzz.model.mechanisms import (
     tracks_eligible_leaders,
     tracks_partition_epoch,
 )
-from epochfuzz.model.observation import log_entries, members, replica_name
+from epochfuzz.model.observation import log_entries, members, record_name, replica_name
 from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.state import NONE, Alter, Flight, Phase, State
+from epochfuzz.model.transactions import last_stable_offset
 
 START = "start"  # stands for an event in the scene before the first one
 HEALED = "healed"  # and in the one after the last, see narrate_ending
 
 
 class Role(Enum):
-    """What a replica takes itself for; a zombie leads although the controller has decided otherwise since."""
+    """What a replica takes itself for; a zombie leads although the controller has decided otherwise since, and a rival
+    because the old controller has.
+    """
 
     LEADER = "leader"
     ZOMBIE = "zombie leader"
+    RIVAL = "leader by the old controller"
     FOLLOWER = "follower"
     TRUNCATING = "truncating"
     LEADERLESS = "no leader known"
@@ -99,6 +103,7 @@ class ReplicaScene:
     request: str
     request_is_answered: bool
     fenced: bool
+    last_stable_offset: int | None
     changed: frozenset[str]
 
     @property
@@ -119,6 +124,8 @@ class ControllerScene:
     isr: tuple[str, ...]
     elr: tuple[str, ...] | None
     last_known_leader: str | None
+    rival: str  # what the old controller has decided
+    transaction: str
     changed: bool
 
 
@@ -223,6 +230,8 @@ def _controller(before: State, p: State) -> ControllerScene:
         *_decision(p),
         elr=tuple(members(p.elr)) if tracks_eligible_leaders(p) else None,
         last_known_leader=replica_name(p.last_leader) if falls_back_to_last_known_leader(p) else None,
+        rival=rivals.told(p),
+        transaction=transactions.told(p),
         changed=_decision(p) != _decision(before),
     )
 
@@ -263,6 +272,7 @@ def _at(p: State, r: int) -> dict[str, Any]:
         "request": isr_changes.request_under_way(p, r),
         "request_is_answered": p.alter[r] not in (Alter.NOTHING, Alter.REQUEST),
         "fenced": bool(p.fenced >> r & 1),
+        "last_stable_offset": last_stable_offset(p, r) if p.transactions else None,
     }
 
 
@@ -271,6 +281,8 @@ def _role(p: State, r: int) -> Role:
         return Role.DOWN
     if sentences.is_zombie(p, r):
         return Role.ZOMBIE
+    if rivals.is_of_rival(p, r):
+        return Role.RIVAL
     if replication.presumes_leadership(p, r):
         return Role.LEADER
     if p.known_leader[r] == NONE:
@@ -282,7 +294,7 @@ def _cell(p: State, r: int, offset: int, *, appended: bool) -> Cell:
     record, epoch = log_entries(p, r)[offset]
     return Cell(
         offset=offset,
-        record=f"m{record}",
+        record=record_name(p, record),
         epoch=epoch,
         below_high_watermark=offset < p.high_watermark[r],
         exposed=bool(p.exposed >> record & 1),

@@ -6,7 +6,7 @@ the same whatever caused them: a high watermark moved, a record was committed, a
 
 from collections.abc import Callable, Iterable, Iterator
 
-from epochfuzz.harness.witness import isr_changes
+from epochfuzz.harness.witness import isr_changes, rivals, transactions
 from epochfuzz.harness.witness.change import Change, answered_by, decision, isr_of, joined, listed
 from epochfuzz.model import (
     controller,
@@ -34,8 +34,10 @@ from epochfuzz.model.mechanisms import (
     has_heartbeats,
     tracks_eligible_leaders,
 )
+from epochfuzz.model.observation import record_name
 from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.state import NONE, Flight, Phase, State
+from epochfuzz.model.transactions import is_marker
 
 
 def clauses(change: Change) -> tuple[str, ...]:
@@ -46,7 +48,9 @@ def clauses(change: Change) -> tuple[str, ...]:
         *_high_watermarks(change),
         *_promises(change),
         *_waiting(change),
+        *transactions.consequences(change),
         *_zombies(change),
+        *rivals.two_leaders(change),
         *_lossy_failures(change),
         *_losses(change),
         *_breaches(change),
@@ -279,6 +283,11 @@ def _notify(c: Change) -> Iterator[str]:
         yield from _learn(c)
 
 
+def _rival_notify(c: Change) -> Iterator[str]:
+    yield from rivals.rival_notify(c)
+    yield from _learn(c)
+
+
 def _learn(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     epoch, leader = c.after.known_epoch[r], c.after.known_leader[r]
@@ -308,7 +317,7 @@ def _start_to_follow(c: Change) -> Iterator[str]:
         yield _cuts(c, f"its high watermark was {high_watermark}")
     elif c.after.phase[r] != Phase.FETCHING:
         beyond = _ids(p.log_record[r], high_watermark, p.leo[r])
-        kept = f"keeps {_records(beyond)}, beyond its high watermark {high_watermark}, and " if beyond else ""
+        kept = f"keeps {_names(p, beyond)}, beyond its high watermark {high_watermark}, and " if beyond else ""
         yield f"{c.name} {kept}will ask {REPLICA_NAMES[leader]} where {_own_last_epoch(p, r)} ends before it fetches"
     elif p.leo[r] == 0:
         yield f"{c.name} has nothing to cut: its log is empty"
@@ -416,6 +425,11 @@ _VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
     Verb.REFUSE: isr_changes.refuse,
     Verb.SHUTDOWN: _shutdown,
     Verb.UNFENCE: _unfence,
+    Verb.COMMIT: transactions.end("committed"),
+    Verb.ABORT: transactions.end("aborted"),
+    Verb.FAILOVER: rivals.failover,
+    Verb.RIVAL_ELECT: rivals.rival_elect,
+    Verb.RIVAL_NOTIFY: _rival_notify,
     Verb.RETRY: _retry,
     Verb.CONSUME: _consume,
     Verb.REFRESH: _refresh,
@@ -530,7 +544,7 @@ def _losses(c: Change) -> Iterator[str]:
     for record in records_in(missing(c.after) & ~missing(c.before)):
         offset = offset_of(c.after, record)
         instead = log.at(c.after.log_record[leader], offset)
-        has = f"has m{instead} there" if offset < c.after.leo[leader] else "does not have it"
+        has = f"has {record_name(c.after, instead)} there" if offset < c.after.leo[leader] else "does not have it"
         yield f"m{record} is lost{permitted}: it was {_promise_of(c, record)}, and leader {REPLICA_NAMES[leader]} {has}"
 
 
@@ -557,31 +571,31 @@ def _breaches(c: Change) -> Iterator[str]:
 def _appends(c: Change) -> str:
     start, end = c.before.leo[c.r], c.after.leo[c.r]
     at = f"at offset {start}" if end == start + 1 else f"at offsets {start} to {end - 1}"
-    return f"{c.name} appends {_records(_ids(c.after.log_record[c.r], start, end))} {at}"
+    return f"{c.name} appends {_names(c.after, _ids(c.after.log_record[c.r], start, end))} {at}"
 
 
 def _cuts(c: Change, reason: str, verb: str = "cuts") -> str:
     cut = _ids(c.before.log_record[c.r], c.after.leo[c.r], c.before.leo[c.r])
-    return f"{c.name} {verb} {_records(cut)}: {reason}{_although(c, cut)}"
+    return f"{c.name} {verb} {_names(c.before, cut)}: {reason}{_although(c, cut)}"
 
 
 def _although(c: Change, cut: list[int]) -> str:
     for record in cut:
-        if record in c.readable_on:
+        if record in c.readable_on and not is_marker(c.before, record):
             return f", although m{record} was committed on {c.readable_on[record]}"
     return ""
 
 
 def _disk(c: Change) -> str:
     p, r = c.after, c.r
-    kept = _records(_ids(p.log_record[r], 0, p.leo[r])) if p.leo[r] else "an empty log"
+    kept = _names(p, _ids(p.log_record[r], 0, p.leo[r])) if p.leo[r] else "an empty log"
     return f"its disk has {kept} with HW {p.high_watermark[r]}"
 
 
 def _fetched(p: State, r: int) -> str:
     """The records in the Fetch answer in flight to r."""
     count = p.flight_count[r]
-    return _records(_ids(p.flight_record[r], 0, count)) if count else "no records"
+    return _names(p, _ids(p.flight_record[r], 0, count)) if count else "no records"
 
 
 def _decides(c: Change) -> bool:
@@ -620,6 +634,10 @@ def _epoch_answered(p: State, r: int) -> int:
 
 def _ids(word: int, start: int, end: int) -> list[int]:
     return [log.at(word, offset) for offset in range(start, end)]
+
+
+def _names(p: State, ids: Iterable[int]) -> str:
+    return joined(record_name(p, each) for each in ids)
 
 
 def _records(records: Iterable[int]) -> str:

@@ -14,6 +14,7 @@ from epochfuzz.harness.campaign import waves
 from epochfuzz.harness.campaign.campaign import Campaign
 from epochfuzz.harness.campaign.directory import Directory
 from epochfuzz.harness.campaign.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.kept import Kept
 from epochfuzz.harness.campaign.walks.cases import write
 
 from .conftest import Quiet, block_rows, copied, parameters, start
@@ -209,13 +210,13 @@ def test_blocks_of_another_campaign_are_refused(spark, undisturbed, tmp_path):
         ({"version": "9.9", "colour": "red"}, "written by epochfuzz 9.9, and this is epochfuzz "),
     ],
 )
-def test_parameters_that_cannot_be_used_are_named_with_their_file(spark, undisturbed, tmp_path, changed, complaint):
+def test_parameters_that_cannot_be_used_are_named_with_their_file(undisturbed, tmp_path, changed, complaint):
     row = undisturbed.work.row() | changed
     place = tmp_path / "c" / "parameters"
     place.mkdir(parents=True)
     pq.write_table(pa.Table.from_pylist([row]), place / "part.parquet")
     with pytest.raises(CampaignError, match="c/parameters cannot be used: ") as refused:
-        Campaign.load(spark, str(tmp_path / "c"))
+        assert Kept(tmp_path / "c").work
     assert complaint in str(refused.value)
 
 

@@ -22,6 +22,8 @@ EVERY_FAULT = Configuration(
     unclean_leader_election=True,
     retries=True,
     consumer=True,
+    controllers=2,
+    transactions=True,
     records_per_fetch=2,
 )
 

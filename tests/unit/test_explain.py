@@ -292,7 +292,7 @@ def test_the_list_is_there_for_programs_too(app: typer.Typer) -> None:
     [
         ("no-comitted-loss", "did you mean 'no-committed-loss' or 'no-acked-loss' or 'committed'?"),
         ("epoch_start", "did you mean 'isr_expansion=epoch_start'?"),
-        ("isr shrank", "did you mean 'ISR shrank' or 'shrink'?"),
+        ("isr shrank", "did you mean 'ISR shrank' or 'shrink' or 'isr_change'?"),
         ("xyzzy", "`epochfuzz explain` lists all there are"),
     ],
 )
