@@ -26,13 +26,14 @@ def one_waiting_producer_woken(p: State, r: int) -> None:
             return
 
 
-@in_place_of(isr.write, "a high watermark that rises because the ISR shrinks wakes none of the producers that wait")
-def shrinking_wakes_no_producer(p: State, leader: int, members: int) -> None:
+@in_place_of(isr.shrink_by, "a high watermark that rises because the ISR shrinks wakes none of the producers that wait")
+def shrinking_wakes_no_producer(p: State, leader: int, r: int) -> int:
     waiting_before, acked_before = p.waiting[leader], p.acked
-    isr.write(p, leader, members)
-    if waiting_before != 0:
+    refusal = isr.shrink_by(p, leader, r)
+    if refusal == APPLIED and waiting_before != 0:
         p.waiting[leader] = waiting_before
         p.acked = acked_before
+    return refusal
 
 
 @in_place_of(
