@@ -3,22 +3,99 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from epochfuzz.model import alter_partition, controller, high_watermark, log, observation
+from epochfuzz.model import (
+    alter_partition,
+    consumer,
+    controller,
+    high_watermark,
+    ideal_log,
+    log,
+    observation,
+    promises,
+    replication,
+    transactions,
+)
 from epochfuzz.model.events import REPLICA_NAMES
 from epochfuzz.model.mechanisms import IsrChange
 from epochfuzz.model.replication import presumes_leadership
 from epochfuzz.model.state import NONE, Partition
 
 
-def lost(p: Partition, promised: int) -> Iterator[str]:
-    """Records out of a set of promised ones that do not stand where they belong on the true leader."""
+def lost_exposed(p: Partition) -> Iterator[str]:
+    """Records that consumers could read and that do not stand where they belong on the true leader."""
     leader = controller.true_leader(p)
     if leader == NONE:
         return
-    missing = promised & ~p.standing[leader]
-    records = [record for record in range(missing.bit_length()) if missing >> record & 1]
-    for offset, record in sorted((log.at(p.record_offset, record), record) for record in records):
+    if not p.retries:
+        yield from _not_at_their_offsets(p, leader, p.exposed & ~p.standing[leader])
+        return
+    for offset, record in ideal_log.lost(p, leader):
+        name = observation.record_name(p, record)
+        yield f"{name} is not at offset {offset} of leader {REPLICA_NAMES[leader]}"
+    if p.seen_otherwise:
+        yield "consumers could read two records at one offset"
+
+
+def lost_acked(p: Partition) -> Iterator[str]:
+    """Records whose producer was answered and that the true leader does not have."""
+    leader = controller.true_leader(p)
+    if leader == NONE:
+        return
+    missing = promises.lost_acked(p, leader)
+    if not p.retries:
+        yield from _not_at_their_offsets(p, leader, missing)
+        return
+    for record in _records_in(missing):
+        yield f"m{record} is nowhere in the log of leader {REPLICA_NAMES[leader]}"
+
+
+def _not_at_their_offsets(p: Partition, leader: int, missing: int) -> Iterator[str]:
+    for offset, record in sorted((log.at(p.record_offset, record), record) for record in _records_in(missing)):
         yield f"m{record} is not at offset {offset} of leader {REPLICA_NAMES[leader]}"
+
+
+def duplicated(p: Partition) -> Iterator[str]:
+    """Records that are more than once below the high watermark of the true leader."""
+    for record, offsets in _readable_offsets(p).items():
+        if len(offsets) > 1:
+            at = " and ".join(map(str, offsets))
+            yield f"m{record} is at offsets {at} of leader {REPLICA_NAMES[controller.true_leader(p)]}, below its HW"
+
+
+def out_of_order(p: Partition) -> Iterator[str]:
+    """Records that come, below the high watermark of the true leader, after one that was sent later."""
+    latest = NONE
+    for record in _readable_offsets(p):  # in the order of their first offsets
+        if record < latest:
+            yield f"m{record} comes after m{latest} on leader {REPLICA_NAMES[controller.true_leader(p)]}, below its HW"
+        latest = max(latest, record)
+
+
+def passed_over(p: Partition) -> Iterator[str]:
+    """Records that the consumer has not read, and will not."""
+    if p.consumer:
+        for record in _records_in(consumer.skipped(p)):
+            leader = REPLICA_NAMES[controller.true_leader(p)]
+            yield f"the consumer, at offset {p.position}, has never read m{record}, before that on leader {leader}"
+
+
+def unanswered(p: Partition) -> Iterator[str]:
+    """Requests that wait for ever."""
+    if controller.true_leader(p) != NONE:
+        for r in range(p.replicas):
+            for record in _records_in(p.waiting[r]):
+                yield f"healed, the producer of m{record} still waits for an answer of {REPLICA_NAMES[r]}"
+
+
+def uncommitted(p: Partition) -> Iterator[str]:
+    """Records that a read_committed consumer may read though their transactions are not committed."""
+    if not p.transactions or promises.are_void(p):
+        return
+    for r in range(p.replicas):
+        if replication.serves_consumers(p, r):
+            read = transactions.delivered(p, r) & ~p.committed_records
+            for record in _records_in(read):
+                yield f"read_committed consumers may read m{record} on {REPLICA_NAMES[r]}, which is not committed"
 
 
 def diverging(p: Partition) -> Iterator[str]:
@@ -55,9 +132,9 @@ def missing_in_isr(p: Partition) -> Iterator[str]:
                 continue
             for offset in range(min(p.high_watermark[leader], p.leo[leader])):
                 if offset >= p.leo[r] or _differ(p, leader, r, offset):
-                    record = log.at(p.log_record[leader], offset)
+                    record = observation.record_name(p, log.at(p.log_record[leader], offset))
                     who, where = REPLICA_NAMES[r], REPLICA_NAMES[leader]
-                    yield f"{who} is in the ISR without m{record}, which is below {where}'s HW"
+                    yield f"{who} is in the ISR without {record}, which is below {where}'s HW"
 
 
 def incomplete_joining(p: Partition) -> Iterator[str]:
@@ -94,8 +171,12 @@ def leaderless(p: Partition) -> Iterator[str]:
 
 def unequal(p: Partition) -> Iterator[str]:
     """Logs and high watermarks of a healed partition that differ, unless nobody can lead it any more."""
-    if controller.leader(p) == NONE:
-        return
+    if controller.leader(p) != NONE:
+        yield from differing(p)
+
+
+def differing(p: Partition) -> Iterator[str]:
+    """Logs and high watermarks of a healed partition that differ."""
     for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:
@@ -103,6 +184,22 @@ def unequal(p: Partition) -> Iterator[str]:
         for offset in range(min(p.leo[a], p.leo[b])):
             if _differ(p, a, b, offset) or log.at(p.log_epoch[a], offset) != log.at(p.log_epoch[b], offset):
                 yield f"healed, {_disagree(p, a, b, offset)}"
+
+
+def _records_in(record_set: int) -> list[int]:
+    return [record for record in range(record_set.bit_length()) if record_set >> record & 1]
+
+
+def _readable_offsets(p: Partition) -> dict[int, list[int]]:
+    """The offsets of each record below the true leader's high watermark; nothing where records have one offset each."""
+    leader = controller.true_leader(p)
+    offsets: dict[int, list[int]] = {}
+    if p.retries and leader != NONE:
+        for offset in range(min(p.high_watermark[leader], p.leo[leader])):
+            record = log.at(p.log_record[leader], offset)
+            if not transactions.is_marker(p, record):
+                offsets.setdefault(record, []).append(offset)
+    return offsets
 
 
 def _differing(p: Partition, a: int, b: int, end: int) -> Iterator[int]:
@@ -115,5 +212,6 @@ def _differ(p: Partition, a: int, b: int, offset: int) -> bool:
 
 
 def _disagree(p: Partition, a: int, b: int, offset: int) -> str:
-    held = (f"{REPLICA_NAMES[r]} has m{log.at(p.log_record[r], offset)}" for r in (a, b))
+    records = {r: observation.record_name(p, log.at(p.log_record[r], offset)) for r in (a, b)}
+    held = (f"{REPLICA_NAMES[r]} has {record}" for r, record in records.items())
     return f"at offset {offset} {' and '.join(held)}"

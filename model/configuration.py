@@ -10,6 +10,8 @@ MIN_REPLICAS = 2
 MAX_REPLICAS = 5
 MAX_RECORDS = 15
 MAX_EPOCHS = 14
+MAX_OFFSETS = 15  # in a log, see log.py
+MAX_TRANSACTIONAL_RECORDS = 14  # two record ids are those of markers, see transactions.py
 
 
 class Acks(IntEnum):
@@ -51,7 +53,8 @@ class Configuration:
     """The settings of one partition. Keys are those of a case file's `config`. Raises ConfigurationError.
 
     `records` and `epochs` are bounds of the run, not of Kafka: how many records may be produced, and how many times
-    the controller may change the leader epoch, before `produce`, `elect` and `expire` are no longer enabled.
+    the controller may change the leader epoch, before `produce`, `elect` and `expire` are no longer enabled. With
+    `retries` a record may be in a log twice, and then no log has more than `records` either.
 
     This is the one list of settings: options of commands, `config` of cases and of conformance, the constants of a
     state and the strategy that draws configurations follow from it.
@@ -64,6 +67,10 @@ class Configuration:
     power_loss: bool = _flag("Power may fail: what was not flushed is lost.")
     asynchronous_checkpoint: bool = _flag("High watermarks reach the disk only now and then, by checkpoint.")
     follower_reads: bool = _flag("Consumers may read from followers, up to their own high watermarks (KIP-392).")
+    retries: bool = _flag("A producer sends a record again that it has no answer for, to any leader (acks=all).")
+    consumer: bool = _flag("A consumer reads record by record, and keeps its place when the leader changes.")
+    controllers: int = _number(1, "How many brokers take themselves for the controller: 2 after a fail-over.", 1, 2)
+    transactions: bool = _flag("Records are produced in transactions, which are committed or aborted (KIP-98).")
     records_per_fetch: int = _number(1, "Records in one Fetch answer, at the most.", 1, MAX_RECORDS)
     records: int = _number(MAX_RECORDS, "How many records may be produced.", 1, MAX_RECORDS)
     epochs: int = _number(MAX_EPOCHS, "How often the leader epoch may change.", 0, MAX_EPOCHS)
@@ -83,11 +90,7 @@ class Configuration:
 
     def alphabet(self) -> bytes:
         """The events that can be enabled, in byte order: those of a fault only where the fault may happen."""
-        return bytes(
-            event
-            for event in events.alphabet(self.replicas)
-            if (setting := events.verb_of(event).setting) is None or getattr(self, setting)
-        )
+        return bytes(event for event in events.alphabet(self.replicas) if events.verb_of(event).is_set(self))
 
     def bounded_by(self, length: int) -> "Configuration":
         """This configuration with bounds no larger than a schedule of that length can reach."""
@@ -104,7 +107,9 @@ class Configuration:
 
     def numbers(self) -> dict[str, int]:
         """Every setting as the number that a state carries, by its key."""
-        return {key: int(value) for key, value in vars(self).items() if key != "acks"} | {"acks": ACKS[self.acks]}
+        records = min(self.records, MAX_TRANSACTIONAL_RECORDS) if self.transactions else self.records
+        numbers = {key: int(value) for key, value in vars(self).items() if key != "acks"}
+        return numbers | {"acks": ACKS[self.acks], "records": records}
 
 
 def _check(key: str, value: Any, low: int | None, high: int | None) -> None:

@@ -9,6 +9,7 @@ from epochfuzz.model.mechanisms import (
     FollowerFenceEpoch,
     LastKnownLeader,
     Leaderless,
+    falls_back_to_last_known_leader,
     has_heartbeats,
     tracks_eligible_leaders,
     tracks_partition_epoch,
@@ -61,9 +62,7 @@ def elect_without_isr(p: State, r: int) -> int:
 
 def is_last_known(p: State, r: int) -> bool:
     """Whether r is the one to fall back to: neither the ISR nor the eligible leader replicas have anybody."""
-    if not tracks_eligible_leaders(p) or p.last_known_leader == LastKnownLeader.NONE:
-        return False
-    return isr(p) == 0 and p.elr == 0 and p.last_leader == r
+    return falls_back_to_last_known_leader(p) and isr(p) == 0 and p.elr == 0 and p.last_leader == r
 
 
 def elect_uncleanly(p: State, r: int) -> int:

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from epochfuzz.model.mechanisms import StaleController, has_heartbeats, requests_isr_changes
+from epochfuzz.model.mechanisms import (
+    StaleController,
+    has_heartbeats,
+    requests_isr_changes,
+    rival_decides,
+    rival_overwrites,
+)
 from epochfuzz.model.names import nearest
 
 REPLICA_NAMES = "ABCDE"
@@ -25,7 +31,9 @@ class _Verb:
     dealt: int
     progress: int | None = None
     setting: str | None = None
+    at_least: int = 1
     when: Callable[[Any], bool] | None = None
+    of_controller: bool = False
 
 
 class Verb(IntEnum):
@@ -34,8 +42,9 @@ class Verb(IntEnum):
     Its number is part of the format of a schedule: append, never change one. `dealt` says how often the event alone is
     in the deck of random schedules, see search/generate.py. `progress` is None for what disturbs; of all else, which
     happens in a healthy partition or brings one back to health, it is the place in the order in which shrinking
-    prefers events. `setting` is the one without which the event cannot happen, and `when` says under which constants of
-    a state it can.
+    prefers events. `setting` is the one without which the event cannot happen, a number that has to be `at_least` so
+    much or a flag, and `when` says under which constants of a state it can. What is `of_controller` happens to no
+    replica, and is written with the first.
     """
 
     module: str
@@ -43,7 +52,9 @@ class Verb(IntEnum):
     dealt: int
     progress: int | None
     setting: str | None
+    at_least: int
     when: Callable[[Any], bool] | None
+    of_controller: bool
 
     def __new__(cls, declared: _Verb) -> "Verb":
         """A number that carries what is declared of it."""
@@ -54,7 +65,9 @@ class Verb(IntEnum):
         verb.dealt = declared.dealt
         verb.progress = declared.progress
         verb.setting = declared.setting
+        verb.at_least = declared.at_least
         verb.when = declared.when
+        verb.of_controller = declared.of_controller
         return verb
 
     PRODUCE = _Verb(0, "replication", "a client sends the next record to the replica", dealt=11, progress=4)
@@ -124,15 +137,80 @@ class Verb(IntEnum):
         progress=9,
         when=has_heartbeats,
     )
+    RETRY = _Verb(
+        21,
+        "producer",
+        "the producer sends its oldest record without an answer again, to the replica",
+        dealt=6,
+        progress=10,
+        setting="retries",
+    )
+    CONSUME = _Verb(
+        22, "consumer", "the consumer reads the next record from the replica", dealt=6, progress=11, setting="consumer"
+    )
+    REFRESH = _Verb(
+        23,
+        "consumer",
+        "the consumer learns that the replica leads, and looks whether it can read on there",
+        dealt=4,
+        progress=12,
+        setting="consumer",
+    )
+    COMMIT = _Verb(
+        24,
+        "coordinator",
+        "the transaction is committed, and the replica writes the marker",
+        dealt=4,
+        progress=13,
+        setting="transactions",
+    )
+    ABORT = _Verb(
+        25,
+        "coordinator",
+        "the transaction is aborted, and the replica writes the marker",
+        dealt=4,
+        setting="transactions",
+    )
+    FAILOVER = _Verb(
+        26,
+        "fail_over",
+        "another broker becomes controller, and the old one does not know",
+        dealt=4,
+        setting="controllers",
+        at_least=2,
+        of_controller=True,
+    )
+    RIVAL_ELECT = _Verb(
+        27,
+        "rival",
+        "the old controller makes the replica leader",
+        dealt=6,
+        setting="controllers",
+        at_least=2,
+        when=rival_decides,
+    )
+    RIVAL_NOTIFY = _Verb(
+        28,
+        "rival",
+        "the replica learns the old controller's decision",
+        dealt=6,
+        setting="controllers",
+        at_least=2,
+        when=rival_overwrites,
+    )
 
     @property
     def text(self) -> str:
         """As schedules name it."""
         return self.name.lower()
 
+    def is_set(self, settings: Any) -> bool:
+        """Whether it can happen in a configuration, or under the constants of a state as far as they are settings."""
+        return self.setting is None or getattr(settings, self.setting) >= self.at_least
+
     def possible(self, p: Any) -> bool:
         """Whether it can happen under the constants of a state."""
-        return (self.setting is None or getattr(p, self.setting)) and (self.when is None or self.when(p))
+        return self.is_set(p) and (self.when is None or self.when(p))
 
 
 VERBS = tuple(verb.text for verb in Verb)
@@ -194,4 +272,4 @@ def schedule_texts(schedule: bytes) -> list[str]:
 
 def alphabet(replicas: int) -> bytes:
     """Every event of a partition with that many replicas, in byte order."""
-    return bytes(encode(verb, replica) for verb in Verb for replica in range(replicas))
+    return bytes(encode(verb, r) for verb in Verb for r in range(1 if verb.of_controller else replicas))

@@ -6,21 +6,32 @@ from enum import IntEnum
 
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.mechanisms import (
+    ConsumerPosition,
     EpochCache,
     Fencing,
     HighWatermarkGate,
+    Idempotence,
     IsrEligibility,
     IsrRefresh,
-    LastKnownLeader,
+    PendingProduce,
     Registration,
+    StableOffset,
     Truncation,
     answers_survive_decisions,
     checks_logs_on_fetch,
+    falls_back_to_last_known_leader,
+    has_consumer,
     has_heartbeats,
+    has_rival,
+    has_transactions,
     requests_isr_changes,
+    retries,
+    rival_decides,
+    rival_overwrites,
     tracks_eligible_leaders,
     tracks_incarnations,
     tracks_partition_epoch,
+    tracks_waiting,
 )
 from epochfuzz.model.state import State
 
@@ -96,11 +107,32 @@ class Goal(IntEnum):
     )
     ISR_WAS_EMPTY = _Goal(28, tracks_eligible_leaders)
     ELIGIBLE_REPLICA_ELECTED = _Goal(29, lambda p: tracks_eligible_leaders(p) and p.min_insync_replicas > 1)
-    LAST_KNOWN_LEADER_ELECTED = _Goal(
-        30, lambda p: tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE
-    )
+    LAST_KNOWN_LEADER_ELECTED = _Goal(30, falls_back_to_last_known_leader)
     SHUT_DOWN = _Goal(31, has_heartbeats)
     LOSS_PERMITTED = _Goal(32, lambda p: tracks_eligible_leaders(p) and bool(p.power_loss))
+    WAITING_REQUEST_FAILED = _Goal(
+        33, lambda p: tracks_waiting(p) and p.pending_produce == PendingProduce.FAILED and p.acks == Acks.ALL
+    )
+    PRODUCER_RETRIED = _Goal(34, lambda p: retries(p) and p.acks == Acks.ALL)
+    DUPLICATE_RECOGNISED = _Goal(35, lambda p: retries(p) and p.acks == Acks.ALL and p.idempotence != Idempotence.NONE)
+    OUT_OF_ORDER_SEQUENCE = _Goal(36, lambda p: retries(p) and p.acks == Acks.ALL and p.idempotence != Idempotence.NONE)
+    CONSUMER_FENCED = _Goal(37, lambda p: has_consumer(p) and p.consumer_position != ConsumerPosition.OFFSET)
+    TRUNCATION_REPORTED = _Goal(
+        38,
+        lambda p: (
+            has_consumer(p)
+            and p.consumer_position != ConsumerPosition.OFFSET
+            and bool(p.unclean_leader_election or p.power_loss)
+        ),
+    )
+    CONTROLLER_FAILED_OVER = _Goal(39, has_rival)
+    RIVAL_DECIDED = _Goal(40, rival_decides)
+    RIVAL_OBEYED = _Goal(41, rival_overwrites)
+    TRANSACTION_COMMITTED = _Goal(42, lambda p: has_transactions(p) and p.acks != Acks.NONE)
+    TRANSACTION_ABORTED = _Goal(43, has_transactions)
+    LAST_STABLE_OFFSET_BELOW_HIGH_WATERMARK = _Goal(
+        44, lambda p: has_transactions(p) and p.stable_offset != StableOffset.HIGH_WATERMARK
+    )
 
     @property
     def text(self) -> str:

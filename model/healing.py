@@ -3,7 +3,17 @@
 Only after that can logs be asked to agree, whatever went before: the `convergence` property.
 """
 
-from epochfuzz.model import alter_partition, controller, eligible_leaders, isr, leadership, processes, replication
+from epochfuzz.model import (
+    alter_partition,
+    controller,
+    coordinator,
+    eligible_leaders,
+    isr,
+    leadership,
+    processes,
+    replication,
+    waiting,
+)
 from epochfuzz.model.mechanisms import HighWatermarkGate, IsrChange, Registration, tracks_eligible_leaders
 from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.state import EPOCHS, NONE, Phase, State
@@ -21,9 +31,12 @@ def heal(p: State) -> None:
             pass
     if p.isr_change == IsrChange.REQUEST:
         settle_isr(p)
-    # A follower truncates at most once an epoch, then each round brings a record, and two more the high watermark.
+    if controller.true_leader(p) != NONE:
+        coordinator.finish(p, controller.true_leader(p))
+    # A follower truncates at most once an epoch, then each round brings a record, and two more the high watermark; that
+    # answers whoever still waits.
     for _ in range(3 * EPOCHS):
-        if has_converged(p):
+        if has_converged(p) and not waiting.anywhere(p):
             return
         fetch_round(p)
 

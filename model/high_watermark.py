@@ -4,7 +4,7 @@ A follower's trails the leader's by one fetch round trip, because it learns the 
 fetch after the one that brought the record. That is the root of every loss this project reproduces.
 """
 
-from epochfuzz.model import promises, replica_sets
+from epochfuzz.model import promises, replica_sets, transactions
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import EffectiveIsr, HighWatermarkGate, IsrChange
 from epochfuzz.model.state import State
@@ -23,6 +23,7 @@ def advance_leader(p: State, leader: int) -> None:
             return
         p.high_watermark[leader] = lowest
         promises.remember_readable(p, leader, previous)
+        transactions.follow_high_watermark(p, leader, previous)
         p.goals |= Goal.HIGH_WATERMARK_ADVANCED
 
 

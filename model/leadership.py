@@ -4,12 +4,14 @@ from epochfuzz.model import (
     alter_partition,
     controller,
     epoch_cache,
+    fail_over,
     flight,
     high_watermark,
     partition_epoch,
     processes,
     promises,
     truncation,
+    waiting,
 )
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import EpochCache, RemoteLeo, tracks_partition_epoch
@@ -24,6 +26,8 @@ def notify(p: State, r: int) -> int:
     epoch = controller.next_decision(p, r)
     if epoch == NONE:
         return partition_epoch.learn_isr(p, r)
+    if fail_over.is_of_rival(p, epoch) and fail_over.is_refused(p, r):
+        return Refusal.STALE_CONTROLLER_EPOCH
     learn(p, r, epoch)
     return APPLIED
 
@@ -44,19 +48,25 @@ def catch_up(p: State, r: int) -> int:
 
 def learn(p: State, r: int, epoch: int) -> None:
     """r learns the decision of `epoch`, newer than any it knows."""
+    fail_over.note_sender(p, r, epoch)
+    adopt(p, r, epoch, p.decided_leader[epoch], p.decided_isr[epoch])
+
+
+def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
+    """r takes a decision for the latest: a leader, and the ISR that it has now."""
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
     flight.outlive_decision(p, r)
     p.known_epoch[r] = epoch
-    p.known_leader[r] = p.decided_leader[epoch]
-    take_role(p, r, previous_leader, epoch_missed)
+    p.known_leader[r] = leader
+    take_role(p, r, previous_leader, epoch_missed, members)
 
 
-def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool) -> None:
-    """r does what a decision makes of it: it leads, follows, or waits for a leader."""
+def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, members: int) -> None:
+    """r does what a decision makes of it: it leads the members of an ISR, follows, or waits for a leader."""
     leader = p.known_leader[r]
     if leader == r:
-        lead(p, r, previous_leader == r)
+        lead(p, r, previous_leader == r, members)
         return
     step_down(p, r)
     if leader == NONE:
@@ -67,11 +77,12 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool) -> Non
 
 def step_down(p: State, r: int) -> None:
     """r goes by nothing that it knew as a leader, neither as a follower nor as the leader of another reign."""
+    waiting.fail(p, r)
     processes.forget_leadership(p, r)
 
 
-def lead(p: State, r: int, led_before: bool) -> None:
-    """r leads its known epoch, with the ISR that the controller's decision has now.
+def lead(p: State, r: int, led_before: bool, members: int) -> None:
+    """r leads its known epoch, with the ISR that the decision has now.
 
     `led_before`: it has been leader until now, as it sees it. Then it keeps what it knows of followers in the new ISR,
     unless its protocol has the repair (Partition.makeLeader, isNewLeader: Kafka 0.10.2 to trunk).
@@ -79,14 +90,15 @@ def lead(p: State, r: int, led_before: bool) -> None:
     epoch = p.known_epoch[r]
     if led_before:
         p.goals |= Goal.LEADER_STAYED
-        forget_positions(p, r, p.decided_isr[epoch] if p.remote_leo == RemoteLeo.KEPT else 0)
+        forget_positions(p, r, members if p.remote_leo == RemoteLeo.KEPT else 0)
     else:
         step_down(p, r)
         p.led_from[r] = p.leo[r]
     alter_partition.forget_proposal(p, r)
     p.phase[r] = Phase.FETCHING
-    p.isr[r] = p.decided_isr[epoch]
-    p.isr_current[r] = 1 if tracks_partition_epoch(p) and epoch == p.controller_epoch else 0
+    p.isr[r] = members
+    is_current = epoch == p.controller_epoch and members == controller.isr(p)
+    p.isr_current[r] = 1 if tracks_partition_epoch(p) and is_current else 0
     p.epoch_start[r] = p.leo[r]
     p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
     assign_epoch_start(p, r)

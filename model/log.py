@@ -5,10 +5,11 @@ at or beyond the log end offset (LEO) is zero. Fifteen offsets fit and the sign 
 compared, cut and copied whole, which is where the speed of the walk and of the complete search comes from.
 
 `standing` is the set of records that are where they belong: a record keeps the offset of its first append, on every
-replica, so it is missing from a log, or another record is in its place, exactly when it is not standing there.
+replica, so it is missing from a log, or another record is in its place, exactly when it is not standing there. With
+retries that is not so, a record may be appended anew elsewhere, and nothing looks at it: see ideal_log.py.
 """
 
-from epochfuzz.model.state import State
+from epochfuzz.model.state import NONE, State
 
 
 def prefix(word: int, end: int) -> int:
@@ -39,6 +40,22 @@ def truncate(p: State, r: int, end: int) -> None:
         p.log_record[r] = prefix(p.log_record[r], end)
         p.log_epoch[r] = prefix(p.log_epoch[r], end)
         p.leo[r] = end
+
+
+def offset_of(p: State, r: int, record: int) -> int:
+    """The offset at which r's log has a record, NONE where it does not have it; the first of several."""
+    for offset in range(p.leo[r]):
+        if at(p.log_record[r], offset) == record:
+            return offset
+    return NONE
+
+
+def records_in(p: State, r: int) -> int:
+    """The set of records that are in r's log, wherever."""
+    found = 0
+    for offset in range(p.leo[r]):
+        found |= 1 << at(p.log_record[r], offset)
+    return found
 
 
 def lacks(p: State, r: int, other: int, end: int) -> bool:

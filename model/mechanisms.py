@@ -234,6 +234,54 @@ class LastKnownLeader(Choice):
     ALIVE = 2, "yes, once it is up (KIP-966)"
 
 
+class PendingProduce(Choice):
+    """What becomes of the acks=all requests that wait at a leader when it learns that it is one no more."""
+
+    KEPT = 0, "they wait on, and are answered when it leads again and its high watermark is past where they were"
+    FAILED = 1, "they fail: NOT_LEADER_OR_FOLLOWER, for the client to try again"
+
+
+class Idempotence(Choice):
+    """How a leader tells a record that a client sends once more from a new one."""
+
+    NONE = 0, "it does not, and appends it again"
+    LEADER_ONLY = 1, "by what it has appended itself in its epoch, and not by what it copied as a follower"
+    KEPT_AT_TRUNCATION = 2, "by what it has had in its log, be it cut since"
+    ANSWERED_AT_ONCE = 3, "by what is in its log, and says that it is stored, be it committed or not"
+    SEQUENCE = 4, "by what is in its log: the answer waits for the high watermark as the first one did (KIP-98)"
+
+
+class ConsumerPosition(Choice):
+    """What a consumer knows of where it is in the log, and asks of a new leader before it reads on."""
+
+    OFFSET = 0, "an offset, and it asks nothing"
+    END_OFFSET = 1, "also the epoch of what it read last: it asks where that ends, and compares offsets (every release)"
+    OFFSET_AND_EPOCH = 2, "likewise, and a leader that has nothing of that epoch is a truncation too (KIP-320)"
+
+
+class ControllerWrites(Choice):
+    """What a controller checks when it writes a decision, which another controller may have taken over from it."""
+
+    UNCONDITIONAL = 0, "nothing: it overwrites what the other has decided, which never sees it"
+    VERSIONED = 1, "that the partition is as it knows it: a conditional write (up to Kafka 2.0)"
+    CONTROLLER_EPOCH = 2, "also that it is the controller still: its epoch is the current one (KAFKA-6082)"
+
+
+class ControllerRequests(Choice):
+    """Which requests of controllers a replica obeys."""
+
+    ANY = 0, "any of a later leader epoch"
+    CONTROLLER_EPOCH = 1, "of these, none of a controller older than one that it has heard from"
+
+
+class StableOffset(Choice):
+    """How far a read_committed consumer may read: the last stable offset."""
+
+    HIGH_WATERMARK = 0, "up to the high watermark, be a transaction open or not"
+    FIRST_OPEN = 1, "up to the first record of a transaction that has no marker in the log"
+    REPLICATED = 2, "up to the first record of a transaction that has no marker below the high watermark (KIP-98)"
+
+
 MECHANISMS: dict[str, type[Choice]] = {
     "truncation": Truncation,
     "truncate_when": TruncateWhen,
@@ -263,6 +311,12 @@ MECHANISMS: dict[str, type[Choice]] = {
     "high_watermark_gate": HighWatermarkGate,
     "eligible_leaders": EligibleLeaders,
     "last_known_leader": LastKnownLeader,
+    "pending_produce": PendingProduce,
+    "idempotence": Idempotence,
+    "consumer_position": ConsumerPosition,
+    "controller_writes": ControllerWrites,
+    "controller_requests": ControllerRequests,
+    "stable_offset": StableOffset,
 }
 
 # Of these no choice is a mistake: they are two ways to do the same.
@@ -307,7 +361,57 @@ def tracks_eligible_leaders(p: Any) -> bool:
     return bool(p.eligible_leaders != EligibleLeaders.NONE)
 
 
-# Under which other choices a mechanism makes any difference, of those that do not always.
+def falls_back_to_last_known_leader(p: Any) -> bool:
+    """Whether the controller remembers who led last, for where nobody else is left to lead."""
+    return tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE
+
+
+def tracks_waiting(p: Any) -> bool:
+    """Whether it has to be known which acks=all requests wait where: else they are those that a leader appended."""
+    return bool(p.retries or p.pending_produce == PendingProduce.KEPT)
+
+
+def remembers_cut_records(p: Any) -> bool:
+    """Whether a replica takes records for its own that it has cut from its log."""
+    return bool(p.retries and p.idempotence == Idempotence.KEPT_AT_TRUNCATION)
+
+
+def retries(p: Any) -> bool:
+    """Whether a producer sends a record again that it has no answer for."""
+    return bool(p.retries)
+
+
+def has_consumer(p: Any) -> bool:
+    """Whether there is a consumer that reads record by record, and keeps its place when the leader changes."""
+    return bool(p.consumer)
+
+
+def has_rival(p: Any) -> bool:
+    """Whether there may be two controllers: one that took over, and the old one, which does not know."""
+    return bool(p.controllers > 1)
+
+
+def rival_decides(p: Any) -> bool:
+    """Whether a controller that another one took over from can still make a decision."""
+    return has_rival(p) and p.controller_writes != ControllerWrites.CONTROLLER_EPOCH
+
+
+def rival_overwrites(p: Any) -> bool:
+    """Whether that decision goes past the controller that took over."""
+    return has_rival(p) and p.controller_writes == ControllerWrites.UNCONDITIONAL
+
+
+def tells_controllers_apart(p: Any) -> bool:
+    """Whether a replica refuses what is left of an old controller's requests once it has heard from the new one."""
+    return rival_decides(p) and p.controller_requests == ControllerRequests.CONTROLLER_EPOCH
+
+
+def has_transactions(p: Any) -> bool:
+    """Whether records are produced in transactions."""
+    return bool(p.transactions)
+
+
+# Under which other choices and settings a mechanism makes any difference, of those that do not always.
 _APPLIES: dict[str, Callable[[Any], bool]] = {
     "truncate_when": lambda p: not checks_logs_on_fetch(p),
     "late_answer": checks_logs_on_fetch,
@@ -321,9 +425,14 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
     "isr_refresh": tracks_partition_epoch,
     "stale_controller": requests_isr_changes,
     "last_known_leader": tracks_eligible_leaders,
+    "idempotence": retries,
+    "consumer_position": has_consumer,
+    "controller_writes": has_rival,
+    "controller_requests": rival_decides,
+    "stable_offset": has_transactions,
 }
 
 
 def applies(mechanism: str, p: Any) -> bool:
-    """Whether a mechanism makes any difference beside the choices of `p`, a state or whatever has them by name."""
+    """Whether a mechanism makes any difference beside the constants of `p`, a state or whatever has them by name."""
     return mechanism not in _APPLIES or _APPLIES[mechanism](p)

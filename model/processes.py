@@ -1,6 +1,6 @@
 """A replica's process: what it forgets when it dies, and what it finds on its disk when it starts."""
 
-from epochfuzz.model import alter_partition, epoch_cache, flight, incarnations
+from epochfuzz.model import alter_partition, epoch_cache, fail_over, flight, incarnations
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.state import NONE, Phase, State
 
@@ -8,9 +8,12 @@ from epochfuzz.model.state import NONE, Phase, State
 def die(p: State, r: int) -> None:
     """What r held in memory is gone, its disk is kept. Its HW is what was checkpointed, as far as the log goes."""
     p.up[r] = 0
+    p.waiting[r] = 0
+    p.remembered[r] = 0
     forget_leadership(p, r)
     alter_partition.forget_request(p, r)
     flight.discard_answer(p, r)
+    fail_over.forget_sender(p, r)
     p.known_epoch[r] = NONE
     p.known_leader[r] = NONE
     p.phase[r] = Phase.FETCHING

@@ -4,10 +4,10 @@ A record is *exposed* once it was readable on a replica that presumed leadership
 its answer. Neither is ever forgotten, whatever happens to the replicas; the properties hold the replicas against it.
 """
 
-from epochfuzz.model import log, replica_sets
+from epochfuzz.model import ideal_log, log, replica_sets, transactions, waiting
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import tracks_eligible_leaders
+from epochfuzz.model.mechanisms import tracks_eligible_leaders, tracks_waiting
 from epochfuzz.model.state import State
 
 
@@ -15,10 +15,15 @@ def remember_produced(p: State, r: int) -> int:
     """A client's record arrives at leader r: give it the next id, and with acks=1 the answer at once."""
     record = p.produced
     p.produced = record + 1
-    p.record_offset |= p.leo[r] << (4 * record)
+    note_offset(p, record, p.leo[r])
     if p.acks == Acks.LEADER:
         p.acked |= 1 << record
     return record
+
+
+def note_offset(p: State, record: int, offset: int) -> None:
+    """Where a record is in the log of the leader that it was sent to last, or first where there are no retries."""
+    p.record_offset = p.record_offset & ~(15 << (4 * record)) | offset << (4 * record)
 
 
 def remember_readable(p: State, r: int, start: int) -> None:
@@ -30,13 +35,20 @@ def remember_readable(p: State, r: int, start: int) -> None:
     """
     expose(p, r, start)
     if p.acks == Acks.ALL:
-        answer_producers(p, r, max(start, p.led_from[r]))
+        if tracks_waiting(p):
+            waiting.answer(p, r)
+        else:
+            answer_producers(p, r, max(start, p.led_from[r]))
 
 
 def expose(p: State, r: int, start: int) -> None:
     """Consumers may read from `start` to the high watermark of r: a leader, or with KIP-392 a follower too."""
+    if p.retries:
+        ideal_log.expose(p, r, start)
     for offset in range(start, p.high_watermark[r]):
-        p.exposed |= 1 << log.at(p.log_record[r], offset)
+        record = log.at(p.log_record[r], offset)
+        if not transactions.is_marker(p, record):
+            p.exposed |= 1 << record
 
 
 def answer_producers(p: State, r: int, start: int) -> None:
@@ -47,10 +59,25 @@ def answer_producers(p: State, r: int, start: int) -> None:
     if p.led_from[r] <= p.high_watermark[r]:
         p.led_from[r] = 0
     for offset in range(start, p.high_watermark[r]):
-        if replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
-            p.acked |= 1 << log.at(p.log_record[r], offset)
+        record = log.at(p.log_record[r], offset)
+        if transactions.is_marker(p, record):
+            pass  # which is written with acks=all, and the coordinator asks for an answer of its own
+        elif replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
+            p.acked |= 1 << record
         else:
             p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+
+
+def exposed_are_lost(p: State, r: int) -> bool:
+    """Whether r lacks a record that consumers could read, or has another one in its place."""
+    if p.retries:
+        return ideal_log.is_contradicted(p, r)
+    return p.exposed & ~p.standing[r] != 0
+
+
+def lost_acked(p: State, r: int) -> int:
+    """The records that r lacks though their producer was answered; with retries it need not have them in one place."""
+    return p.acked & ~(log.records_in(p, r) if p.retries else p.standing[r])
 
 
 def note_lossy_failure(p: State) -> None:

@@ -1,17 +1,28 @@
 """The properties: what must hold after every event, each a function that says whether it is broken.
 
-`convergence` and `leader-available` are not judged after every event but at the end of a schedule, by healing a copy of
-the partition.
+`convergence`, `leader-available` and `answered` are not judged after every event but at the end of a schedule, by
+healing a copy of the partition.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from epochfuzz.model import alter_partition, breaches, controller, healing, high_watermark, log, promises
+from epochfuzz.model import (
+    alter_partition,
+    breaches,
+    consumer,
+    controller,
+    healing,
+    high_watermark,
+    log,
+    promises,
+    transactions,
+    waiting,
+)
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import IsrChange
+from epochfuzz.model.mechanisms import IsrChange, has_heartbeats, has_transactions, requests_isr_changes
 from epochfuzz.model.names import nearest
-from epochfuzz.model.replication import presumes_leadership
+from epochfuzz.model.replication import presumes_leadership, serves_consumers
 from epochfuzz.model.state import NONE, Partition, State
 
 
@@ -23,13 +34,66 @@ def readable_end(p: State, r: int) -> int:
 def committed_loss(p: State) -> bool:
     """A record that consumers could read is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
-    return leader != NONE and p.exposed & ~p.standing[leader] != 0 and not promises.are_void(p)
+    return leader != NONE and promises.exposed_are_lost(p, leader) and not promises.are_void(p)
 
 
 def acked_loss(p: State) -> bool:
     """A record whose producer got its answer is missing on the true leader, or another one is in its place."""
     leader = controller.true_leader(p)
-    return leader != NONE and p.acked & ~p.standing[leader] != 0 and not promises.are_void(p)
+    return leader != NONE and promises.lost_acked(p, leader) != 0 and not promises.are_void(p)
+
+
+def duplicate(p: State) -> bool:
+    """A record is twice in the log of the true leader, below its high watermark."""
+    return p.retries and has_duplicate(p, controller.true_leader(p))
+
+
+def has_duplicate(p: State, leader: int) -> bool:
+    """Whether a leader, NONE for nobody, has a record twice below its high watermark."""
+    if leader == NONE:
+        return False
+    found = 0
+    for offset in range(readable_end(p, leader)):
+        record = log.at(p.log_record[leader], offset)
+        if not transactions.is_marker(p, record):
+            if found >> record & 1:
+                return True
+            found |= 1 << record
+    return False
+
+
+def reordered(p: State) -> bool:
+    """Records are on the true leader, below its high watermark, in another order than they were sent in at first."""
+    return p.retries and is_reordered(p, controller.true_leader(p))
+
+
+def is_reordered(p: State, leader: int) -> bool:
+    """Whether a leader, NONE for nobody, has a record below its high watermark after one that was sent later."""
+    if leader == NONE:
+        return False
+    found = 0
+    for offset in range(readable_end(p, leader)):
+        record = log.at(p.log_record[leader], offset)
+        if not transactions.is_marker(p, record):
+            if not found >> record & 1 and found >> record != 0:
+                return True
+            found |= 1 << record
+    return False
+
+
+def skipped(p: State) -> bool:
+    """The consumer has passed over a record of the true leader, which it knows, and was not told of a truncation."""
+    return p.consumer and consumer.skipped(p) != 0
+
+
+def uncommitted_read(p: State) -> bool:
+    """A read_committed consumer may read a record of a transaction that is not committed."""
+    if not has_transactions(p) or promises.are_void(p):
+        return False
+    for r in range(p.replicas):
+        if serves_consumers(p, r) and transactions.delivered(p, r) & ~p.committed_records != 0:
+            return True
+    return False
 
 
 def divergence(p: State) -> bool:
@@ -112,6 +176,19 @@ def leader_missing(p: State) -> bool:
     return controller.true_leader(p) == NONE and controller.candidates(p) != 0
 
 
+def unanswered(p: State) -> bool:
+    """With all faults stopped and a leader there, an acks=all request still waits, and its producer has no answer."""
+    return controller.true_leader(p) != NONE and waiting.anywhere(p)
+
+
+def _always(p: State) -> bool:
+    return True
+
+
+def _retries(p: State) -> bool:
+    return bool(p.retries)
+
+
 def _never(settings: Configuration) -> bool:
     return False
 
@@ -122,7 +199,8 @@ class Property:
 
     `breaches` yields a sentence for each place where a state breaks it. `failure` names the exception of state
     machines. `permitted` says under which settings the contract with clients allows it to break. What is judged
-    `at_end` is asked about a healed state. `is_warning`: what it forbids is loss waiting to happen.
+    `at_end` is asked about a healed state. `is_warning`: what it forbids is loss waiting to happen. `applies` says
+    under which constants of a state anything can break it.
     """
 
     name: str
@@ -132,6 +210,7 @@ class Property:
     permitted: Callable[[Configuration], bool] = _never
     at_end: bool = False
     is_warning: bool = False
+    applies: Callable[[State], bool] = _always
 
     @property
     def number(self) -> int:
@@ -151,23 +230,49 @@ class Property:
 
 # In the order of severity, which is the order of every table and list. Bit i of a set of properties is the i-th.
 PROPERTIES: tuple[Property, ...] = (
-    Property("no-committed-loss", committed_loss, lambda p: breaches.lost(p, p.exposed), "CommittedRecordLost"),
+    Property("no-committed-loss", committed_loss, breaches.lost_exposed, "CommittedRecordLost"),
     Property(
         "no-acked-loss",
         acked_loss,
-        lambda p: breaches.lost(p, p.acked),
+        breaches.lost_acked,
         "AckedRecordLost",
         permitted=lambda settings: settings.acks == "1",  # which promises nothing that the leader alone has
     ),
+    Property("no-duplicate", duplicate, breaches.duplicated, "RecordDuplicated", applies=_retries),
+    Property("no-reorder", reordered, breaches.out_of_order, "RecordsReordered", applies=_retries),
+    Property("consumer-no-skip", skipped, breaches.passed_over, "ConsumerSkippedRecord", applies=lambda p: p.consumer),
+    Property("read-committed", uncommitted_read, breaches.uncommitted, "UncommittedRead", applies=has_transactions),
     Property("no-divergence", divergence, breaches.diverging, "LogsDiverged"),
     Property("log-matching", mismatch, breaches.mismatching, "LogMatchingBroken"),
     Property("hw-within-log", high_watermark_beyond_log, breaches.beyond_log, "HighWatermarkBeyondLog"),
     Property("isr-complete", isr_incomplete, breaches.missing_in_isr, "IsrIncomplete", is_warning=True),
     Property("join-complete", joined_incomplete, breaches.incomplete_joining, "JoinedIncomplete", is_warning=True),
-    Property("hw-due", high_watermark_due, breaches.overdue, "HighWatermarkOverdue", is_warning=True),
-    Property("isr-change-ends", isr_change_stuck, breaches.waiting_in_vain, "IsrChangeStuck", is_warning=True),
+    Property(
+        "hw-due",
+        high_watermark_due,
+        breaches.overdue,
+        "HighWatermarkOverdue",
+        is_warning=True,
+        applies=requests_isr_changes,
+    ),
+    Property(
+        "isr-change-ends",
+        isr_change_stuck,
+        breaches.waiting_in_vain,
+        "IsrChangeStuck",
+        is_warning=True,
+        applies=requests_isr_changes,
+    ),
     Property("convergence", non_convergence, breaches.unequal, "NotConverged", at_end=True),
-    Property("leader-available", leader_missing, breaches.leaderless, "LeaderMissing", at_end=True),
+    Property(
+        "leader-available",
+        leader_missing,
+        breaches.leaderless,
+        "LeaderMissing",
+        at_end=True,
+        applies=lambda p: has_heartbeats(p) or p.controllers > 1,
+    ),
+    Property("answered", unanswered, breaches.unanswered, "RequestUnanswered", at_end=True, applies=_retries),
 )
 NAMES = tuple(each.name for each in PROPERTIES)
 BY_NAME = {each.name: each for each in PROPERTIES}
@@ -196,6 +301,11 @@ def names(broken: int) -> list[str]:
 def set_of(chosen: Iterable[str]) -> int:
     """The set of the properties named."""
     return sum({BY_NAME[name].bit for name in chosen})
+
+
+def applying(*starts: State) -> list[str]:
+    """The names of the properties that anything can break under the constants of one of some states."""
+    return [each.name for each in PROPERTIES if any(map(each.applies, starts))]
 
 
 def permitted(settings: Configuration) -> frozenset[str]:

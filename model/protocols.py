@@ -7,11 +7,15 @@ release is what shipped, with the flaws that it had, and is declared as what it 
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
+from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.mechanisms import (
     ALTERNATIVES,
     MECHANISMS,
     CacheTruncation,
     Choice,
+    ConsumerPosition,
+    ControllerRequests,
+    ControllerWrites,
     DivergingFetch,
     DivergingHighWatermark,
     EffectiveIsr,
@@ -21,6 +25,7 @@ from epochfuzz.model.mechanisms import (
     FollowerFenceEpoch,
     HighWatermarkGate,
     HighWatermarkTruncation,
+    Idempotence,
     IsrAnswer,
     IsrChange,
     IsrDuplicate,
@@ -33,9 +38,11 @@ from epochfuzz.model.mechanisms import (
     LateAnswer,
     Leaderless,
     OutOfRange,
+    PendingProduce,
     Registration,
     RemoteLeo,
     RemoteLeoOutOfRange,
+    StableOffset,
     StaleController,
     TruncateWhen,
     Truncation,
@@ -100,15 +107,16 @@ def _parse_choice(mechanism: str, text: str) -> Choice:
     return list(MECHANISMS[mechanism])[texts.index(text)]
 
 
-def ablations(protocol: Protocol) -> list[Protocol]:
+def ablations(protocol: Protocol, settings: Configuration) -> list[Protocol]:
     """The protocol with one mechanism switched back, for each that applies to it and each earlier choice that it has.
 
     Where no choice is a mistake there is nothing to switch back to.
     """
+    constants = SimpleNamespace(**protocol.numbers(), **settings.numbers())
     return [
         protocol.with_choices(**{mechanism: choice.text})
         for mechanism, choices in MECHANISMS.items()
-        if mechanism not in ALTERNATIVES and applies(mechanism, SimpleNamespace(**protocol.numbers()))
+        if mechanism not in ALTERNATIVES and applies(mechanism, constants)
         for choice in choices
         if choice < protocol.choice(mechanism)
     ]
@@ -131,9 +139,13 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     IsrQueue.SINGLE,
     IsrDuplicate.ANSWERED,
     StaleController.RETRIED,
+    PendingProduce.FAILED,
+    ControllerWrites.CONTROLLER_EPOCH,
+    ControllerRequests.CONTROLLER_EPOCH,
+    StableOffset.REPLICATED,
 )
-# Kafka 0.11 to 1.1.
-_KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH)
+# Kafka 0.11 to 1.1, which is also the first with the idempotent producer (KIP-98).
+_KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
 # Kafka 2.0.
 _KIP_279 = _KIP_101.changed("kip-279", Truncation.LEADER_EPOCH_STEPWISE)
 # Kafka 2.1 to 2.6.
@@ -144,6 +156,7 @@ _KIP_320 = _KIP_279.changed(
     Fencing.EPOCH,
     IsrExpansion.EPOCH_START,
     Registration.FENCED,
+    ConsumerPosition.OFFSET_AND_EPOCH,
 )
 # Kafka 2.7, on ZooKeeper.
 _KIP_497 = _KIP_320.changed("kip-497", IsrChange.REQUEST)
@@ -178,13 +191,14 @@ GENERATIONS: dict[str, Protocol] = {
 
 # What releases had in place of a repair, until the version that is named.
 _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
-_TO_2_0_0 = (*_TO_2_3, OutOfRange.HALT)
+_TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED)
+_TO_2_0_0 = (*_TO_2_0_1, OutOfRange.HALT)
 _TO_2_6_0 = (CacheTruncation.WITH_LOG,)
 _TO_2_8 = (IsrQueue.CLEARED_BY_NEWS,)  # Partition.makeLeader calls AlterIsrManager.clearPending, in 2.8.2 too
 _TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT,)
 _TO_3_4_0 = (DivergingHighWatermark.APPLIED,)
 _TO_4_0 = (LateAnswer.SAME_LEADER,)
-_TO_DATE = (RemoteLeo.KEPT, IsrAnswer.ADVANCED_WHEN_APPLIED)
+_TO_DATE = (RemoteLeo.KEPT, IsrAnswer.ADVANCED_WHEN_APPLIED, ConsumerPosition.END_OFFSET)
 
 RELEASES: dict[str, Protocol] = {
     protocol.name: protocol
@@ -198,13 +212,15 @@ RELEASES: dict[str, Protocol] = {
             TruncateWhen.LEADER_CHANGED_OR_EPOCH_MISSED,
             EpochCache.KAFKA_7415,
             IsrExpansion.EPOCH_START,
-            *_TO_2_3,
+            *_TO_2_0_1,
             *_TO_2_6_0,
         ),
-        _KIP_320.changed("kafka-2.1", RemoteLeo.KEPT, Registration.RESUME, *_TO_2_3, *_TO_2_6_0),
-        _KIP_320.changed("kafka-2.3", RemoteLeo.KEPT, *_TO_2_3, *_TO_2_6_0),
-        _KIP_320.changed("kafka-2.6.0", RemoteLeo.KEPT, *_TO_2_6_0),
-        _KIP_320.changed("kafka-2.6.1", RemoteLeo.KEPT),
+        _KIP_320.changed(
+            "kafka-2.1", RemoteLeo.KEPT, Registration.RESUME, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0
+        ),
+        _KIP_320.changed("kafka-2.3", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_2_3, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.6.0", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.6.1", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET),
         _KIP_497.changed("kafka-2.7", *_TO_DATE, *_TO_2_8, *_TO_3_0),
         _KIP_595.changed(
             "kafka-2.8.0",

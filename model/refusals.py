@@ -92,6 +92,54 @@ class Refusal(IntEnum):
     IS_FENCED = 43, "{r} is fenced"
     IS_NOT_FENCED = 44, "{r} is not fenced"
 
+    # retry, and produce where there are retries
+    RETRIES_OFF = 45, "retries is off in the configuration"
+    NOTHING_TO_RETRY = 46, "the producer has an answer for each of its last two records"
+    TWO_IN_FLIGHT = 47, "the producer has no answer yet for one of its last two records, and starts no third"
+    OUT_OF_ORDER_SEQUENCE = 48, "{r} has not got the record before: OUT_OF_ORDER_SEQUENCE_NUMBER"
+    LOG_IS_FULL = 49, "{r}'s log is full: the bound of {records} records is reached"
+
+    # consume, refresh
+    CONSUMER_OFF = 50, "consumer is off in the configuration"
+    NO_READ_REPLICA = (
+        51,
+        "{r}'s leader has not seen it at the consumer's position, {position}, and does not send it there",
+    )
+    CONSUMER_IS_BEHIND = (
+        52,
+        "{r} is at epoch {epoch} and refuses the consumer, at epoch {consumer_epoch}: FENCED_LEADER_EPOCH",
+    )
+    CONSUMER_IS_AHEAD = (
+        53,
+        "{r} is at epoch {epoch} and refuses the consumer, at epoch {consumer_epoch}: UNKNOWN_LEADER_EPOCH",
+    )
+    NOTHING_TO_CONSUME = 54, "{r} has nothing below its HW for the consumer, at position {position}"
+    CONSUMER_KNOWS_EPOCH = 55, "the consumer knows epoch {consumer_epoch} already"
+
+    # produce, commit, abort
+    TRANSACTION_ENDS = 56, "the transaction ends, and the next one has to wait"
+    NO_ROOM_FOR_A_MARKER = 57, "{r}'s log has no room for a record and a marker"
+    NO_TRANSACTION = 58, "there is no transaction"
+    IS_NOT_ACKNOWLEDGED = 59, "not every record of the transaction is acknowledged"
+    IS_DECIDED_OTHERWISE = 60, "the coordinator has decided otherwise"
+    NOTHING_TO_MARK = 61, "{r}'s log does not end in the transaction"
+
+    # failover, rival_elect, rival_notify, notify
+    IS_OF_THE_CONTROLLER = 62, "a fail-over of the controller happens to no replica, and is written with A"
+    HAS_FAILED_OVER = 63, "the controller has failed over already"
+    HAS_NOT_FAILED_OVER = 64, "the controller has not failed over"
+    CONTROLLER_MOVED = 65, "the old controller's write fails: its controller epoch is no longer the current one"
+    RIVAL_HAS_DECIDED = 66, "the old controller has decided already"
+    BAD_VERSION = 67, "the old controller's conditional write fails: the partition is not as it knows it"
+    IS_RIVAL_LEADER = 68, "the old controller has {r} as leader already"
+    NOT_IN_RIVAL_ISR = 69, "{r} is not in the ISR that the old controller knows"
+    RIVAL_HAS_NOT_DECIDED = 70, "the old controller has decided nothing of its own"
+    STALE_CONTROLLER_EPOCH = (
+        71,
+        "{r} has heard from the new controller, and refuses: STALE_CONTROLLER_EPOCH",
+    )
+    KNOWS_LATER_EPOCH = 72, "{r} knows epoch {epoch}, and the old controller's is no later one"
+
 
 APPLIED = Refusal.APPLIED
 if [*Refusal] != [*range(len(Refusal))]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from epochfuzz.model import state
+from epochfuzz.model.events import verb_of
 from epochfuzz.model.state import DECISION, ENTRY, NONE, REPLICA, Field, Holds, Partition
 
 # What an element holds says how its value is renamed. A kind that is in none of these has to be put into one.
@@ -61,5 +62,5 @@ def _renamed_value(field: Field, value: int, names: Sequence[int]) -> int:
 
 
 def renamed_event(event: int, names: Sequence[int]) -> int:
-    """The event that is the same for the renamed replica."""
-    return event & ~7 | names[event & 7]
+    """The event that is the same for the renamed replica; one of the controller is what it was."""
+    return event if verb_of(event).of_controller else event & ~7 | names[event & 7]

@@ -8,13 +8,17 @@ from epochfuzz.model import (
     epoch_cache,
     flight,
     high_watermark,
+    idempotence,
     incarnations,
     log,
     processes,
+    producer_window,
     promises,
     replica_sets,
+    transactions,
     truncation,
     truncation_on_fetch,
+    waiting,
 )
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
@@ -28,20 +32,47 @@ def presumes_leadership(p: State, r: int) -> bool:
     return p.known_leader[r] == r
 
 
+def serves_consumers(p: State, r: int) -> bool:
+    """Whether consumers may read from r: a leader, or with KIP-392 any replica."""
+    return p.known_leader[r] == r or (p.follower_reads and p.up[r])
+
+
 def produce(p: State, r: int) -> int:
     """A client sends the next record to r; with too small an ISR acks=all gets NOT_ENOUGH_REPLICAS."""
     if not presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if p.produced >= p.records:
         return Refusal.RECORDS_BOUND
+    refusal = transactions.why_not_produced(p, r)
+    if refusal != APPLIED:
+        return refusal
     if p.acks == Acks.ALL and replica_sets.size(p.isr[r]) < p.min_insync_replicas:
         p.goals |= Goal.NOT_ENOUGH_REPLICAS
         return Refusal.NOT_ENOUGH_REPLICAS
+    if p.retries:
+        refusal = why_not_sent(p, r)
+        if refusal != APPLIED:
+            return refusal
     if p.known_epoch[r] < p.controller_epoch:
         p.goals |= Goal.ZOMBIE_ACCEPTED_A_WRITE
-    append_as_leader(p, r, promises.remember_produced(p, r))
-    high_watermark.advance_leader(p, r)
+    record = promises.remember_produced(p, r)
+    transactions.note_produced(p, record)
+    append_produced(p, r, record)
     return APPLIED
+
+
+def why_not_sent(p: State, r: int) -> int:
+    """Why a producer that sends records again sends no new one to r, or why r takes none."""
+    if not producer_window.has_room(p):
+        return Refusal.TWO_IN_FLIGHT
+    return idempotence.why_not_appended(p, r, p.produced)
+
+
+def append_produced(p: State, r: int, record: int) -> None:
+    """Leader r appends a record that a producer has sent, whose request waits for the ISR with acks=all."""
+    append_as_leader(p, r, record)
+    waiting.join(p, r, record)
+    high_watermark.advance_leader(p, r)
 
 
 def append_as_leader(p: State, leader: int, record: int) -> None:

@@ -18,19 +18,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from epochfuzz.model.configuration import MAX_EPOCHS, MAX_REPLICAS, Acks, Configuration
+from epochfuzz.model.configuration import MAX_EPOCHS, MAX_OFFSETS, MAX_REPLICAS, Acks, Configuration
 from epochfuzz.model.mechanisms import (
     MECHANISMS,
+    ConsumerPosition,
     EpochCache,
     IsrExpansion,
-    LastKnownLeader,
     Truncation,
     answers_survive_decisions,
+    falls_back_to_last_known_leader,
+    has_consumer,
     has_heartbeats,
+    has_rival,
+    has_transactions,
+    remembers_cut_records,
     requests_isr_changes,
+    retries,
+    rival_decides,
+    tells_controllers_apart,
     tracks_eligible_leaders,
     tracks_incarnations,
     tracks_partition_epoch,
+    tracks_waiting,
 )
 from epochfuzz.model.protocols import Protocol
 
@@ -69,6 +78,30 @@ class Alter(IntEnum):
     REVERTED = 4  # an answer: INELIGIBLE_REPLICA, for which the leader takes its proposal back
 
 
+class Marker(IntEnum):
+    """What a log has in place of a record's id where a transaction ends."""
+
+    COMMIT = 14
+    ABORT = 15
+
+
+class Rival(IntEnum):
+    """What the old controller does after a fail-over, of which there is no more than one."""
+
+    ABSENT = 0
+    DEPOSED = 1  # it does not know, and may decide once
+    HAS_DECIDED = 2
+
+
+class Transaction(IntEnum):
+    """What becomes of the transaction; there is one producer, and one transaction after the other."""
+
+    NONE = 0
+    OPEN = 1
+    COMMITTING = 2  # decided; the marker is not known to be replicated
+    ABORTING = 3
+
+
 class Holds(Enum):
     """What an element of a field can be, from the least to the greatest value under the constants of a state."""
 
@@ -95,8 +128,8 @@ class Holds(Enum):
         return {
             Holds.FLAG: (0, 1),
             Holds.CHOICE: (0, 3),
-            Holds.COUNT: (0, p.records),
-            Holds.COUNT_OR_NONE: (NONE, p.records),
+            Holds.COUNT: (0, offsets(p)),
+            Holds.COUNT_OR_NONE: (NONE, offsets(p)),
             Holds.ENTRIES: (0, p.epochs + 1),
             Holds.EPOCH: (0, p.epochs),
             Holds.EPOCH_OR_NONE: (NONE, p.epochs),
@@ -104,13 +137,22 @@ class Holds(Enum):
             Holds.REPLICA_SET: (0, (1 << p.replicas) - 1),
             Holds.REPLICAS: (0, p.replicas),
             Holds.RECORD_SET: (0, (1 << p.records) - 1),
-            Holds.RECORDS: (0, _word(p.records, p.records - 1)),
-            Holds.RECORD_EPOCHS: (0, _word(p.records, p.epochs)),
-            Holds.FETCHED_RECORDS: (0, _word(min(p.records_per_fetch, p.records), p.records - 1)),
-            Holds.FETCHED_EPOCHS: (0, _word(min(p.records_per_fetch, p.records), p.epochs)),
-            Holds.OFFSETS: (0, _word(p.records, p.records - 1)),
+            Holds.RECORDS: (0, _word(offsets(p), _greatest_record(p))),
+            Holds.RECORD_EPOCHS: (0, _word(offsets(p), p.epochs)),
+            Holds.FETCHED_RECORDS: (0, _word(min(p.records_per_fetch, offsets(p)), _greatest_record(p))),
+            Holds.FETCHED_EPOCHS: (0, _word(min(p.records_per_fetch, offsets(p)), p.epochs)),
+            Holds.OFFSETS: (0, _word(p.records, offsets(p) - 1)),
             Holds.NUMBER: (0, 0),
         }[self]
+
+
+def offsets(p: State) -> int:
+    """How many offsets a log can have: with transactions every record may have a marker behind it."""
+    return min(2 * p.records, MAX_OFFSETS) if has_transactions(p) else int(p.records)
+
+
+def _greatest_record(p: State) -> int:
+    return max(Marker) if has_transactions(p) else p.records - 1
 
 
 def _word(size: int, greatest: int) -> int:
@@ -190,6 +232,14 @@ def _cache_is_read(p: State) -> bool:
     return bool(p.truncation != Truncation.HIGH_WATERMARK)
 
 
+def _records_have_one_offset(p: State) -> bool:
+    return not retries(p)
+
+
+def _consumer_epochs_are_read(p: State) -> bool:
+    return has_consumer(p) and p.consumer_position != ConsumerPosition.OFFSET
+
+
 def _stale_requests_are_read(p: State) -> bool:
     return tracks_incarnations(p) and requests_isr_changes(p)
 
@@ -200,10 +250,13 @@ VARIABLES: tuple[Field, ...] = (
     Field("log_epoch", Holds.RECORD_EPOCHS, _R),
     Field("flight_record", Holds.FETCHED_RECORDS, _R),  # a Fetch answer: the records it brings
     Field("flight_record_epoch", Holds.FETCHED_EPOCHS, _R),
-    Field("record_offset", Holds.OFFSETS),  # by record id, not by offset: where each record was appended first
+    # By record id, not by offset: where each record was appended first; with retries, where it was when sent last.
+    Field("record_offset", Holds.OFFSETS),
     Field("goals", Holds.NUMBER, read=never_read),  # what this schedule has shown, see goals.py
     # What each replica keeps on disk.
-    Field("standing", Holds.RECORD_SET, _R),  # the records that stand at their own offset in r's log
+    Field(
+        "standing", Holds.RECORD_SET, _R, read=_records_have_one_offset
+    ),  # the records that stand at their own offset in r's log
     Field("leo", Holds.COUNT, _R),
     Field("high_watermark", Holds.COUNT, _R),
     # The high watermark in replication-offset-checkpoint.
@@ -221,7 +274,10 @@ VARIABLES: tuple[Field, ...] = (
     # Of a leader: its LEO when it became one.
     Field("epoch_start", Holds.COUNT, _R, read=lambda p: bool(p.isr_expansion == IsrExpansion.EPOCH_START)),
     # Of a leader: from which offset on it has appended without a break; 0 as soon as its high watermark is past that.
-    Field("led_from", Holds.COUNT, _R, read=lambda p: bool(p.acks == Acks.ALL)),
+    Field("led_from", Holds.COUNT, _R, read=lambda p: bool(p.acks == Acks.ALL and not tracks_waiting(p))),
+    Field("waiting", Holds.RECORD_SET, _R, read=tracks_waiting),  # the acks=all requests that wait at r, see waiting.py
+    # How many records r goes by having had, some of which it has cut from its log, see idempotence.py.
+    Field("remembered", Holds.COUNT, _R, read=remembers_cut_records, narrow=True),
     Field("remote_leos", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
     Field("flight", Flight, _R),
     Field("flight_count", Holds.COUNT, _R),  # a Fetch answer: how many records it brings
@@ -256,17 +312,38 @@ VARIABLES: tuple[Field, ...] = (
         "last_leader",
         Holds.REPLICA_OR_NONE,
         start=NONE,
-        read=lambda p: tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE,
+        read=falls_back_to_last_known_leader,
         narrow=True,
     ),
+    # The old controller after a fail-over: the decision that it goes by, and after its own, which opens the next epoch,
+    # the leader of that; and the replicas that have heard from the new one.
+    Field("rival", Rival, read=has_rival),
+    Field("rival_epoch", Holds.EPOCH, read=rival_decides, narrow=True),
+    Field("rival_leader", Holds.REPLICA_OR_NONE, start=NONE, read=rival_decides, narrow=True),
+    Field("rival_isr", Holds.REPLICA_SET, read=rival_decides, narrow=True),
+    Field("met", Holds.REPLICA_SET, read=tells_controllers_apart, narrow=True),
+    # The transaction, the records that were produced in it, and those that were decided to be committed, of any.
+    Field("transaction", Transaction, read=has_transactions),
+    Field("transaction_records", Holds.RECORD_SET, read=has_transactions),
+    Field("committed_records", Holds.RECORD_SET, read=has_transactions),
     # How often power loss has lost something, up to min.insync.replicas.
     Field("lossy_failures", Holds.REPLICAS, read=lambda p: tracks_eligible_leaders(p) and p.power_loss, narrow=True),
     # Whether a replica has joined the ISR without a record below the high watermark of the leader that proposed it.
     Field("joined_incomplete", Holds.FLAG),
     # The promises: what clients saw and were told.
     Field("produced", Holds.COUNT),
-    Field("exposed", Holds.RECORD_SET),
+    Field("exposed", Holds.RECORD_SET, read=_records_have_one_offset),
     Field("acked", Holds.RECORD_SET),
+    # With retries, what consumers saw by offset, and whether they saw two records at one, see ideal_log.py.
+    Field("seen", Holds.RECORDS, read=retries),
+    Field("seen_end", Holds.COUNT, read=retries, narrow=True),
+    Field("seen_otherwise", Holds.FLAG, read=retries),
+    # The consumer: the offset that it reads next, the epoch of the record that it read last, the leader epoch that it
+    # knows, and what it has read.
+    Field("position", Holds.COUNT, read=has_consumer, narrow=True),
+    Field("position_epoch", Holds.EPOCH_OR_NONE, (), NONE, _consumer_epochs_are_read, narrow=True),
+    Field("consumer_epoch", Holds.EPOCH, read=has_consumer, narrow=True),
+    Field("delivered", Holds.RECORD_SET, read=has_consumer),
 )
 
 # What does not change in a schedule: a choice for each mechanism, the settings as numbers, and the number of the defect

@@ -5,9 +5,16 @@ where the leader says the follower's last epoch ended (KIP-101), and cut step by
 (KIP-279). For the rule of today, which has no truncation before the fetch, see truncation_on_fetch.py.
 """
 
-from epochfuzz.model import epoch_cache, log
+from epochfuzz.model import epoch_cache, idempotence, log
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import CacheTruncation, Fencing, HighWatermarkTruncation, TruncateWhen, Truncation
+from epochfuzz.model.mechanisms import (
+    CacheTruncation,
+    Fencing,
+    HighWatermarkTruncation,
+    TruncateWhen,
+    Truncation,
+    remembers_cut_records,
+)
 from epochfuzz.model.state import NONE, Phase, State
 
 
@@ -90,6 +97,8 @@ def cut(p: State, r: int, end: int) -> None:
     is_cut = end < p.leo[r]
     if is_cut:
         p.goals |= Goal.LOG_TRUNCATED
+        if remembers_cut_records(p):
+            idempotence.remember_cut(p, r, end)
         log.truncate(p, r, end)
         p.flushed[r] = min(p.flushed[r], p.leo[r])
     if is_cut or p.cache_truncation == CacheTruncation.ALWAYS:

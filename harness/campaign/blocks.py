@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.directory import Directory
-from epochfuzz.harness.campaign.errors import CampaignError
+from epochfuzz.harness.campaign.found import refuse_foreign_to
 from epochfuzz.harness.campaign.work import Work
 from epochfuzz.harness.memory import most_memory
 
@@ -58,7 +58,4 @@ def refuse_foreign(directory: Directory, work: Work[Any]) -> None:
     rows = written(directory, work)
     foreign = None if rows is None else rows.where(F.col("campaign") != work.campaign).select("campaign").head()
     if foreign is not None:
-        raise CampaignError(
-            f"{directory.path('blocks')} has blocks of campaign {foreign[0]}, and {directory.path('parameters')} are"
-            f" those of campaign {work.campaign}: restore what belongs together, or choose another directory"
-        )
+        refuse_foreign_to(directory, work, foreign)

@@ -1,20 +1,22 @@
 """A campaign from its start to its end; each step is taken where the directory says that it has not been yet."""
 
+from datetime import datetime
 from typing import Any, Generic
 from typing import Protocol as Interface
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign import blocks, checks, waves
 from epochfuzz.harness.campaign.checks import Checked
 from epochfuzz.harness.campaign.directory import Directory
 from epochfuzz.harness.campaign.errors import CampaignError
-from epochfuzz.harness.campaign.kinds import work_of
+from epochfuzz.harness.campaign.found import Tables, work_found
+from epochfuzz.harness.campaign.kept import Kept, wave_begun
 from epochfuzz.harness.campaign.waves import Waves
 from epochfuzz.harness.campaign.work import Counts, Outcome, Work
 from epochfuzz.harness.search.compilation import model_digest
-from epochfuzz.harness.version import epochfuzz_version
 
 # Written last: a campaign that has it is finished.
 OUTCOME = pa.schema(
@@ -52,7 +54,7 @@ class Campaign(Generic[Outcome]):
     def start(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
         """A new campaign. Raises CampaignError where there is one already, or the blocks of one."""
         directory = Directory(spark, uri)
-        found = _work(directory)
+        found = work_found(_readable(directory))
         if found is not None:
             raise CampaignError(
                 f"{uri} already holds a campaign; {found.how_to_resume(uri)}, or choose another directory"
@@ -65,17 +67,17 @@ class Campaign(Generic[Outcome]):
     def load(spark: SparkSession, uri: str) -> "Campaign[Any]":
         """The campaign of a directory. Raises CampaignError where there is none, or none that can be gone on with."""
         directory = Directory(spark, uri)
-        found = _work(directory)
+        found = work_found(_readable(directory))
         if found is None:
             raise CampaignError(f"{uri} holds no campaign; `epochfuzz campaign run --out {uri}` starts one")
-        blocks.refuse_foreign(directory, found)
+        _refuse_foreign(directory, found)
         return Campaign(directory, found)
 
     @staticmethod
     def start_or_load(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
         """The campaign of a directory if its work is that, a new one if there is none. Raises CampaignError."""
         directory = Directory(spark, uri)
-        found = _work(directory)
+        found = work_found(_readable(directory))
         if found is None:
             return Campaign.start(spark, uri, work)
         differing = work.differing(found)
@@ -84,7 +86,7 @@ class Campaign(Generic[Outcome]):
                 f"{uri} holds a campaign with another {', another '.join(differing)}: go on with what it was begun"
                 " with, or choose another directory"
             )
-        blocks.refuse_foreign(directory, work)
+        _refuse_foreign(directory, work)
         return Campaign(directory, work)
 
     def run(self, progress: Progress) -> Outcome:
@@ -117,8 +119,15 @@ class Campaign(Generic[Outcome]):
                 break
         return self.checked()
 
+    @property
+    def kept(self) -> Kept | None:
+        """Its directory for reading without Spark, which takes seconds less; None for one elsewhere."""
+        return None if self.directory.local is None else Kept(self.directory.local)
+
     def checked(self) -> Checked:
         """Compare the blocks that were done twice. Raises NonDeterminismError."""
+        if self._checked is None and self.kept is not None:
+            self._checked = self.work.kept_checked(self.kept)
         if self._checked is None:
             self._checked = checks.compare(blocks.written(self.directory, self.work), self.work)
         return self._checked
@@ -127,30 +136,32 @@ class Campaign(Generic[Outcome]):
         """The finished blocks, each once; None before the first wave."""
         return blocks.finished(self.directory, self.work)
 
+    def begun(self) -> datetime | None:
+        """When its first wave was asked for, None if nobody can say."""
+        if self.kept is not None:
+            return self.kept.begun
+        rows = blocks.written(self.directory, self.work)
+        wave = None if rows is None else rows.agg(F.min("wave")).collect()[0][0]  # a part of the path, a column so
+        return None if wave is None else wave_begun(f"wave={wave}")
+
     def seconds(self, schedules: int) -> float:
         """For how long it has worked on so many schedules."""
         return waves.seconds_worked(self.directory, schedules)
 
     def _is_finished(self) -> bool:
-        return bool(self.directory.read_rows("outcome", OUTCOME))
+        return _readable(self.directory).has("outcome")
 
 
-def _work(directory: Directory) -> Work[Any] | None:
-    """The work that a directory's parameters ask for. Raises CampaignError where they are lost, or say nothing that can
-    be done."""
-    place = directory.path("parameters")
-    rows = directory.read_rows_as_they_are("parameters")
-    if not rows:
-        if directory.has("blocks"):
-            raise CampaignError(
-                f"{place} is lost or empty, and the blocks of a campaign are in {directory.path('blocks')}: without its"
-                " parameters it cannot be gone on with; restore them, or choose another directory"
-            )
-        return None
-    try:
-        return work_of(rows[0])
-    except ValueError as error:
-        raise CampaignError(
-            f"{place} cannot be used: {error}; it was written by epochfuzz {rows[0].get('version')}, and this is"
-            f" epochfuzz {epochfuzz_version()}"
-        ) from None
+def _readable(directory: Directory) -> Tables:
+    """What reads a directory: Spark only what is elsewhere, for without it that takes seconds less, and what is damaged
+    is named."""
+    return directory if directory.local is None else Kept(directory.local)
+
+
+def _refuse_foreign(directory: Directory, work: Work[Any]) -> None:
+    """Raises CampaignError for blocks of another campaign, and for any damaged file on this machine."""
+    if directory.local is None:
+        blocks.refuse_foreign(directory, work)
+    else:
+        Kept(directory.local).refuse_damage()
+        assert Kept(directory.local).work

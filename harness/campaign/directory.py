@@ -4,8 +4,6 @@ Every write is one file that appears under its name when it is complete: a table
 committer renames into place. So a table is there or it is not, and a wave's blocks are all there or none is.
 """
 
-import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,11 +16,9 @@ from pyspark.sql import DataFrame, SparkSession, is_remote
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from epochfuzz.harness.campaign.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.place import absolute, on_this_machine
 
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
-# What Hadoop takes for a URL. It splits off the scheme and the authority, and decodes nothing: the rest is a path, in
-# which '#' and '%' are characters like any others.
-_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?=/)(?://[^/]*)?(?P<path>/.*)?", re.DOTALL)
 # A campaign with none of a table has no such path; an empty table has no file that could say what its columns are.
 _NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
@@ -36,17 +32,12 @@ class Directory:
                 f"{uri}: Spark reads {' '.join(sorted(_PATTERN_CHARACTERS))} as patterns; choose another"
             )
         self.spark = spark
-        self.uri = uri if _URL.fullmatch(uri) else os.path.abspath(uri)
+        self.uri = absolute(uri)
 
     @property
     def local(self) -> Path | None:
         """Where it is, if it is on this machine."""
-        if is_remote():
-            return None
-        url = _URL.fullmatch(self.uri)
-        if url is None:
-            return Path(self.uri)
-        return Path(url["path"] or "/") if url["scheme"].lower() == "file" else None
+        return None if is_remote() else on_this_machine(self.uri)
 
     def path(self, *names: str) -> str:
         """The URI of something in the directory."""

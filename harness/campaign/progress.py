@@ -47,7 +47,7 @@ class Shown:
         text = self._work.progress(counts, seconds)
         remaining = self._work.seconds_remaining(counts, seconds)
         if remaining is not None:
-            text += f" · {_duration(remaining)} left"
+            text += f" · {duration(remaining)} left"
             self._live.update(self._bar, completed=seconds / (seconds + remaining))
         self._live.update(self._bar, description=text)
         if not self._out.is_terminal and seconds >= self._next:
@@ -55,7 +55,8 @@ class Shown:
             self._out.print(text)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds for people."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

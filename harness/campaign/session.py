@@ -25,9 +25,10 @@ _CONNECT_PORT = 15002
 _PATIENCE = 10.0  # seconds for a server to accept a connection
 
 # On a local master the JVM only moves rows. Its first compiler alone, and its simplest collector, start in half the
-# time and leave the cores to the workers.
+# time and leave the cores to the workers. Its performance counters would be a file in /tmp, wherever other temporary
+# files are.
 _LOCAL_OPTIONS = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
     "spark.ui.enabled": "false",
 }
 _OPTIONS = {
@@ -38,23 +39,31 @@ _OPTIONS = {
 
 
 @contextmanager
-def opened(master: str | None = None, remote: str | None = None) -> Iterator["SparkSession"]:
-    """A Spark session on a master, or on a Spark Connect server. Whatever Spark fails with is a CampaignError."""
+def opened(
+    master: str | None = None, remote: str | None = None, temporary: Path | None = None
+) -> Iterator["SparkSession"]:
+    """A Spark session on a master, or on a Spark Connect server. Whatever Spark fails with is a CampaignError.
+
+    What Spark, Java and workers on this machine need for a while only is in `temporary`, if there is such a directory.
+    """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it logs a traceback of what it also raises
-    descriptor, name = tempfile.mkstemp(prefix="epochfuzz-spark-", suffix=".log")
+    descriptor, name = tempfile.mkstemp(prefix="epochfuzz-spark-", suffix=".log", dir=temporary)
     log, failed = Path(name), False
     try:
-        with _output_to(descriptor):
-            spark = _connected(remote) if remote else _started(master or DEFAULT_MASTER)
-        try:
-            yield spark
-        finally:
-            spark.stop()
+        with _temporary_files_in(temporary):
+            with _output_to(descriptor):
+                spark = _connected(remote) if remote else _started(master or DEFAULT_MASTER, temporary)
+            try:
+                yield spark
+            finally:
+                spark.stop()
     except (PySparkException, Py4JError, ConnectionError) as error:
         failed = True
+        if temporary is not None:
+            log = Path(shutil.move(log, tempfile.gettempdir()))  # where it stays
         raise CampaignError(_complaint(error, log)) from None
     finally:
         os.close(descriptor)
@@ -76,7 +85,7 @@ def _complaint(error: Exception, log: Path) -> str:
     return f"Spark failed: {reason} (its log is {log})"
 
 
-def _started(master: str) -> "SparkSession":
+def _started(master: str, temporary: Path | None) -> "SparkSession":
     from pyspark.sql import SparkSession
 
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
@@ -85,6 +94,10 @@ def _started(master: str) -> "SparkSession":
     options = dict(_OPTIONS)
     if master.startswith("local"):
         options |= _LOCAL_OPTIONS
+        if temporary is not None:
+            options["spark.driver.extraJavaOptions"] += f" {_java_option('java.io.tmpdir', str(temporary))}"
+            if "," not in str(temporary):  # where Spark would see two directories
+                options["spark.local.dir"] = str(temporary)
         os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     elif master.startswith("spark://"):
@@ -93,6 +106,30 @@ def _started(master: str) -> "SparkSession":
     for key, value in options.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _java_option(name: str, value: str) -> str:
+    """A system property of Java's, quoted as Spark splits options."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"-D{name}={escaped}"'
+
+
+@contextmanager
+def _temporary_files_in(directory: Path | None) -> Iterator[None]:
+    """Have this process, and those that it starts, make temporary files there."""
+    if directory is None:
+        yield
+        return
+    before, cached = os.environ.get("TMPDIR"), tempfile.tempdir
+    os.environ["TMPDIR"] = tempfile.tempdir = str(directory)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = cached
+        if before is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = before
 
 
 def _connected(remote: str) -> "SparkSession":

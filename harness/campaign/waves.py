@@ -23,6 +23,7 @@ from pyspark.sql import functions as F
 from epochfuzz.harness.campaign import blocks
 from epochfuzz.harness.campaign.checks import SAMPLED
 from epochfuzz.harness.campaign.directory import Directory
+from epochfuzz.harness.campaign.kept import WAVE
 from epochfuzz.harness.campaign.pace import Pace
 from epochfuzz.harness.campaign.work import Counts, Stage, Work
 from epochfuzz.harness.campaign.workers import Workers
@@ -178,7 +179,7 @@ class Waves:
         )
 
     def _wave(self, pool: ThreadPoolExecutor, numbers: DataFrame, size: int) -> _Wave:
-        name = f"wave={datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}"
+        name = datetime.now(UTC).strftime(WAVE)
         return _Wave(name, size, pool.submit(self._do_and_write, numbers, name))
 
     def _do_and_write(self, numbers: DataFrame, name: str) -> dict[str, int | None]:

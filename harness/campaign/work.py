@@ -6,6 +6,7 @@ that workers may do blocks in any order, anywhere, and twice.
 
 import hashlib
 import json
+import shlex
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -16,9 +17,13 @@ import pyarrow as pa
 from pyspark.sql import Column
 
 from epochfuzz.harness.campaign.errors import NonDeterminismError
+from epochfuzz.model.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.campaign import Campaign, Progress
+    from epochfuzz.harness.campaign.checks import Checked
+    from epochfuzz.harness.campaign.kept import Kept
+    from epochfuzz.harness.campaign.status import SoFar
 
 Outcome = TypeVar("Outcome")
 
@@ -31,6 +36,11 @@ class Stage:
 
     first: int
     end: int | None
+
+
+def text_of(row: Mapping[str, Any], engine: str) -> str:
+    """A row of parameters as text."""
+    return json.dumps(dict(row) | {"engine": engine}, sort_keys=True)
 
 
 class Work(ABC, Generic[Outcome]):
@@ -48,13 +58,29 @@ class Work(ABC, Generic[Outcome]):
     version: str
     seconds: float | None = None
     module: str | None = None
+    as_written: str | None = None  # its text where it was read: one of another version may have had other parameters
 
     # What it is
 
     @property
-    @abstractmethod
     def heading(self) -> str:
         """What it runs, in a line: the seed and the configuration."""
+        return f"seed {self.seed} · {self.settings.text()}"
+
+    @property
+    @abstractmethod
+    def seed(self) -> int:
+        """Together with its number, it says what a block is."""
+
+    @property
+    @abstractmethod
+    def settings(self) -> Configuration:
+        """The configuration."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The protocols that it is about; of a state machine of the user's own, that."""
 
     @abstractmethod
     def row(self) -> dict[str, Any]:
@@ -73,12 +99,12 @@ class Work(ABC, Generic[Outcome]):
     @property
     def text(self) -> str:
         """The parameters as text, the same for equal parameters."""
-        return json.dumps(self.row() | {"engine": self.NAME}, sort_keys=True)
+        return text_of(self.row(), self.NAME)
 
     @property
     def campaign(self) -> str:
         """Sixteen hexadecimal digits that blocks carry, to tell which campaign they are of."""
-        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+        return hashlib.sha256((self.as_written or self.text).encode()).hexdigest()[:16]
 
     # What is asked of workers
 
@@ -103,6 +129,13 @@ class Work(ABC, Generic[Outcome]):
     def compared(self) -> list[Column]:
         """What of a row has to be the same when a block is done again."""
 
+    def kept_checked(self, kept: "Kept") -> "Checked | None":
+        """Compare the blocks that were done twice without Spark; None for a kind that leaves that to Spark.
+
+        Raises NonDeterminismError.
+        """
+        return None
+
     def refuse(self, number: int) -> None:
         """Say that a block came out otherwise when it was done again. Raises NonDeterminismError."""
         raise NonDeterminismError(
@@ -120,9 +153,13 @@ class Work(ABC, Generic[Outcome]):
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[Stage]:
         """What to do one after another. The campaign asks for the next stage when it is done with one."""
 
+    def command_to_resume(self, uri: str) -> str:
+        """The command that goes on with it."""
+        return f"epochfuzz campaign resume {shlex.quote(uri)}"
+
     def how_to_resume(self, uri: str) -> str:
         """What to do to go on with it, for messages."""
-        return f"go on with `epochfuzz campaign resume {uri}`"
+        return f"go on with `{self.command_to_resume(uri)}`"
 
     def is_enough(self, stage: Stage, counts: Counts) -> bool:
         """Whether a stage may stop before its end. Not where it does not depend on what blocks came to."""
@@ -148,3 +185,10 @@ class Work(ABC, Generic[Outcome]):
     @abstractmethod
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
         """What a finished campaign has shown, from what is written."""
+
+    @abstractmethod
+    def so_far(self, kept: "Kept") -> "SoFar":
+        """What the finished blocks of a campaign come to, and its findings once it has them; without Spark.
+
+        Raises NonDeterminismError.
+        """

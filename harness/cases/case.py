@@ -26,7 +26,7 @@ SCHEMA = 1
 MAX_EVENTS = 10_000  # a replay keeps the state after every event
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_RECORD = re.compile(r"(m(?:0|[1-9][0-9]?))@(0|[1-9][0-9]?)")
+_RECORD = re.compile(r"(m(?:0|[1-9][0-9]?)|COMMIT|ABORT)@(0|[1-9][0-9]?)")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 
 
@@ -181,13 +181,15 @@ def _states(value: Value, settings: Configuration, events: bytes) -> tuple[Check
 
 def _state(value: Value, settings: Configuration, events: bytes) -> CheckedState:
     letters = REPLICA_NAMES[: settings.replicas]
-    parts = value.fields(("after", "protocol"), (*letters, "controller"))
+    parts = value.fields(("after", "protocol"), (*letters, "controller", "consumer"))
     seen: dict[str, Any] = {}
     replicas = {key: _read_known(part, _REPLICA) for key, part in parts.items() if key in letters}
     if replicas:
         seen["replicas"] = replicas
     if "controller" in parts:
         seen["controller"] = _read_known(parts["controller"], _CONTROLLER)
+    if "consumer" in parts:
+        seen["consumer"] = _read_known(parts["consumer"], _CONSUMER)
     if not seen:
         raise value.error(f"this state says nothing of any replica; add {', '.join(letters)} or controller")
     return CheckedState(parts["after"].whole_number(0, len(events)), parts["protocol"].parsed(_protocol), seen)
@@ -237,11 +239,13 @@ _SHAPES: dict[Shape, Callable[[Value], Any]] = {
     Shape.REPLICAS: _isr,
     Shape.LOG: _log,
     Shape.EPOCHS: _epochs,
+    Shape.RECORDS: lambda value: [item.text() for item in value.items("a record")],
 }
 
 # What the parts of a case hold, by key.
 _REPLICA = {seen.name: _SHAPES[seen.shape] for seen in observation.REPLICA}
 _CONTROLLER = {seen.name: _SHAPES[seen.shape] for seen in observation.CONTROLLER}
+_CONSUMER = {seen.name: _SHAPES[seen.shape] for seen in observation.CONSUMER}
 _PROVENANCE: dict[str, Callable[[Value], Any]] = {
     "seed": Value.whole_number,
     "schedule": Value.whole_number,
@@ -303,8 +307,9 @@ def _state_content(state: CheckedState) -> Flow:
     content = Flow(after=state.after, protocol=state.protocol)
     for letter, replica in state.observation.get("replicas", {}).items():
         content[letter] = {key: log_texts(value) if key == "log" else value for key, value in replica.items()}
-    if "controller" in state.observation:
-        content["controller"] = state.observation["controller"]
+    for part in ("controller", "consumer"):
+        if part in state.observation:
+            content[part] = state.observation[part]
     return content
 
 

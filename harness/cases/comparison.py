@@ -1,4 +1,7 @@
-"""Comparison with the corpus: which findings of a run are new, which are cases already, and which cases it missed."""
+"""Comparison with the corpus: which findings of a run are cases of it, which are not, and which cases it missed.
+
+Whether a finding is a known flaw of its protocol is another matter (search/expectations.py).
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -22,7 +25,7 @@ class Unseen:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`known` has, for each finding in turn, the id of the case that shows it, None where it is new."""
+    """`known` has, for each finding in turn, the id of the case that shows it, None where none in the corpus does."""
 
     known: tuple[str | None, ...]
     no_longer_seen: tuple[Unseen, ...]
@@ -32,7 +35,7 @@ def compare(
     findings: Sequence[Finding], protocols: Iterable[Protocol], settings: Configuration, corpus: Iterable[Case]
 ) -> Comparison:
     """What a run found, beside a corpus. Only cases of the same configuration, bounds aside, can show the same."""
-    alike = [case for case in corpus if _bare(case.settings) == _bare(settings)]
+    alike = [case for case in corpus if without_bounds(case.settings) == without_bounds(settings)]
     known = tuple(next((case.id for case in alike if shows(case, finding)), None) for finding in findings)
     seen = {(finding.protocol.name, finding.property) for finding in findings}
     names = {protocol.name for protocol in protocols}
@@ -62,13 +65,14 @@ def shows(case: Case, finding: Finding) -> bool:
     return schedule in (finding.reproducer.schedule, *finding.variants)
 
 
-def _bare(settings: Configuration) -> dict[str, object]:
+def without_bounds(settings: Configuration) -> dict[str, object]:
+    """What of a configuration has to be the same for the same to be found: bounds only say how far to look."""
     bounds = ("records", "epochs")
     return {key: value for key, value in settings.changed().items() if key not in bounds}
 
 
 def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> dict[str, object]:
-    """The JSON form: what is new, what is known from which case, and what is no longer seen."""
+    """The JSON form: what is `new` to the corpus, what is `known` to it as which case, and what is no longer seen."""
     compared = list(zip(findings, comparison.known, strict=True))
     return {
         "new": [_pair(finding) for finding, case in compared if case is None],
@@ -80,8 +84,8 @@ def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> dict
 def comparison_lines(findings: Sequence[Finding], comparison: Comparison) -> Iterator[str]:
     """Lines for people."""
     for finding, case in zip(findings, comparison.known, strict=True):
-        verdict = "new: no case of the corpus shows it" if case is None else f"known: case {case} shows it"
-        yield f"{finding.protocol.name} breaks {finding.property}: {verdict}"
+        place = "not in the corpus" if case is None else f"in the corpus, as case {case}"
+        yield f"{finding.protocol.name} breaks {finding.property}: {place}"
     for each in comparison.no_longer_seen:
         yield f"no longer seen: {each.protocol} breaks {each.property}, as case {each.case} expects"
 

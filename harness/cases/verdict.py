@@ -73,12 +73,15 @@ def rewritten(case: Case) -> Case:
 def differences(
     expected: dict[str, Any], observed: dict[str, Any], where: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-    """(keys, expected, observed) wherever an observation differs; what `expected` leaves out is not compared."""
+    """(keys, expected, observed) wherever an observation differs; what `expected` leaves out is not compared.
+
+    What is not there to be observed, since the protocol has nothing of the kind, is observed as None.
+    """
     for key, value in expected.items():
         if isinstance(value, dict):
-            yield from differences(value, observed[key], (*where, key))
-        elif value != observed[key]:
-            yield (*where, key), value, observed[key]
+            yield from differences(value, observed.get(key, {}), (*where, key))
+        elif value != observed.get(key):
+            yield (*where, key), value, observed.get(key)
 
 
 def _verdict(case: Case, run: Run) -> Verdict:
@@ -133,7 +136,11 @@ def _state_met(run: Run, state: CheckedState) -> CheckedState:
 
 
 def _same_keys(part: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
-    return {k: _same_keys(value, whole[k]) if isinstance(value, dict) else whole[k] for k, value in part.items()}
+    return {
+        key: _same_keys(value, whole[key]) if isinstance(value, dict) else whole[key]
+        for key, value in part.items()
+        if key in whole
+    }
 
 
 def _observation(run: Run, after: int) -> dict[str, Any]:

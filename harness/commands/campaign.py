@@ -1,19 +1,18 @@
 """`epochfuzz campaign`: the walk of `fuzz` on Spark, kept in a directory, to be resumed and reported on."""
 
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands import campaigns, options
+from epochfuzz.harness.commands.campaign_report import report
 from epochfuzz.harness.commands.cases import known_cases
 from epochfuzz.harness.commands.help import Group, SparkCommand
-from epochfuzz.harness.commands.output import BadInput, Exit, console
+from epochfuzz.harness.commands.output import BadInput, console
 from epochfuzz.model.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from epochfuzz.harness.campaign.campaign import Campaign
     from epochfuzz.harness.campaign.walks.outcome import Outcome
+    from epochfuzz.harness.campaign.work import Work
     from epochfuzz.harness.cases.case import Case
 
 DEFAULT_SECONDS = 30.0
@@ -48,14 +48,6 @@ Examples:
 )
 
 Out = Annotated[str, typer.Option("--out", help="The campaign's directory: any URI that Spark can write.")]
-Directory = Annotated[str, typer.Argument(metavar="DIR", help="The campaign's directory.")]
-Master = Annotated[
-    str | None, typer.Option("--master", help="The Spark master; every core of this machine if left out.")
-]
-Corpus = Annotated[
-    Path | None, typer.Option("--corpus", help="The corpus that says what is known already; ./corpus if left out.")
-]
-Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect server, such as sc://localhost.")]
 
 
 @app.command("run", cls=SparkCommand)
@@ -83,9 +75,9 @@ def run(
         str | None,
         typer.Option("--machine", help="With --engine hypothesis: a state machine of your own, as module:Name."),
     ] = None,
-    master: Master = None,
-    remote: Remote = None,
-    corpus: Corpus = None,
+    master: campaigns.Master = None,
+    remote: campaigns.Remote = None,
+    corpus: campaigns.Corpus = None,
     json: options.Json = False,
 ) -> int:
     """Walk random schedules on every core that Spark has; shrink and certify what breaks.
@@ -135,59 +127,54 @@ def run(
 
 @app.command("resume", cls=SparkCommand)
 def resume(
-    directory: Directory,
-    master: Master = None,
-    remote: Remote = None,
-    corpus: Corpus = None,
+    directory: campaigns.Directory,
+    machine: Annotated[
+        str | None,
+        typer.Option("--machine", help="The state machine of your own that it is of: its module will be imported."),
+    ] = None,
+    master: campaigns.Master = None,
+    remote: campaigns.Remote = None,
+    corpus: campaigns.Corpus = None,
     json: options.Json = False,
 ) -> int:
     """Go on with a campaign wherever it ended; its result is that of a campaign that never stopped.
 
-    Example: `epochfuzz campaign resume build/campaign`
-    """
-    return _finish(lambda spark: _load(spark, directory), directory, master, remote, known_cases(corpus), json)
-
-
-@app.command("report", cls=SparkCommand)
-def report(
-    directory: Directory,
-    file: Annotated[
-        Path | None,
-        typer.Option("--out", callback=options.needs("report"), help="Write an HTML report to this file, too."),
-    ] = None,
-    sarif: options.Sarif = None,
-    master: Master = None,
-    remote: Remote = None,
-    corpus: Corpus = None,
-    json: options.Json = False,
-) -> int:
-    """Show again what a finished campaign has found.
-
     Examples:
 
-    - `epochfuzz campaign report build/campaign`
-    - `epochfuzz campaign report build/campaign --out campaign.html`
-    - `epochfuzz campaign report build/campaign --sarif campaign.sarif`
+    - `epochfuzz campaign resume build/campaign`
+    - `epochfuzz campaign resume build/machines --machine tests.machines:MyLog`
     """
     known = known_cases(corpus)
-    with spark_session(master, remote) as spark:
-        outcome = _load(spark, directory).outcome()
-    return _end(outcome, directory, known, json, file, sarif)
+    with campaigns.mistakes():
+        kept = campaigns.kept(directory, remote)
+        if kept is not None:  # what is wrong is said before Spark is started
+            _refuse_another_machine(kept.work, directory, machine)
+
+    def load(spark: "SparkSession") -> "Campaign[Outcome]":
+        campaign = campaigns.load(spark, directory)
+        _refuse_another_machine(campaign.work, directory, machine)
+        return campaign
+
+    return _finish(load, directory, master, remote, known, json)
 
 
-# What these import is imported there, so that help and mistakes are answered before Spark and Numba are loaded. What
-# they say of the run goes to stderr, and what it has found to stdout.
+app.command("report", cls=SparkCommand)(report)
 
 
-def _load(spark: "SparkSession", directory: str) -> "Campaign[Outcome]":
-    from epochfuzz.harness.campaign.campaign import Campaign
-    from epochfuzz.harness.campaign.walks.work import Walks
+def _refuse_another_machine(work: "Work[Any]", directory: str, machine: str | None) -> None:
+    """A campaign of a state machine is gone on with for those who name it: somebody else may have made the directory,
+    and its machine is code that will be imported from here. Raises BadInput."""
+    from epochfuzz.harness.campaign.machines.own import place_of
+    from epochfuzz.harness.campaign.machines.work import OwnMachines
 
-    campaign = Campaign.load(spark, directory)
-    if not isinstance(campaign.work, Walks):
-        resume = campaign.work.how_to_resume(directory)
-        raise BadInput(f"{directory} holds a campaign of {campaign.work.NAME}: to go on with it, {resume}")
-    return campaign
+    (kept,) = work.names if isinstance(work, OwnMachines) else (None,)
+    if kept is None and machine is not None:
+        raise BadInput(f"--machine: {directory} is not about a state machine of your own")
+    if kept is not None and machine != kept:
+        raise BadInput(
+            f"{directory} is about the state machine {kept}, and to go on with it imports {kept.partition(':')[0]} from"
+            f" {place_of(kept)}: give --machine {kept} if you want that"
+        )
 
 
 def _finish(
@@ -202,76 +189,15 @@ def _finish(
     from epochfuzz.harness.campaign.errors import CampaignError
     from epochfuzz.harness.campaign.progress import Shown
 
-    with spark_session(master, remote) as spark:
+    with campaigns.spark_session(master, remote, works_in=directory) as spark:
         campaign = begin(spark)
-        _note(campaign.work.heading)
+        campaigns.note(campaign.work.heading)
         try:
             with Shown.on(console(json_wanted=True), campaign.work) as progress:
                 outcome = campaign.run(progress)
         except CampaignError:
             raise
         except BaseException:
-            _note(f"not finished; go on with: epochfuzz campaign resume {directory}")
+            campaigns.note(f"not finished; go on with: {campaign.work.command_to_resume(directory)}")
             raise
-    return _end(outcome, directory, corpus, json)
-
-
-@contextmanager
-def spark_session(master: str | None, remote: str | None) -> Iterator["SparkSession"]:
-    """A Spark session. What goes wrong with Spark or with the directory is bad input, here or where they are set up."""
-    from epochfuzz.harness.campaign import session
-    from epochfuzz.harness.campaign.errors import CampaignError, NonDeterminismError
-
-    if master is not None and remote is not None:
-        raise BadInput("--master and --remote both say where Spark runs: give one of them")
-    _note(f"starting Spark on {remote or master or session.DEFAULT_MASTER}")
-    try:
-        with session.opened(master, remote) as spark:
-            yield spark
-    except CampaignError as error:
-        raise BadInput(str(error)) from None
-    except NonDeterminismError as error:
-        _note(f"epochfuzz: {error}")
-        raise typer.Exit(Exit.INTERNAL) from None
-
-
-def _end(
-    outcome: "Outcome",
-    directory: str,
-    corpus: list["Case"],
-    json: bool,
-    report: Path | None = None,
-    sarif: Path | None = None,
-) -> int:
-    from epochfuzz.harness.campaign.walks.remaining import remaining_json, remaining_lines
-    from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
-    from epochfuzz.harness.commands.walk_results import end_machine, end_walk
-    from epochfuzz.harness.memory import most_memory
-    from epochfuzz.harness.search.findings import Walked
-
-    parameters, out = outcome.parameters, console(json)
-    if parameters.machine is not None:
-        if report is not None or sarif is not None:
-            raise BadInput(
-                f"--out and --sarif show schedules of the model, and {directory} is about a machine of yours"
-            )
-        return end_machine(out, outcome, directory, json)
-    walked = Walked(outcome.tally, outcome.seconds)
-    comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
-    remaining = remaining_json(outcome)
-    more: dict[str, Any] = {"directory": directory} | comparison_json(outcome.findings, comparison) | remaining
-    never_met = remaining["unreached"]
-    code = end_walk(out, outcome.engine, walked, outcome.findings, json, report, sarif, never_met, trace=True, **more)
-    for line in (*comparison_lines(outcome.findings, comparison), *remaining_lines(outcome)):
-        out.print(line, highlight=False)
-    if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
-        code = Exit.GOAL_UNMET
-    _note(
-        f"memory: a worker had {outcome.checked.memory >> 20:,} MiB at the most, this process {most_memory() >> 20:,}"
-    )
-    _note(f"kept in {directory}; show again with: epochfuzz campaign report {directory}")
-    return code
-
-
-def _note(text: str) -> None:
-    console(json_wanted=True).print(text, markup=False, soft_wrap=True)
+    return campaigns.end(outcome, directory, corpus, json)

@@ -2,18 +2,16 @@
 
 import secrets
 import shlex
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.campaign import Master, Remote, spark_session
+from epochfuzz.harness.commands.campaigns import Master, Remote, spark_session
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.signals import as_ctrl_c
 from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.model.configuration import Configuration
 
@@ -86,7 +84,6 @@ def conform(
         seed = secrets.randbelow(1 << 32)
 
     # Imported here so that help and mistakes are answered before anything is compiled.
-    from epochfuzz.harness.conform import report
     from epochfuzz.harness.conform.fault import SubjectUnable
     from epochfuzz.harness.conform.plan import Plan
     from epochfuzz.harness.conform.process import CommandError
@@ -102,21 +99,33 @@ def conform(
     out.print(f"seed {seed} · {settings.text()}")
     if campaign is not None:
         out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
-    try:
-        with _exit_on_sigterm():
+    with as_ctrl_c():
+        try:
             if campaign is not None:
                 conformance = _campaign(plan, campaign, master, remote)
             else:
                 with show_search(out) as progress:
                     conformance = run(plan, Processes(jobs or 1, progress.doing), progress.doing)
-    except (SubjectUnable, CommandError) as error:
-        raise _unusable(error) from None
+        except (SubjectUnable, CommandError) as error:
+            raise _unusable(error) from None
+        return _end(out, plan, conformance, again, cases_out, json)
+
+
+def _end(out: Console, plan: "Plan", conformance: "Conformance", again: str, cases_out: Path, json: bool) -> int:
+    """Show what came of it, and save it; returns the exit code. What was interrupted ends as such after that."""
+    from epochfuzz.harness.conform import report
+
     saved = {}
     for number, nonconformity in enumerate(conformance.nonconformities):
         out.print(report.nonconformity_text(nonconformity))
         if nonconformity.sighting.sent and not nonconformity.known_flaw:
-            saved[number] = _save(nonconformity, seed, cases_out)
+            saved[number] = _save(nonconformity, plan.seed, cases_out)
             out.print(f"saved as {saved[number]}", markup=False)
+    if conformance.interrupted:
+        for line in report.interrupted(conformance, plan):
+            out.print(line, markup=False, soft_wrap=True)
+        out.print(f"to go on, and to have all of it shrunk: {again}", markup=False, soft_wrap=True)
+        raise KeyboardInterrupt
     for line in report.summary(conformance, plan):
         out.print(line, markup=False)
     out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
@@ -142,7 +151,7 @@ def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
 
 
 def _campaign(plan: "Plan", directory: str, master: str | None, remote: str | None) -> "Conformance":
-    with spark_session(master, remote) as spark:
+    with spark_session(master, remote, works_in=directory) as spark:
         from epochfuzz.harness.campaign.campaign import Campaign
         from epochfuzz.harness.campaign.conformance.work import Trials
         from epochfuzz.harness.campaign.progress import Shown
@@ -150,16 +159,6 @@ def _campaign(plan: "Plan", directory: str, master: str | None, remote: str | No
         campaign = Campaign.start_or_load(spark, directory, Trials(plan))
         with Shown.on(console(json_wanted=True), campaign.work) as progress:
             return campaign.run(progress)
-
-
-@contextmanager
-def _exit_on_sigterm() -> Iterator[None]:
-    """SIGTERM raises an exception, so that the processes of the subject are ended."""
-    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _load(paths: list[Path] | None) -> list["Case"]:

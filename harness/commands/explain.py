@@ -16,7 +16,6 @@ from epochfuzz.harness.reference import releases
 from epochfuzz.harness.reference.explain import Entry, Example
 from epochfuzz.harness.reference.releases import Verdicts, surveyed
 from epochfuzz.harness.testing import run_schedule
-from epochfuzz.model.properties import NAMES
 from epochfuzz.model.protocols import GENERATIONS
 
 
@@ -86,7 +85,7 @@ def _release_json(name: str, verdicts: Verdicts) -> dict[str, Any]:
         }
         for property_, how in verdicts.broken.items()
     }
-    holds = [property_ for property_ in NAMES if property_ not in broken]
+    holds = releases.holding(name, verdicts)
     return {"protocol": name, "broken": broken, "holds": holds, "complete": list(verdicts.complete)}
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from epochfuzz.harness.commands import completion, options
+from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.commands.saving import Saving
 from epochfuzz.model import properties
@@ -38,21 +38,15 @@ def fuzz(
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")] = None,
     ablate: Annotated[
         str | None,
-        typer.Option(
-            "--ablate",
-            autocompletion=completion.protocols,
-            help="Switch each mechanism of this protocol back alone: what guards what?",
+        options.protocol_option(
+            "--ablate", help="Switch each mechanism of this protocol back alone: what guards what?"
         ),
     ] = None,
     breaks: Annotated[
-        str | None,
-        options.protocol_option("--breaks", help="With --holds: the protocol to break."),
+        str | None, options.protocol_option("--breaks", help="With --holds: the protocol to break.")
     ] = None,
     holds: Annotated[
-        str | None,
-        typer.Option(
-            "--holds", autocompletion=completion.protocols, help="With --breaks: the protocol that must hold."
-        ),
+        str | None, options.protocol_option("--holds", help="With --breaks: the protocol that must hold.")
     ] = None,
     property_: options.Property = "no-committed-loss",
     trace: Annotated[bool, typer.Option("--trace", help="Show known flaws too step by step.")] = False,
@@ -119,20 +113,11 @@ def fuzz(
     )
 
 
+_SAVING = ("out_", "new", "corpus")
+
 # What fuzz does, by the options that say so, and the options that have no meaning there.
 _NOT_USED = {
-    ("breaks", "holds"): (
-        "protocol",
-        "ablate",
-        "schedules",
-        "jobs",
-        "trace",
-        "report",
-        "sarif",
-        "out_",
-        "new",
-        "corpus",
-    ),
+    ("breaks", "holds"): ("protocol", "ablate", "schedules", "jobs", "trace", "report", "sarif", *_SAVING),
     ("ablate",): ("protocol", "property_"),
     (): ("property_",),
 }
@@ -216,7 +201,7 @@ def _ablate(
     from epochfuzz.harness.views.progress import show_walk
     from epochfuzz.harness.views.report import from_walk
 
-    variants = ablations(base)
+    variants = ablations(base, settings)
     if not variants:
         raise BadInput(f"--ablate: {base.name} has no mechanism that could be switched back")
     out.print(f"seed {seed} · {settings.text()}")

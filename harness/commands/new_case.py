@@ -16,7 +16,7 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.recording import Recording
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.commands import completion, options
+from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, write_file
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.views import terminal as timeline
@@ -39,9 +39,7 @@ def new_case(
     file: Annotated[Path, typer.Argument(help="The case file to write; its name becomes the id of the case.")],
     protocol: Annotated[
         str,
-        typer.Option(
-            "--protocol", "-p", autocompletion=completion.protocols, help="The protocol whose state is shown."
-        ),
+        options.protocol_option("--protocol", "-p", help="The protocol whose state is shown."),
     ] = "kip-320",
     json: options.Json = False,
 ) -> int:

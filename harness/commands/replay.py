@@ -12,7 +12,7 @@ from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.corpus import CorpusError, load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict, judge, rewritten
-from epochfuzz.harness.commands import completion, github, options
+from epochfuzz.harness.commands import github, options
 from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.commands.drawing import Format, draw, refuse_too_long
 from epochfuzz.harness.commands.output import BadInput, console, print_json, print_table, write_file
@@ -23,10 +23,9 @@ def replay(
     case: Annotated[list[Path], typer.Argument(help="Case files, or directories of them; - for standard input.")],
     protocol: Annotated[
         list[str] | None,
-        typer.Option(
+        options.protocol_option(
             "--protocol",
             "-p",
-            autocompletion=completion.protocols,
             help="Replay under these protocols instead of those that the case names.",
         ),
     ] = None,

@@ -7,7 +7,7 @@ import typer
 
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.commands import completion, options
+from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.commands.drawing import refuse_too_long
 from epochfuzz.harness.commands.output import BadInput, console, print_json, write_file
@@ -18,10 +18,9 @@ def report(
     file: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
     protocol: Annotated[
         list[str] | None,
-        typer.Option(
+        options.protocol_option(
             "--protocol",
             "-p",
-            autocompletion=completion.protocols,
             help="Report on these protocols instead of those that the cases name.",
         ),
     ] = None,

@@ -20,9 +20,7 @@ def shrink(
     case: Annotated[Path, typer.Argument(help="The case file.")],
     protocol: Annotated[
         str,
-        typer.Option(
-            "--protocol", "-p", autocompletion=completion.protocols, help="The protocol that the schedule breaks."
-        ),
+        options.protocol_option("--protocol", "-p", help="The protocol that the schedule breaks."),
     ],
     property_: Annotated[
         str | None,

@@ -32,6 +32,7 @@ def end_walk(
     report: Path | None = None,
     sarif: Path | None = None,
     never_met: Mapping[str, Sequence[str]] | None = None,
+    about: Mapping[str, str] | None = None,
     *,
     trace: bool = False,
     **more: Any,
@@ -40,7 +41,8 @@ def end_walk(
 
     `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted.
     `trace` draws known flaws as well as what is new.
-    `never_met` is for the report: the situations within reach that were not met, by protocol text.
+    `never_met` and `about` are for the report: the situations within reach that were not met, by protocol text, and
+    what there is to say of the run beside its configuration.
     """
     protocols, settings, tally = walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
@@ -52,7 +54,7 @@ def end_walk(
     for goal in unmet:
         out.print(f"goal never met: {goal}; more schedules (--schedules, --for) may meet it")
     if report is not None:
-        write_report(out, report, from_walk.page(walker, walked, found, again, never_met))
+        write_report(out, report, from_walk.page(walker, walked, found, again, never_met, about))
     if sarif is not None:
         write_sarif(out, sarif, walker, found, again)
     github.annotate_walk(out, found, again)
@@ -102,7 +104,7 @@ def write_sarif(out: Console, file: Path, walker: Engine, found: Sequence[Findin
     out.print(f"SARIF: {file}", markup=False, soft_wrap=True)
 
 
-def end_machine(out: Console, outcome: "Outcome", directory: str, json: bool) -> int:
+def end_machine(out: Console, outcome: "Outcome", json: bool, **more: Any) -> int:
     """The same for a campaign over a machine of the user's own, whose findings are exceptions and steps."""
     parameters = outcome.parameters
     for error in outcome.errors:
@@ -130,9 +132,8 @@ def end_machine(out: Console, outcome: "Outcome", directory: str, json: bool) ->
             "goals": {},
             "findings": [{key: error[key] for key in keys} for error in outcome.errors],
             "reproduce": again,
-            "directory": directory,
         }
-        print_json(document)
+        print_json(document | more)
     return Exit.BROKEN if outcome.errors else Exit.AS_EXPECTED
 
 

@@ -95,9 +95,14 @@ class BlockResult:
         self.given_up = self.unjudged >= MOST_UNJUDGED or any(map(_is_hopeless, driven.sightings))
 
 
-def run_block(block: Block, report: Callable[[str], None] = lambda doing: None) -> BlockResult:
-    """Run the trials of a block in order. Raises SubjectUnable and CommandError. `report` is told how far it is."""
-    result = BlockResult()
+def run_block(
+    block: Block, report: Callable[[str], None] = lambda doing: None, result: BlockResult | None = None
+) -> BlockResult:
+    """Run the trials of a block in order. Raises SubjectUnable and CommandError. `report` is told how far it is.
+
+    What comes of it is added to `result`, which has it also where Ctrl-C ends it.
+    """
+    result = BlockResult() if result is None else result
     report("starting the subject")
     with CommandSubject(block.command, block.patience) as subject:
         for trial in block.trials:

@@ -84,6 +84,10 @@ class Setting:
             return LockStep(self.protocol, self.settings)
         return Promises(self.protocol, self.settings)
 
+    def alphabet(self) -> bytes:
+        """The events that can be enabled, in byte order."""
+        return Execution(self.protocol, self.settings).alphabet()
+
     def enabled(self, schedule: bytes) -> bytes:
         """The events of a schedule that the model applies, and the last one, which may be there to be refused."""
         execution = Execution(self.protocol, self.settings)
@@ -93,7 +97,7 @@ class Setting:
 def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, healing: bool = True) -> Driven:
     """Run a schedule on a subject, from a reset on.
 
-    Left out are events that the subject does not support, and those that the configuration cannot enable.
+    Left out are events that the subject does not support, and those that protocol and configuration cannot enable.
 
     Without `healing`, `convergence` is not judged. Raises SubjectUnable, if it does not have the protocol or the
     configuration.
@@ -102,7 +106,7 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
     driven = Driven()
     try:
         verbs = subject.reset(wire.config_of(setting.settings), setting.protocol.name)
-        possible = set(setting.settings.alphabet())
+        possible = set(setting.alphabet())
         for event in schedule:
             if event not in possible or verb_of(event).text not in verbs or not judge.advance(event):
                 continue

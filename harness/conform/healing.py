@@ -21,9 +21,10 @@ def heal(subject: Answering, settings: Configuration, verbs: Sequence[str]) -> O
         return [name for name in names if verb in verbs and subject.apply(f"{verb} {name}")]
 
     each("restart")
+    each("unfence")
     controller: dict[str, Any] = subject.observe().get("controller", {})
     if "elect" in verbs and controller.get("leader", "unknown") is None:
-        next((name for name in controller.get("isr", []) if subject.apply(f"elect {name}")), None)
+        next((name for name in _candidates(controller) if subject.apply(f"elect {name}")), None)
     for _ in range(EPOCHS):
         if not each("notify"):
             break
@@ -34,11 +35,20 @@ def heal(subject: Answering, settings: Configuration, verbs: Sequence[str]) -> O
             for verb in ("receive", "fetch", "receive"):
                 if verb in verbs:
                     subject.apply(f"{verb} {name}")
+        if "alter" in verbs:
+            for verb in ("alter", "altered", "notify", "expand", "alter", "altered"):
+                each(verb)
         before, observation = observation, subject.observe()
         quiet = quiet + 1 if observation == before else 0
         if quiet > _PATIENCE or (quiet and _has_converged(observation, settings)):
             break
     return observation
+
+
+def _candidates(controller: dict[str, Any]) -> list[str]:
+    """Who may lead: the ISR, and where that is empty who may replace it."""
+    last = controller.get("last_known_leader")
+    return [*controller.get("isr", []), *controller.get("elr", []), *([last] if last else [])]
 
 
 def _has_converged(observation: Observation, settings: Configuration) -> bool:

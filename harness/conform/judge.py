@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from epochfuzz.harness.conform.fault import Fault
 from epochfuzz.model import observation, protocols
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.configuration import MAX_OFFSETS, Configuration
 from epochfuzz.model.events import Verb, verb_of
 from epochfuzz.model.mechanisms import Registration
 
@@ -37,9 +37,15 @@ class Judge(Protocol):
 
 
 # The fields of an observation, as faults name them with the replica's name in between.
-REPLICA_FIELDS = tuple(seen.name for seen in observation.REPLICA)
-CONTROLLER_FIELDS = tuple(seen.name for seen in observation.CONTROLLER)
-FIELDS = (*(f"replicas.{field}" for field in REPLICA_FIELDS), *(f"controller.{field}" for field in CONTROLLER_FIELDS))
+FIELDS = {
+    f"{part}.{seen.name}": seen
+    for part, table in (
+        ("replicas", observation.REPLICA),
+        ("controller", observation.CONTROLLER),
+        ("consumer", observation.CONSUMER),
+    )
+    for seen in table
+}
 
 _LONGEST_NAME = 200  # characters of a field's name that are kept
 
@@ -55,8 +61,8 @@ def fields_of(shown: "Observation") -> Iterator[str]:
         if part == "replicas":
             for replica in values.values():
                 yield from _named("replicas", replica)
-        elif part == "controller":
-            yield from _named("controller", values)
+        elif part in ("controller", "consumer"):
+            yield from _named(part, values)
         else:
             yield part[:_LONGEST_NAME]
 
@@ -67,15 +73,19 @@ def _named(part: str, values: dict[str, Any]) -> Iterator[str]:
 
 
 def is_beyond_bounds(
-    event: int, produced: int, epoch: int, settings: Configuration, protocol: protocols.Protocol
+    event: int, appended: int, epoch: int, settings: Configuration, protocol: protocols.Protocol
 ) -> bool:
-    """Whether maybe only the bounds of a run forbid the event. Those are the harness's business, so it is not sent."""
-    if verb_of(event) is Verb.PRODUCE:
-        return produced >= settings.records
+    """Whether maybe only the bounds of a run forbid the event. Those are the harness's business, so it is not sent.
+
+    `appended` is how many records were produced, or are in the longest log if some are there twice.
+    """
+    if verb_of(event) in (Verb.PRODUCE, Verb.RETRY):
+        with_markers = min(settings.records, MAX_OFFSETS // 2)
+        return appended >= (with_markers if settings.transactions else settings.records)
     return may_open_epoch(verb_of(event), protocol) and epoch >= settings.epochs
 
 
 def may_open_epoch(verb: Verb, protocol: protocols.Protocol) -> bool:
     """Whether the event may make the controller decide; the return of a replica does where it is taken for failed."""
     is_failure = verb is Verb.RESTART and protocol.choice("registration") is Registration.FENCED
-    return verb in (Verb.ELECT, Verb.EXPIRE) or is_failure
+    return verb in (Verb.ELECT, Verb.EXPIRE, Verb.SHUTDOWN) or is_failure

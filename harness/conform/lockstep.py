@@ -1,15 +1,16 @@
 """Lock-step: after every event the subject must look as the model does, field by field."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.harness.conform.judge import CONTROLLER_FIELDS, REPLICA_FIELDS, is_beyond_bounds
+from epochfuzz.harness.conform.judge import is_beyond_bounds
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import REPLICA_NAMES, Verb, replica_of, verb_of
 from epochfuzz.model.execution import Execution
-from epochfuzz.model.observation import observe
+from epochfuzz.model.observation import CONSUMER, CONTROLLER, REPLICA, Seen, observe
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.state import Partition
 
@@ -37,8 +38,8 @@ class LockStep:
 
     def advance(self, event: int) -> bool:
         """Apply the event to the model, and say whether to send it to the subject."""
-        produced, epoch = self.model.produced, self.model.controller_epoch
-        if is_beyond_bounds(event, produced, epoch, self._settings, self._protocol):
+        appended, epoch = max(self.model.produced, *self.model.leo), self.model.controller_epoch
+        if is_beyond_bounds(event, appended, epoch, self._settings, self._protocol):
             return False
         state_is_new = self._applied
         self._applied = self._execution.apply(event)
@@ -57,7 +58,7 @@ class LockStep:
 
     def compared(self, observation: Observation) -> dict[str, Any]:
         """The fields of an observation that mean something now, in the order in which they are compared."""
-        shown = ordered(observation)
+        shown = ordered(observation, self.model)
         for name in self._uninformed & shown["replicas"].keys():
             shown["replicas"][name].pop("leader_epoch", None)  # the model notes here which decision comes next
         return shown
@@ -89,15 +90,18 @@ def comparable(p: Partition) -> dict[str, Any]:
     return observation
 
 
-def ordered(observation: Observation) -> dict[str, Any]:
-    """The fields of an observation that mean something, in the order in which they are compared."""
+def ordered(observation: Observation, p: Partition) -> dict[str, Any]:
+    """The fields of an observation that mean something where p does, in the order in which they are compared."""
     parts: dict[str, Any] = dict(observation)
     replicas = parts.get("replicas", {})
-    return {
-        "replicas": {name: _chosen(replicas[name], REPLICA_FIELDS) for name in sorted(replicas)},
-        "controller": _chosen(parts.get("controller", {}), CONTROLLER_FIELDS),
+    meaning = {
+        "replicas": {name: _chosen(replicas[name], REPLICA, p) for name in sorted(replicas)},
+        "controller": _chosen(parts.get("controller", {}), CONTROLLER, p),
     }
+    if p.consumer:
+        meaning["consumer"] = _chosen(parts.get("consumer", {}), CONSUMER, p)
+    return meaning
 
 
-def _chosen(values: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
-    return {field: values[field] for field in fields if field in values}
+def _chosen(values: dict[str, Any], kinds: Iterable[Seen], p: Partition) -> dict[str, Any]:
+    return {seen.name: values[seen.name] for seen in kinds if seen.name in values and seen.there(p)}

@@ -109,6 +109,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         self._failed = False
         config = wire.config_of(self.setting.settings)
         self._verbs = self._answer(lambda: self._subject.reset(config, self.setting.protocol.name))
+        self._possible = self.setting.alphabet()
         self._alphabet = self._supported(simplest_first(self.setting.settings))
         if not self._alphabet:
             raise NonConformance("the subject supports no event that this configuration makes possible")
@@ -141,7 +142,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         return st.integers(first, last).map(lambda index: event_text(self._alphabet[index]))
 
     def _supported(self, events: bytes) -> bytes:
-        return bytes(event for event in events if VERBS[verb_of(event)] in self._verbs)
+        return bytes(event for event in events if event in self._possible and VERBS[verb_of(event)] in self._verbs)
 
     def teardown(self) -> None:
         """At the end of a schedule that kept its promises, faults stop, and the logs have to agree."""

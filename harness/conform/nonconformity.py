@@ -104,7 +104,7 @@ def _shrunk(plan: Plan, setting: Setting, sighting: Sighting) -> Sighting:
             # It may have died of what came before, even at the reset. It has been ended: the next is a fresh process.
             return _alike(_sightings(subject, schedule, setting, healing), sighting)
 
-        return shrink(sighting, attempt, setting.settings.alphabet(), setting.enabled)
+        return shrink(sighting, attempt, setting.alphabet(), setting.enabled)
 
 
 def _sightings(subject: CommandSubject, schedule: bytes, setting: Setting, healing: bool = True) -> list[Sighting]:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
+from epochfuzz.harness.conform.block import Trial
 from epochfuzz.harness.conform.fault import Kind, shown
 from epochfuzz.harness.conform.judge import FIELDS, OWN
 from epochfuzz.harness.conform.lockstep import LockStep, comparable, ordered
@@ -19,7 +20,8 @@ from epochfuzz.harness.conform.run import Conformance
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.model.events import REPLICA_NAMES, VERBS, event_text, schedule_texts, verb_of
+from epochfuzz.model.events import REPLICA_NAMES, Verb, event_text, schedule_texts
+from epochfuzz.model.state import Partition, initial
 
 _MOST_LISTED = 30  # names in a line: there are fewer verbs, and fewer fields of the protocol
 
@@ -42,6 +44,18 @@ def steps(nonconformity: Nonconformity) -> RenderableType:
     return Group(*parts)
 
 
+def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
+    """What a run has come to that Ctrl-C ended: what failed and is not shrunk, and how much was run; a line each."""
+    for protocol, failed, seen in conformance.unshrunk:
+        flaw = failed.known_flaw(protocol)
+        yield (
+            f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; after {len(failed.sighting.sent)}"
+            f" events of {_origin(failed.trial)}, not shrunk, seen {_times(seen)}"
+            + (f"; known flaw: {flaw}" if flaw else "")
+        )
+    yield f"interrupted after {conformance.schedules:,} of {plan.schedules:,} schedules of seed {plan.seed}"
+
+
 def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
     """How much was run and how fast, and what it leaves open; a line each."""
     verdict = "conforms" if conformance.conforms else "does NOT conform"
@@ -57,9 +71,9 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
         yield f"Case {case} was not run, the subject is unable to: {reason}"
     for title, names in (
         ("Events that were never applied", never_applied(conformance, plan)),
-        ("Fields that were never shown, so never compared", never_shown(conformance)),
+        ("Fields that were never shown, so never compared", never_shown(conformance, plan)),
         ("Fields of the subject's own, shown and not compared", own_fields(conformance)),
-        ("Fields that mean nothing here", unknown_fields(conformance)),
+        ("Fields that mean nothing here", unknown_fields(conformance, plan)),
     ):
         if names and conformance.shown.steps:
             yield f"{title}: {_listed(names)}"
@@ -86,9 +100,9 @@ def document(conformance: Conformance, plan: Plan, saved: Mapping[int, Path]) ->
         "steps_per_second": conformance.steps_per_second,
         "given_up": conformance.given_up,
         "never_applied": never_applied(conformance, plan),
-        "never_shown": never_shown(conformance),
+        "never_shown": never_shown(conformance, plan),
         "own_fields": own_fields(conformance),
-        "unknown_fields": unknown_fields(conformance),
+        "unknown_fields": unknown_fields(conformance, plan),
         "unable": conformance.unable,
         "findings": [
             _nonconformity_json(each, saved.get(number)) for number, each in enumerate(conformance.nonconformities)
@@ -117,19 +131,28 @@ def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None) -> dic
 
 
 def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
-    """The verbs that the configuration makes possible and that no schedule applied, or the subject does not support."""
-    possible = {VERBS[verb_of(event)] for event in plan.settings.alphabet()}
-    return [verb for verb in VERBS if verb in possible and not conformance.shown.applied[verb]]
+    """The verbs that protocol and configuration make possible, and that no schedule applied or the subject has not."""
+    starts = _starts(plan)
+    return [verb.text for verb in Verb if any(map(verb.possible, starts)) and not conformance.shown.applied[verb.text]]
 
 
-def never_shown(conformance: Conformance) -> list[str]:
-    """The fields that no observation had."""
-    return [field for field in FIELDS if not conformance.shown.fields[field]]
+def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
+    """The fields that there are to be seen, and that no observation had."""
+    return [field for field in _fields(plan) if not conformance.shown.fields[field]]
 
 
-def unknown_fields(conformance: Conformance) -> list[str]:
+def _fields(plan: Plan) -> list[str]:
+    """The fields that there are to be seen under any of the protocols."""
+    return [field for field, seen in FIELDS.items() if any(map(seen.there, _starts(plan)))]
+
+
+def _starts(plan: Plan) -> list[Partition]:
+    return [initial(protocol, plan.settings) for protocol in plan.protocols]
+
+
+def unknown_fields(conformance: Conformance, plan: Plan) -> list[str]:
     """The fields of observations that are not of the protocol, perhaps misspelt."""
-    return sorted(conformance.shown.fields.keys() - {*FIELDS, *own_fields(conformance)})
+    return sorted(conformance.shown.fields.keys() - {*_fields(plan), *own_fields(conformance)})
 
 
 def own_fields(conformance: Conformance) -> list[str]:
@@ -139,20 +162,24 @@ def own_fields(conformance: Conformance) -> list[str]:
 
 def _title(nonconformity: Nonconformity) -> Text:
     sent = nonconformity.sighting.sent
-    origin = (
-        f"case {nonconformity.trial.case}" if nonconformity.trial.case else f"schedule {nonconformity.trial.number}"
-    )
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "at the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
-    seen = "once" if nonconformity.seen == 1 else f"{nonconformity.seen:,} times"
     known = (
-        f"\nknown under {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
+        f"\nknown flaw of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
     )
     return Text.assemble(
         "\n",
         (f"{nonconformity.fault.kind} under {nonconformity.protocol.name}: {nonconformity.fault.sentence}", "bold"),
-        f"\n{after}; {origin}{shrunk}, seen {seen}{known}",
+        f"\n{after}; {_origin(nonconformity.trial)}{shrunk}, seen {_times(nonconformity.seen)}{known}",
     )
+
+
+def _origin(trial: Trial) -> str:
+    return f"case {trial.case}" if trial.case else f"schedule {trial.number}"
+
+
+def _times(seen: int) -> str:
+    return "once" if seen == 1 else f"{seen:,} times"
 
 
 def _beside(run: Run, nonconformity: Nonconformity) -> Table:
@@ -183,12 +210,13 @@ def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
 
 def _observed(nonconformity: Nonconformity) -> Table:
     """What the subject showed after each event."""
-    names = REPLICA_NAMES[: nonconformity.trial.settings.replicas]
+    p = initial(nonconformity.protocol, nonconformity.trial.settings)
+    names = REPLICA_NAMES[: p.replicas]
     table = Table("", "event", *names, "controller")
     for number, (event, (applied, observation)) in enumerate(
         zip(nonconformity.sighting.sent, nonconformity.answers, strict=False), 1
     ):
-        parts = ordered(observation)
+        parts = ordered(observation, p)
         own = dict(_own(observation))
         replicas = (Text(_replica(parts["replicas"].get(name, {}), _of(name, own))) for name in names)
         style = "" if applied else "dim"

@@ -29,6 +29,7 @@ class Conformance:
 
     `unable` has, by case, why the subject could not run it. `seconds` is the time spent running schedules. `ended_by`
     is what ended the run before its end, a subject or a command that gave up after it had done some of it.
+    `interrupted`: Ctrl-C ended it, and `unshrunk` are the failures that were not shrunk for that, by protocol.
     """
 
     schedules: int = 0
@@ -39,6 +40,8 @@ class Conformance:
     given_up: bool = False
     seconds: float = 0.0
     ended_by: SubjectUnable | CommandError | None = None
+    interrupted: bool = False
+    unshrunk: list[tuple[Protocol, Failed, int]] = field(default_factory=list)
 
     def add(self, result: BlockResult, seconds: float) -> None:
         """Add what came of a block, `seconds` were spent on running blocks so far."""
@@ -90,7 +93,7 @@ class Crew(Interface):
 
 
 def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: None) -> Conformance:
-    """Run the plan. `report` is called with what is being done.
+    """Run the plan. `report` is called with what is being done. Ctrl-C ends it with what there is by then.
 
     Raises SubjectUnable and CommandError if there is nothing else to tell.
     """
@@ -98,20 +101,35 @@ def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: No
     for protocol in plan.protocols:
         failed = _Failed()
         try:
-            _run_blocks(plan, protocol, crew, conformance, failed, report)
-        except (SubjectUnable, CommandError) as error:
-            if not conformance.schedules + conformance.cases:
-                raise
-            conformance.ended_by = error  # what was found before is still worth telling
-        shortest = failed.shortest()
-        report(f"shrinking {len(shortest)} failures under {protocol.name}")
-        for one in crew.nonconformities(
-            plan, protocol, [(each, failed.seen[each.fault.signature]) for each in shortest]
-        ):
-            conformance.add_nonconformity(one)
-        if conformance.ended_by is not None:
+            try:
+                _run_blocks(plan, protocol, crew, conformance, failed, report)
+            except (SubjectUnable, CommandError) as error:
+                if not conformance.schedules + conformance.cases:
+                    raise
+                conformance.ended_by = error  # what was found before is still worth telling
+            _shrink(plan, protocol, crew, conformance, failed, report)
+        except KeyboardInterrupt:
+            conformance.interrupted = True
+            conformance.unshrunk = [(protocol, one, seen) for one, seen in failed.to_shrink()]
+        if conformance.interrupted or conformance.ended_by is not None:
             break
     return conformance
+
+
+def _shrink(
+    plan: Plan,
+    protocol: Protocol,
+    crew: Crew,
+    conformance: Conformance,
+    failed: "_Failed",
+    report: Callable[[str], None],
+) -> None:
+    """Shrink the failures, and have each no longer among those to be shrunk."""
+    to_shrink = failed.to_shrink()
+    report(f"shrinking {len(to_shrink)} failures under {protocol.name}")
+    for one in crew.nonconformities(plan, protocol, to_shrink):
+        conformance.add_nonconformity(one)
+        failed.shrunk += 1
 
 
 def _run_blocks(
@@ -140,6 +158,7 @@ class _Failed:
         self.seen: Counter[tuple[Kind, str]] = Counter()
         self.unexpected = 0
         self.unjudged = 0
+        self.shrunk = 0  # so many of the shortest are done with
         self._shortest: dict[tuple[Kind, str], Failed] = {}
 
     def add(self, result: BlockResult) -> None:
@@ -152,5 +171,7 @@ class _Failed:
             if known is None or len(one.sighting.sent) < len(known.sighting.sent):
                 self._shortest[signature] = one
 
-    def shortest(self) -> list[Failed]:
-        return sorted(self._shortest.values(), key=lambda one: len(one.sighting.sent))[:MOST_NONCONFORMITIES]
+    def to_shrink(self) -> list[tuple[Failed, int]]:
+        """The shortest, each with how often its like was seen, but for those that are shrunk."""
+        shortest = sorted(self._shortest.values(), key=lambda one: len(one.sighting.sent))[:MOST_NONCONFORMITIES]
+        return [(one, self.seen[one.fault.signature]) for one in shortest[self.shrunk :]]

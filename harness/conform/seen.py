@@ -4,14 +4,16 @@ from typing import Any, cast
 
 from epochfuzz.harness.conform.fault import Kind, SubjectFailed
 from epochfuzz.harness.conform.wire import Observation
-from epochfuzz.model import healing, promises, properties
+from epochfuzz.model import healing, promises, properties, transactions
 from epochfuzz.model.configuration import MAX_RECORDS, Configuration
-from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.protocols import GENERATIONS
-from epochfuzz.model.state import NONE, Partition, initial
+from epochfuzz.model.events import REPLICA_NAMES, Verb, replica_of, verb_of
+from epochfuzz.model.protocols import GENERATIONS, Protocol
+from epochfuzz.model.state import NONE, Marker, Partition, initial
 
+_PLAINEST = next(iter(GENERATIONS.values()))
 _UNSEEN = -1
 _RECORDS = {f"m{number}": number for number in range(MAX_RECORDS)}
+_MARKERS = {marker.name: int(marker) for marker in Marker}
 
 
 class SeenPartition:
@@ -21,24 +23,51 @@ class SeenPartition:
     controller's there is only the current one, 0, to which a replica has caught up or not.
     """
 
-    def __init__(self, settings: Configuration) -> None:
-        self.state: Partition = initial(next(iter(GENERATIONS.values())), settings)
+    def __init__(self, settings: Configuration, protocol: Protocol = _PLAINEST) -> None:
+        self.state: Partition = initial(_PLAINEST, settings)
+        self.state.eligible_leaders = protocol.numbers()["eligible_leaders"]
+        self._controller: dict[str, Any] = {}
         self._record_epochs: dict[int, int] = {}
         self._controller_epoch: int | None = None
         self._isr_by_epoch: dict[int | None, int] = {}
         self._offsets = [_UNSEEN] * MAX_RECORDS  # by record: where it was seen first
         self._complete: list[int] = []  # replicas that show a log and a high watermark
 
-    def show(self, observation: Observation) -> None:
-        """See what there is to be seen, and remember what clients can read. Raises SubjectFailed for what cannot be."""
+    def show(self, observation: Observation, event: int | None = None) -> None:
+        """See what there is to be seen, and remember what clients can read, and lose by the event that was applied.
+
+        Raises SubjectFailed for what cannot be.
+        """
+        ends_before, controller_before = [*self.state.leo], self._controller
         shown = cast(dict[str, dict[str, Any]], observation.get("replicas", {}))
         replicas = [shown.get(name, {}) for name in REPLICA_NAMES[: self.state.replicas]]
         self._complete = [r for r, replica in enumerate(replicas) if {"log", "hw"} <= replica.keys()]
-        self._show_controller(cast(dict[str, Any], observation.get("controller", {})), replicas)
+        self._controller = cast(dict[str, Any], observation.get("controller", {}))
+        self._show_controller(self._controller, replicas)
         for r, replica in enumerate(replicas):
             self._show_replica(r, replica)
         for r, replica in enumerate(replicas):
             self._show_high_watermark(r, replica)
+        if event is not None:
+            self._note_failure(event, ends_before, controller_before)
+
+    def _note_failure(self, event: int, ends_before: list[int], controller_before: dict[str, Any]) -> None:
+        """Count what the promises of KIP-966 bear only so often, see model/promises.py."""
+        verb, r = verb_of(event), replica_of(event)
+        if verb is Verb.POWER_LOSS and self.state.leo[r] < ends_before[r]:
+            promises.note_lossy_failure(self.state)
+        elif verb is Verb.ELECT and controller_before.get("isr") == [] and not controller_before.get("elr"):
+            promises.note_unclean_recovery(self.state)
+
+    def follow(self, verb: Verb) -> None:
+        """An event was applied that is about a transaction: remember what was decided of which records."""
+        p = self.state
+        if verb is Verb.PRODUCE:
+            p.transaction_records |= 1 << p.produced
+            p.produced += 1
+        elif verb in (Verb.COMMIT, Verb.ABORT):
+            p.committed_records |= p.transaction_records if verb is Verb.COMMIT else 0
+            p.transaction_records = 0
 
     def broken(self) -> int:
         """The set of properties that are broken now, but for those that are judged at the end."""
@@ -77,7 +106,13 @@ class SeenPartition:
         p.leo[r] = len(entries)
         p.log_record[r] = sum(record << 4 * offset for offset, record in enumerate(records))
         p.log_epoch[r] = sum(self._record_epoch(epoch) << 4 * offset for offset, (_, epoch) in enumerate(entries))
-        p.standing[r] = sum({1 << record for i, record in enumerate(records) if self._offsets[record] == i})
+        p.standing[r] = sum(
+            {
+                1 << record
+                for i, record in enumerate(records)
+                if not transactions.is_marker(p, record) and self._offsets[record] == i
+            }
+        )
         p.high_watermark[r] = min(max(0, replica.get("hw", 0)), p.leo[r])
         self._remember(r, epoch, read_before if led_before else NONE)
 
@@ -104,6 +139,8 @@ class SeenPartition:
 
     def _record(self, name: str, offset: int) -> int:
         """The number of a record. Where it is seen first is where it belongs."""
+        if self.state.transactions and name in _MARKERS:
+            return _MARKERS[name]
         number = _RECORDS.get(name)
         if number is None:
             raise SubjectFailed(Kind.GARBAGE, f"a log has {name!r}, which no client produced: records are m0, m1, ...")

@@ -41,6 +41,7 @@ _TYPES: dict[Shape, Any] = {
     Shape.REPLICAS: Annotated[list[ReplicaName], AfterValidator(sorted)],
     Shape.LOG: list[tuple[str, int]],
     Shape.EPOCHS: list[tuple[int, int]],
+    Shape.RECORDS: Annotated[list[str], AfterValidator(sorted)],
 }
 
 
@@ -63,6 +64,11 @@ ControllerObservation = _observed(
     "The controller's current decision. A field that is left out is not compared.",
     observation.CONTROLLER,
 )
+ConsumerObservation = _observed(
+    "ConsumerObservation",
+    "What can be seen of the consumer, where there is one. A field that is left out is not compared.",
+    observation.CONSUMER,
+)
 
 
 @_open
@@ -71,6 +77,7 @@ class Observation(TypedDict, total=False):
 
     replicas: dict[ReplicaName, ReplicaObservation]  # type: ignore[valid-type]
     controller: ControllerObservation  # type: ignore[valid-type]
+    consumer: ConsumerObservation  # type: ignore[valid-type]
 
 
 _SETTING_TYPES: dict[str, Any] = {"acks": Literal["0", "1", "all"]}

@@ -32,7 +32,7 @@ class Processes:
         self._report = report
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """What comes of the plan's blocks under a protocol, in order."""
+        """What comes of the plan's blocks under a protocol, in order. On Ctrl-C, first what there is of later ones."""
         started = time.monotonic() - self.seconds
         blocks = (plan.block_of(protocol, number) for number in range(plan.blocks))
         with closing(self._one_by_one(blocks) if self._jobs == 1 else self._in_pool(blocks)) as results:
@@ -47,7 +47,14 @@ class Processes:
         return (nonconformity(plan, protocol, one, seen) for one, seen in failed)
 
     def _one_by_one(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
-        yield from (run_block(block, self._report) for block in blocks)
+        for block in blocks:
+            result = BlockResult()
+            try:
+                run_block(block, self._report, result)
+            except KeyboardInterrupt:
+                yield result
+                raise
+            yield result
 
     def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         others = set(multiprocessing.active_children())
@@ -63,12 +70,23 @@ class Processes:
 
 def _in_order(pool: ProcessPoolExecutor, blocks: Iterable[Block], ahead: int) -> Generator[BlockResult]:
     running: deque[Future[BlockResult]] = deque()
-    for block in blocks:
-        running.append(pool.submit(run_block, block))
-        if len(running) >= ahead:
-            yield running.popleft().result()
-    while running:
-        yield running.popleft().result()
+    try:
+        for block in blocks:
+            running.append(pool.submit(run_block, block))
+            if len(running) >= ahead:
+                yield _of_first(running)
+        while running:
+            yield _of_first(running)
+    except KeyboardInterrupt:
+        yield from (each.result() for each in running if each.done() and each.exception() is None)
+        raise
+
+
+def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
+    """The result of the first, which is waited for, and only then no longer among them."""
+    result = running[0].result()
+    running.popleft()
+    return result
 
 
 def _leave_on_sigterm() -> None:

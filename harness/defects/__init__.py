@@ -8,6 +8,8 @@ and one compilation has all of them in it.
 from epochfuzz.harness.defects import (
     acknowledgement,
     alter_partition,
+    clients,
+    controllers,
     eligible_leaders,
     epoch_cache,
     incarnations,
@@ -19,6 +21,7 @@ from epochfuzz.harness.defects import (
     recovery,
     registration,
     replication,
+    transactions,
     truncation,
     truncation_on_fetch,
 )
@@ -39,6 +42,9 @@ PROTOCOL_DEFECTS: tuple[Defect, ...] = declared_in(
     incarnations,
     registration,
     eligible_leaders,
+    clients,
+    controllers,
+    transactions,
 )
 DEFECTS: tuple[Defect, ...] = (*PROTOCOL_DEFECTS, *declared_in(judging))
 

@@ -38,7 +38,12 @@ SEARCHED: tuple[Configuration, ...] = (
     Configuration(records=2, epochs=2, unclean_leader_election=True),
     Configuration(records=1, epochs=1, power_loss=True),
     Configuration(records=2, epochs=1, unclean_leader_election=True, asynchronous_checkpoint=True),
+    Configuration(records=2, epochs=2, controllers=2),
+    Configuration(records=2, epochs=1, transactions=True),
     Configuration(replicas=3, records=1, epochs=2),
+    Configuration(records=3, epochs=2, retries=True),
+    Configuration(records=3, epochs=1, consumer=True, unclean_leader_election=True),
+    Configuration(records=2, epochs=2, consumer=True, unclean_leader_election=True, follower_reads=True),
 )
 # And where it is in a protocol whose leaders ask for changes of the ISR, which has many more states.
 SEARCHED_BY_REQUEST: tuple[Configuration, ...] = (
@@ -140,9 +145,17 @@ def _still_holds(defect: Defect, written: Proof) -> bool:
 
 
 def _needed(defect: Defect, settings: Configuration, schedule: bytes) -> Configuration:
-    """The configuration with the least bounds under which every event of a schedule is enabled."""
-    records = sum(verb_of(event) is Verb.PRODUCE for event in schedule)
-    bounds = (replace(settings, records=max(1, records), epochs=epochs) for epochs in range(MAX_EPOCHS + 1))
+    """The configuration with the least bounds under which every event of a schedule is enabled.
+
+    A record that is sent again may need room for one more in the log.
+    """
+    verbs = [verb_of(event) for event in schedule]
+    produced = max(1, verbs.count(Verb.PRODUCE))
+    bounds = (
+        replace(settings, records=records, epochs=epochs)
+        for records in range(produced, produced + verbs.count(Verb.RETRY) + 1)
+        for epochs in range(MAX_EPOCHS + 1)
+    )
     return next(each for each in bounds if _is_enabled(defect, each, schedule))
 
 

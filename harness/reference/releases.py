@@ -9,15 +9,27 @@ from typing import Any
 import yaml
 
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.properties import NAMES
+from epochfuzz.model.mechanisms import IsrChange
+from epochfuzz.model.properties import applying
+from epochfuzz.model.protocols import NAMED as PROTOCOLS
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import initial
 
 FILE = Path(__file__).with_name("survey.yaml")
 
 # Complete searches, one after the other for what is not broken yet: a schedule that breaks a property is a shortest one
 # for that many replicas. Then walks, whose findings are certified within the bounds that their schedules need.
 SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, records=1, epochs=3))
+# Of protocols that change the ISR by request, for which there are many times as many states.
+SEARCHED_WITH_REQUESTS = (Configuration(records=2, epochs=2), Configuration(replicas=3, records=1, epochs=1))
 WALKED = Configuration(replicas=3)
 SCHEDULES = 1_000_000
+
+
+def searched(protocol: Protocol) -> tuple[Configuration, ...]:
+    """The bounds within which a protocol is searched completely."""
+    is_atomic = protocol.choice("isr_change") == IsrChange.ATOMIC
+    return SEARCHED if is_atomic else SEARCHED_WITH_REQUESTS
 
 
 @dataclass(frozen=True)
@@ -44,7 +56,9 @@ def surveyed() -> dict[str, Verdicts]:
     return {name: _verdicts(**row) for name, row in written.items()}
 
 
-HEAD = ("protocol", *NAMES)
+# What can break where nothing is asked for but replicas, under one protocol or another.
+JUDGED = applying(*(initial(protocol, Configuration()) for protocol in PROTOCOLS.values()))
+HEAD = ("protocol", *JUDGED)
 
 SHORT = ("no-committed-loss", "no-divergence", "isr-complete", "convergence")  # for the README
 
@@ -57,15 +71,15 @@ LEGEND = (
 
 
 def bounds() -> Iterator[str]:
-    """The bounds of each complete search, in words."""
-    for settings in SEARCHED:
+    """The bounds of each complete search, in words; the last ones are of protocols that change the ISR by request."""
+    for settings in (*SEARCHED, *SEARCHED_WITH_REQUESTS):
         records = "1 record" if settings.records == 1 else f"{settings.records} records"
         yield f"{settings.replicas} replicas, {records}, {settings.epochs} epoch changes"
 
 
 def rows() -> list[list[str]]:
     """A row for each protocol, a cell for each property."""
-    return [[name, *(cell(verdicts, each) for each in NAMES)] for name, verdicts in surveyed().items()]
+    return [[name, *(cell(name, verdicts, each) for each in JUDGED)] for name, verdicts in surveyed().items()]
 
 
 def short_rows() -> list[list[str]]:
@@ -74,9 +88,17 @@ def short_rows() -> list[list[str]]:
     return [[row[i] for i in chosen] for row in (list(HEAD), *rows())]
 
 
-def cell(verdicts: Verdicts, property_: str) -> str:
-    """`holds`, or in how many events it breaks, such as `12 (3)` with three replicas."""
+def holding(protocol: str, verdicts: Verdicts) -> list[str]:
+    """The properties that a protocol keeps, of those that could break."""
+    judged = applying(initial(PROTOCOLS[protocol], Configuration()))
+    return [name for name in judged if name not in verdicts.broken]
+
+
+def cell(protocol: str, verdicts: Verdicts, property_: str) -> str:
+    """`holds`, or in how many events it breaks, such as `12 (3)` with three; `-` where nothing could break it."""
     broken = verdicts.broken.get(property_)
+    if broken is None and property_ not in holding(protocol, verdicts):
+        return "-"
     if broken is None:
         return "holds" if all(verdicts.complete) else f"holds ({SEARCHED[0].replicas})"
     return f"{'' if broken.is_minimal else '≤ '}{len(broken.events)}{_needed(broken.settings)}"

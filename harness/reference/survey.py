@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from epochfuzz.harness.reference.releases import FILE, SCHEDULES, SEARCHED, WALKED, Broken, Verdicts
+from epochfuzz.harness.reference.releases import FILE, SCHEDULES, WALKED, Broken, Verdicts, searched
 from epochfuzz.harness.search.explore import explore
 from epochfuzz.harness.search.findings import breaches, finding
 from epochfuzz.harness.search.walk import Walker
@@ -28,7 +28,7 @@ def survey(protocol: Protocol) -> Verdicts:
     """Search and walk a protocol."""
     broken: dict[str, Broken] = {}
     complete = []
-    for settings in SEARCHED:
+    for settings in searched(protocol):
         found, is_complete = search(protocol, settings, [name for name in properties.NAMES if name not in broken])
         broken |= found
         complete.append(is_complete)

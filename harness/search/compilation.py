@@ -13,7 +13,8 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -23,8 +24,12 @@ import numba
 from numba.extending import register_jitable
 
 from epochfuzz import model
+from epochfuzz.harness.search.interpretation import NUMPY, interpreted
 from epochfuzz.model import program
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.mechanisms import IsrChange
+from epochfuzz.model.protocols import NAMED
+from epochfuzz.model.state import Partition
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -46,8 +51,24 @@ _MODULES = (
 
 # Rules that are called and not inlined. Of the events that are tried most are not enabled, and to find that out takes
 # less than a call does; but what is rare and long would only take longer to compile.
-_CALLED_MODULES = ("epoch_cache", "healing", "processes", "truncation")
+_CALLED_MODULES = (
+    "consumer",
+    "epoch_cache",
+    "healing",
+    "ideal_log",
+    "idempotence",
+    "processes",
+    "producer",
+    "producer_window",
+    "truncation",
+    "waiting",
+)
 _CALLED = ("learn", "remember_readable")
+
+_IS_OFF = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+
+# Settings whose rules are left out of the program that needs them not.
+_SELDOM = ("follower_reads", "retries", "consumer", "transactions", "controllers")
 
 _kernels: list[Callable[..., Any]] = []
 
@@ -58,10 +79,37 @@ def kernel(function: _Function) -> _Function:
     return function
 
 
-def compiled(function: Callable[..., Any], protocols: Iterable[Protocol] = ()) -> Any:
-    """A kernel as machine code, for some protocols: those of the broken set need rules with their defects in them."""
-    with_defects = any(protocol.defect for protocol in protocols)
-    return getattr(_program(with_defects), program.flat_name(function))
+def compiled(function: Callable[..., Any], starts: Iterable[Partition] = ()) -> Any:
+    """A kernel as machine code, or as Python where Numba is switched off, for all that follows from some states."""
+    made = getattr(_program(_scope_of(list(starts))), program.flat_name(function))
+    return interpreted(made) if _IS_OFF else made
+
+
+class Scope(Enum):
+    """For which states a program is made: what is constant under all of them is worked out as it is linked.
+
+    So what came with KIP-497 or later, and what clients do who are modelled only where they are asked for, costs
+    nothing where there is none of it. Protocols of the broken set need the rules with their defects in them.
+    """
+
+    EARLY = "kernels"
+    ALL = "kernels_of_all_releases"
+    WITH_DEFECTS = "kernels_with_defects"
+
+
+def _scope_of(starts: Sequence[Partition]) -> Scope:
+    if any(p.defect for p in starts):
+        return Scope.WITH_DEFECTS
+    is_early = all(getattr(p, name) == number for p in starts for name, number in _early().items())
+    return Scope.EARLY if is_early else Scope.ALL
+
+
+@cache
+def _early() -> Mapping[str, int]:
+    """What all protocols that change the ISR at once have in common, and the settings that are seldom asked for."""
+    choices = [each.numbers() for each in NAMED.values() if each.choice("isr_change") == IsrChange.ATOMIC]
+    common = {name: number for name, number in choices[0].items() if all(each[name] == number for each in choices)}
+    return common | {name: Configuration().numbers()[name] for name in _SELDOM}
 
 
 def is_compiled(name: str) -> bool:
@@ -105,20 +153,23 @@ def _digest(sources: Iterable[Path]) -> str:
 
 
 @cache
-def _program(with_defects: bool) -> ModuleType:
+def _program(scope: Scope) -> ModuleType:
     """The module of all kernels, written unless an earlier run has; or not written at all where it cannot be kept."""
     directory = cache_directory()
-    if directory is None:
+    if directory is None or _IS_OFF:
         module = ModuleType("epochfuzz_kernels")
-        exec(_source(with_defects, kept=False), module.__dict__)
+        exec(_source(scope, kept=False), module.__dict__)
+        if _IS_OFF:
+            module.np = NUMPY  # type: ignore[attr-defined]
+            print("epochfuzz: NUMBA_DISABLE_JIT is set: nothing is compiled, and takes long", file=sys.stderr)
         return module
     numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]
-    name = "kernels"
-    if with_defects:
-        name += f"_with_defects_{_digest(sorted((Path(__file__).parents[1] / 'defects').glob('*.py')))}"
+    name = scope.value
+    if scope is Scope.WITH_DEFECTS:
+        name += f"_{_digest(sorted((Path(__file__).parents[1] / 'defects').glob('*.py')))}"
     file = directory / f"{name}.py"
     if not file.exists():
-        _write(file, _source(with_defects, kept=True))
+        _write(file, _source(scope, kept=True))
     name = f"epochfuzz_{model_digest()}_{name}"  # Numba looks for what it has cached by the name of the module
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
@@ -136,10 +187,11 @@ def _write(file: Path, text: str) -> None:
     os.replace(temporary, file)
 
 
-def _source(with_defects: bool, kept: bool) -> str:
+def _source(scope: Scope, kept: bool) -> str:
     """The text of the module: each function with how it is compiled, and whether Numba is to keep what it makes."""
     for name in _MODULES:
         importlib.import_module(f"{__package__}.{name}")
+    with_defects = scope is Scope.WITH_DEFECTS
     if with_defects:
         importlib.import_module(_BROKEN_SET)
     parts = [
@@ -147,7 +199,8 @@ def _source(with_defects: bool, kept: bool) -> str:
         "import numpy as np",
         f"from {__name__} import as_called, as_inlined, {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}",
     ]
-    for linked in program.link(_kernels, with_defects=with_defects):
+    constants = _early() if scope is Scope.EARLY else {}
+    for linked in program.link(_kernels, constants, with_defects=with_defects):
         parts.append(f"@{_compiled_as(linked, with_defects)}\n{ast.unparse(linked.node)}")
     return "\n\n".join(parts) + "\n"
 

@@ -12,7 +12,6 @@ from epochfuzz.harness.search.compilation import compiled, kernel
 from epochfuzz.harness.search.visited import SHARDS, Array, hash_of, is_visited, look_at_home, row_of, shard_of
 from epochfuzz.model import properties, state
 from epochfuzz.model.controller import forget_superseded
-from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.state import Partition
 from epochfuzz.model.step import possible_events, step
@@ -66,7 +65,7 @@ class Expansion:
     which are those from one of `starts` to the next; last the event that leads there.
     """
 
-    def __init__(self, protocols: Sequence[Protocol], starts: Sequence[Partition], symmetric: bool, jobs: int) -> None:
+    def __init__(self, starts: Sequence[Partition], symmetric: bool, jobs: int) -> None:
         self.layout = packing.layout_for(starts)
         self.alphabet = np.frombuffer(possible_events(*starts), np.uint8)
         self.halves = 2 * self.layout.words * (len(starts) - 1) + self.layout.halves
@@ -77,7 +76,7 @@ class Expansion:
         self._shape = (_FIRST + len(self.alphabet) + 1, len(starts))
         self._templates = [state.to_record(p)[()] for p in starts]
         self._records = [self._scratch() for _ in range(jobs)]
-        self._expand, self._key_of = compiled(expand, protocols), compiled(key_of, protocols)
+        self._expand, self._key_of = compiled(expand, starts), compiled(key_of, starts)
         room = CHUNK * len(self.alphabet)
         self.outbox = (
             np.empty((CHUNKS * room, self.halves), np.uint32),

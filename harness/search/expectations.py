@@ -5,8 +5,8 @@ together from single mechanisms. Where Kafka has no issue of its own for a flaw,
 """
 
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import EligibleLeaders, IsrEligibility
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.mechanisms import Choice, ConsumerPosition, EligibleLeaders, Idempotence, IsrEligibility
+from epochfuzz.model.protocols import NAMED, Protocol, mechanism_of
 
 _Flaws = dict[tuple[str, ...], str]
 
@@ -94,13 +94,29 @@ _KNOWN_FLAWS: dict[str, tuple[_Flaws, ...]] = {
 }
 
 
+# By a choice that a generation or a release has: what its clients are not spared, where they are part of the run.
+_FLAWS_OF_CLIENTS: dict[Choice, _Flaws] = {
+    Idempotence.NONE: {
+        ("no-duplicate", "no-reorder"): "before the idempotent producer a retry is a record like any other (KIP-98)",
+    },
+    ConsumerPosition.OFFSET: {
+        ("consumer-no-skip",): "a consumer that knows an offset alone does not notice a truncation (KIP-320)",
+    },
+    ConsumerPosition.END_OFFSET: {
+        ("consumer-no-skip",): SUSPECTED + "a consumer compares where an epoch ends, and not which epoch that is",
+    },
+}
+
+
 def known_flaw(protocol: Protocol, settings: Configuration, property_: str) -> str | None:
     """Why a property is known to break under a protocol and configuration; None where it must hold."""
+    if property_ == "read-committed":
+        property_ = "no-committed-loss"  # a marker that is lost takes with it what it says of the records before it
     if settings.unclean_leader_election and property_ in (*_LOSS, *_DISAGREEMENT):
         return "unclean.leader.election.enable trades committed records for availability"
     if settings.power_loss and property_ in _WITHOUT_THE_UNFLUSHED and not _bears_power_loss(protocol, property_):
         return "an unflushed tail is gone with the power, and its replica may lead or be counted without it (KIP-966)"
-    for flaws in _KNOWN_FLAWS.get(protocol.name, ()):
+    for flaws in (*_KNOWN_FLAWS.get(protocol.name, ()), *_flaws_of_clients(protocol)):
         for flawed, reason in flaws.items():
             if property_ in flawed:
                 return reason
@@ -112,3 +128,9 @@ def _bears_power_loss(protocol: Protocol, property_: str) -> bool:
     if property_ == "join-complete":
         return protocol.choice("isr_eligibility") == IsrEligibility.INCARNATION
     return protocol.choice("eligible_leaders") != EligibleLeaders.NONE
+
+
+def _flaws_of_clients(protocol: Protocol) -> list[_Flaws]:
+    if protocol.name not in NAMED:
+        return []
+    return [flaws for choice, flaws in _FLAWS_OF_CLIENTS.items() if protocol.choice(mechanism_of(choice)) is choice]

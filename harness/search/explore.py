@@ -122,8 +122,8 @@ class _Search:
         self.protocols, self.settings, self.wanted, self.met, self.threads = protocols, settings, wanted, met, threads
         self.after = after
         starts = [each.state for each in executions(protocols, settings, after)]
-        symmetric = symmetric and symmetry.is_symmetric(wanted, protocols)
-        self.expansion = Expansion(protocols, starts, symmetric, threads.jobs)
+        symmetric = symmetric and symmetry.is_symmetric(wanted, protocols, settings)
+        self.expansion = Expansion(starts, symmetric, threads.jobs)
         self.visited = Visited(self.expansion.halves, memory)
         self.expansion.put(starts, self.expansion.canonical)
         self.visited.add(self.expansion.outbox, 1, 1, threads)

@@ -33,10 +33,11 @@ class Hunter:
     def __init__(self, protocol: Protocol, settings: Configuration, judged: int) -> None:
         self.settings = settings
         self.judged = judged
-        self._start = state.to_record(state.initial(protocol, settings)).reshape(1)
+        start = state.initial(protocol, settings)
+        self._start = state.to_record(start).reshape(1)
         self._deck = generate.deck_for(settings, [protocol])
         self._alphabet = np.frombuffer(Execution(protocol, settings).alphabet(), np.uint8)
-        self._hunt_block = compiled(hunt_block, [protocol])
+        self._hunt_block = compiled(hunt_block, [start])
 
     def first(self, strategy: str, seed: int, most: int) -> tuple[int, bytes] | None:
         """(number, schedule) of the first schedule that breaks a judged property; None if none of `most` does."""

@@ -61,7 +61,7 @@ def kind_of(situation: int) -> int:
 
 def before(p: State, r: int) -> Any:
     """What has to be known of r before the event, most of which are not enabled: raw, and cheap."""
-    behind = min(p.controller_epoch - p.known_epoch[r], 2)
+    behind = min(max(0, p.controller_epoch - p.known_epoch[r]), 2)  # one that obeys a rival may know a later epoch
     return p.up[r], p.known_leader[r], behind, p.phase[r], p.flight[r], p.leo[r], p.high_watermark[r]
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from epochfuzz.harness.search.packing import Element, Layout, Place, Table, index_of
 from epochfuzz.model import properties, renaming, state
+from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.state import REPLICA
 
@@ -48,11 +49,14 @@ class Renaming:
         return (self.local_bytes, self.local_words, self.rest_bytes, self.rest_words, self.chunks, self.orders)
 
 
-def is_symmetric(wanted: int, protocols: Sequence[Protocol]) -> bool:
+def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configuration) -> bool:
     """Whether a search for a wanted property under protocols side by side treats replicas alike.
 
-    Where more than one runs, the others have to converge; and the mistakes of the broken set may prefer a replica.
+    Where more than one runs, the others have to converge; the mistakes of the broken set may prefer a replica; and the
+    event of a fail-over of the controller has the name of the first one.
     """
+    if settings.controllers > 1:
+        return False
     return wanted & properties.AT_END == 0 and len(protocols) == 1 and not protocols[0].defect
 
 

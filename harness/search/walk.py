@@ -94,8 +94,9 @@ class Walker:
         self.settings = settings
         self.seed = seed
         self.deck = generate.deck_for(settings, protocols)
-        self._starts = np.array([state.to_record(state.initial(p, settings)) for p in protocols], state.RECORD)
-        self._walk_block = compiled(walk_block, protocols)
+        starts = [state.initial(p, settings) for p in protocols]
+        self._starts = np.array([state.to_record(p) for p in starts], state.RECORD)
+        self._walk_block = compiled(walk_block, starts)
 
     def walk(self, first: int, count: int) -> Tally:
         """Walk schedules `first` to `first + count - 1`."""

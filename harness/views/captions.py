@@ -1,7 +1,10 @@
 """Captions: the words on a drawing, the same whether it is made for a terminal, a browser or a text file."""
 
+from collections.abc import Sequence
+
 from epochfuzz.harness.witness.replay import Run
-from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role
+from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role, Scene
+from epochfuzz.model import promises
 from epochfuzz.model.properties import BY_NAME
 
 PARTING = "here they part"
@@ -20,6 +23,7 @@ LEGEND = (
 _ROLES = {
     Role.LEADER: ("leads", "e{epoch}"),
     Role.ZOMBIE: ("leads", "e{epoch} (zombie)"),
+    Role.RIVAL: ("leads", "e{epoch} (rival)"),
     Role.FOLLOWER: ("follows {leader}", "e{epoch}"),
     Role.TRUNCATING: ("truncates to {leader}", "e{epoch}"),
     Role.LEADERLESS: ("knows no leader", ""),
@@ -34,9 +38,10 @@ def role_parts(replica: ReplicaScene) -> tuple[str, str]:
 
 
 def role(replica: ReplicaScene) -> str:
-    """What a replica does, in a line: `follows A, e1`."""
+    """What a replica does, in a line: `follows A, e1`, or `follows A, e1, fenced`."""
     does, epoch = role_parts(replica)
-    return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip()
+    fenced = ", fenced" if replica.fenced else ""
+    return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip() + fenced
 
 
 def moved(name: str, previous: int, current: int, arrow: str = "->") -> str:
@@ -50,10 +55,52 @@ def on_disk(replica: ReplicaScene) -> list[str]:
     return flushed if replica.checkpointed is None else [*flushed, f"checkpoint {replica.checkpointed}"]
 
 
-def decision(controller: ControllerScene) -> tuple[str, str]:
-    """The controller's view: `controller at e1`, and `B leads, ISR A,B`."""
+def stable(replica: ReplicaScene) -> list[str]:
+    """The end of what read_committed consumers may read of a replica, where there are transactions: `LSO 1`."""
+    return [] if replica.last_stable_offset is None else [f"LSO {replica.last_stable_offset}"]
+
+
+def waits(replica: ReplicaScene) -> list[str]:
+    """Whose producers wait at a replica, where that is known: `m0, m1 waits`."""
+    return [f"{', '.join(replica.waiting)} waits"] if replica.waiting else []
+
+
+def consumer(scene: Scene) -> list[str]:
+    """Where the consumer is, if there is one: `consumer 0->1, e0`."""
+    if scene.consumer is None:
+        return []
+    return [f"{moved('consumer', scene.consumer.previous_position, scene.consumer.position)}, e{scene.consumer.epoch}"]
+
+
+def in_flight(replica: ReplicaScene) -> str:
+    """What is in flight to a replica, and from whom if that is not whom it follows: `m1, HW 0 from A`."""
+    return " ".join(filter(None, (replica.in_flight, given_by(replica))))
+
+
+def given_by(replica: ReplicaScene) -> str:
+    """Who gave what is in flight to a replica, if that is not whom it follows: `from A`."""
+    return "" if replica.answered_by in (None, replica.leader) else f"from {replica.answered_by}"
+
+
+def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:
+    """The ISR as a leader has it where the controller has another, and what it has proposed: `pending ISR A`."""
+    leads = replica.role in (Role.LEADER, Role.ZOMBIE)
+    knows = [f"knows ISR {_set(replica.isr)}"] if leads and replica.isr not in (None, controller.isr) else []
+    return [*knows, f"pending ISR {_set(replica.pending_isr)}"] if replica.pending_isr else knows
+
+
+def decision(controller: ControllerScene) -> tuple[str, ...]:
+    """The controller's view: `controller at e1`, `B leads, ISR A,B`; and who may lead without an ISR: `ELR C`."""
     leads = f"{controller.leader} leads" if controller.leader else "no leader"
-    return f"controller at e{controller.epoch}", f"{leads}, ISR {','.join(controller.isr)}"
+    others = [f"ELR {_set(controller.elr)}"] if controller.elr else []
+    if controller.last_known_leader:
+        others.append(f"last led by {controller.last_known_leader}")
+    others += filter(None, (controller.rival, controller.transaction))
+    return f"controller at e{controller.epoch}", f"{leads}, ISR {_set(controller.isr)}", *others
+
+
+def _set(replicas: Sequence[str] | None) -> str:
+    return ",".join(replicas or []) or "empty"
 
 
 def breaks(run: Run) -> str:
@@ -66,7 +113,18 @@ def breaks(run: Run) -> str:
 
 def permitted(run: Run) -> str:
     """What a run broke and may; empty where there is nothing."""
-    return f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits" if run.permitted else ""
+    by_acks = (
+        f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits" if run.permitted else ""
+    )
+    return "; ".join(filter(None, (by_acks, _permitted_loss(run))))
+
+
+def _permitted_loss(run: Run) -> str:
+    """What was lost after so many failures that lost records that no property holds it against the protocol."""
+    if not (run.steps and promises.are_void(run.steps[-1].state)):
+        return ""
+    losing = next((scene for scene in run.scenes if scene.lost), None)
+    return f"loses {', '.join(losing.lost)} at step {losing.number}, as KIP-966 permits by then" if losing else ""
 
 
 def verdict(run: Run) -> str:

@@ -15,6 +15,9 @@ _CONTROLLER = "Controller"
 _FROM_CONTROLLER = ("notify", "catch_up", "elect", "expire")
 _FROM_LEADER = ("receive", "drop")
 _ISR = ("shrink", "expand")
+_TO_CONTROLLER = ("unfence", "shutdown")
+_REQUEST = ("alter", "refuse")
+_ANSWER = {"altered": "-->>", "resend": "--x"}
 _LINE = 44  # characters of a note
 
 
@@ -66,16 +69,26 @@ def _event(scene: Scene, before: Scene) -> Iterator[str]:
         yield f"{name}->>{replica.leader}: {title}"
         yield _over(sorted([name, str(replica.leader)]), sentences)
     elif verb in _FROM_LEADER:
-        yield f"{replica.leader or _CONTROLLER}{'--x' if verb == 'drop' else '-->>'}{name}: {_plain(replica.in_flight)}"
+        arrow = "--x" if verb == "drop" else "-->>"
+        yield f"{replica.answered_by or _CONTROLLER}{arrow}{name}: {_plain(replica.in_flight)}"
         yield _over([name], text)
+    elif verb in _REQUEST:
+        yield f"{name}->>{_CONTROLLER}: {_plain(replica.request)}"
+        yield _over([_CONTROLLER], text)
+    elif verb in _ANSWER:
+        yield f"{_CONTROLLER}{_ANSWER[verb]}{name}: {_plain(replica.request)}"
+        yield _over([name], text)
+    elif verb in _TO_CONTROLLER:
+        yield f"{name}->>{_CONTROLLER}: {title}"
+        yield _over([name], sentences)
     elif verb in _FROM_CONTROLLER:
         yield f"{_CONTROLLER}->>{name}: {title}"
         yield _over([name], sentences)
-    elif verb in _ISR:
+    elif verb in _ISR and replica.pending_isr is None:
         yield f"{scene.controller.leader}->>{_CONTROLLER}: {title}"
         yield _over([name], sentences)
     else:
-        yield _over([name], text)
+        yield _over([str(scene.controller.leader) if verb in _ISR else name], text)
 
 
 def _over(names: Sequence[str], text: str) -> str:

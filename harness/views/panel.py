@@ -7,6 +7,7 @@ should be there is an octagon with an exclamation mark. Colours are in figures.c
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.scenes import Cell, Missing, ReplicaScene, Role, Scene
@@ -19,6 +20,10 @@ _RIGHT = 34  # for half a mark
 _TOP = 40  # for the controller's view and the offsets
 _ROW = 86
 _BOX_TOP = 24
+_NOTES = 67  # the baseline of the first note under a name
+_NOTE = 12
+_TO = "M0 {y} l7 -5 v3 h7 v4 h-7 v3 z"
+_FROM = "M14 {y} l-7 -5 v3 h-7 v4 h7 v3 z"
 _CHANGED = "changed"  # of words: by the step
 
 
@@ -27,24 +32,32 @@ def width(columns: int) -> int:
     return max(_LEFT + columns * CELL + _RIGHT, 330)
 
 
-def height(replicas: int) -> int:
+def height(scene: Scene) -> int:
     """The height of a panel."""
-    return _TOP + replicas * _ROW
+    return _TOP + sum(_row_height(replica, scene) for replica in scene.replicas)
+
+
+def _row_height(replica: ReplicaScene, scene: Scene) -> int:
+    """A row is higher where there is more to say of its replica than usual."""
+    notes = [note for note in _notes(replica, scene) if note.said]
+    return max(_ROW, _NOTES + len(notes) * _NOTE - 5)
 
 
 def panel(scene: Scene, columns: int) -> ET.Element:
-    """The drawing of a scene as a group, to be placed in an <svg>; `width(columns)` by `height(replicas)` pixels."""
+    """The drawing of a scene as a group, to be placed in an <svg>; `width(columns)` by `height(scene)` pixels."""
     group = ET.Element("g", {"class": "panel"})
     _controller(group, scene)
     for offset in range(columns):
         text(group, _x(offset) + _BOX / 2, _TOP - 4, str(offset), "faint middle small")
-    for index, replica in enumerate(scene.replicas):
-        row = ET.SubElement(group, "g", {"transform": f"translate(0 {_TOP + index * _ROW})"})
-        if index:
+    top = _TOP
+    for replica in scene.replicas:
+        row = ET.SubElement(group, "g", {"transform": f"translate(0 {top})"})
+        if top > _TOP:
             _line(row, 0, 0, width(columns), 0, "rule")
-        _name(row, replica)
+        _name(row, replica, _notes(replica, scene))
         _log(row, replica, scene.newly_committed)
         _marks(row, replica)
+        top += _row_height(replica, scene)
     return group
 
 
@@ -56,9 +69,12 @@ def text(parent: ET.Element, x: float, y: float, content: str, classes: str = ""
 
 
 def _controller(group: ET.Element, scene: Scene) -> None:
-    at_epoch, decided = captions.decision(scene.controller)
+    at_epoch, decided, *others = captions.decision(scene.controller)
+    others += captions.consumer(scene)
     line = text(group, 0, 14, "")
     _part(line, f"{at_epoch}: {decided}", _CHANGED if scene.controller.changed else "")
+    if others:
+        text(group, 0, 28, ", ".join(others))
     if scene.committed:
         _part(line, ", committed")
     for record in scene.committed:
@@ -72,9 +88,39 @@ def _part(line: ET.Element, content: str, classes: str = "") -> None:
     ET.SubElement(line, "tspan", {"class": classes} if classes else {}).text = content
 
 
-def _name(row: ET.Element, replica: ReplicaScene) -> None:
-    """The replica's letter in a badge whose outline shows the role, what it does, and what is on its way to it."""
-    if replica.role in (Role.LEADER, Role.ZOMBIE):
+@dataclass(frozen=True)
+class _Note:
+    """What is noted under a replica's name, and the arrow before it, if one is drawn."""
+
+    said: str
+    arrow: str = ""
+    classes: str = ""
+
+
+def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
+    """What is on its way to a replica or from it, what it has proposed, and what is on its disk."""
+
+    def marked(*names: str) -> str:
+        return "" if replica.changed.isdisjoint(names) else _CHANGED
+
+    notes = [_Note("fenced", classes=marked("fenced"))] if replica.fenced else []
+    if replica.in_flight:
+        notes.append(_Note(replica.in_flight, _TO, marked("in_flight")))
+    if given_by := captions.given_by(replica):
+        notes.append(_Note(given_by))
+    notes += [
+        _Note(said, classes=marked("isr", "pending_isr")) for said in captions.proposal(replica, scene.controller)
+    ]
+    if replica.request:
+        notes.append(_Note(replica.request, _TO if replica.request_is_answered else _FROM, marked("request")))
+    notes += [_Note(said, classes=marked("waiting")) for said in captions.waits(replica)]
+    on_disk = f"faint small {marked('flushed', 'checkpointed')}".rstrip()
+    return [*notes, _Note(", ".join([*captions.stable(replica), *captions.on_disk(replica)]), classes=on_disk)]
+
+
+def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[_Note]) -> None:
+    """The replica's letter in a badge whose outline shows the role, what it does, and what else there is to note."""
+    if replica.role in (Role.LEADER, Role.ZOMBIE, Role.RIVAL):
         _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
     else:
         gone = " gone" if replica.role is Role.DOWN else ""
@@ -85,14 +131,12 @@ def _name(row: ET.Element, replica: ReplicaScene) -> None:
     does, epoch = captions.role_parts(replica)
     changed = f" {_CHANGED}" if replica.role_changed else ""
     text(row, 32, 36 if epoch else 43, does, changed.strip())
-    text(row, 32, 49, epoch, ("bold" if replica.role is Role.ZOMBIE else "faint") + changed)
-    below = 67
-    if replica.in_flight:
-        ET.SubElement(row, "path", {"d": "M0 63 l7 -5 v3 h7 v4 h-7 v3 z", "class": "arrow"})
-        text(row, 18, below, replica.in_flight, _CHANGED if "in_flight" in replica.changed else "")
-        below += 12
-    changed = "" if replica.changed.isdisjoint(("flushed", "checkpointed")) else f" {_CHANGED}"
-    text(row, 0, below, ", ".join(captions.on_disk(replica)), f"faint small{changed}")
+    text(row, 32, 49, epoch, ("bold" if replica.role in (Role.ZOMBIE, Role.RIVAL) else "faint") + changed)
+    for below, note in enumerate(notes):
+        y = _NOTES + below * _NOTE
+        if note.arrow:
+            ET.SubElement(row, "path", {"d": note.arrow.format(y=y - 4), "class": "arrow"})
+        text(row, 18 if note.arrow else 0, y, note.said, note.classes)
 
 
 def _log(row: ET.Element, replica: ReplicaScene, newly_committed: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import initial
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
@@ -134,12 +135,17 @@ def verdict_table(protocols: Sequence[Protocol], settings: Configuration, findin
     """Property by protocol: holds, or broken with the length of the reproducer."""
     found = {(finding.protocol, finding.property): finding for finding in findings}
     table = Table("property", *(protocol.name for protocol in protocols), title="Properties by protocol")
+    applying = [properties.applying(initial(protocol, settings)) for protocol in protocols]
     for name in properties.NAMES:
         if name in properties.permitted(settings):
             cells = [Text("not promised", "dim")] * len(protocols)
         else:
-            cells = [_verdict(found.get((protocol, name))) for protocol in protocols]
-        table.add_row(name, *cells)
+            cells = [
+                _verdict(found.get((protocol, name))) if name in of_protocol else Text("-", "dim")
+                for protocol, of_protocol in zip(protocols, applying, strict=True)
+            ]
+        if any(name in of_protocol for of_protocol in applying):
+            table.add_row(name, *cells)
     return table
 
 
@@ -149,7 +155,7 @@ def _verdict(finding: Finding | None) -> Text:
     length = len(finding.reproducer.schedule)
     proof = "minimal" if finding.reproducer.certified_minimal else "not proven minimal"
     if finding.known_flaw:
-        return Text.assemble(("broken", "bold"), f" in {length} events, {proof} (known)")
+        return Text.assemble(("known flaw", "bold"), f" in {length} events, {proof}")
     return Text.assemble(("BROKEN", "bold reverse"), f" in {length} events, {proof}")
 
 
@@ -199,8 +205,8 @@ def proof(finding: Finding) -> str:
 def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool = False) -> None:
     """Print every distinct reproducer once, whatever the number of properties it breaks: a line for a known flaw.
 
-    What is new is drawn step by step, and so is all with `trace`. The first finding comes last, and the new ones after
-    the known ones: that is where a terminal stops scrolling.
+    What is unexpected is drawn step by step, and so is all with `trace`. The first finding comes last, and the
+    unexpected ones after the known flaws: that is where a terminal stops scrolling.
     """
     together = by_reproducer(findings)
     is_drawn = [trace or any(finding.known_flaw is None for finding in same) for same in together]
@@ -217,7 +223,7 @@ def _line(same: Sequence[Finding]) -> Text:
     proven = "certified minimal" if same[0].reproducer.certified_minimal else "not proven minimal"
     names = " and ".join(finding.property for finding in same)
     events = len(same[0].witness.schedule)
-    return Text(f"{same[0].protocol.name} breaks {names} in {events} events, {proven}: known")
+    return Text(f"{same[0].protocol.name} breaks {names} in {events} events, {proven}: known flaw")
 
 
 def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:

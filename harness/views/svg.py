@@ -30,7 +30,7 @@ def style() -> str:
 
 def figure(scene: Scene, columns: int) -> str:
     """One scene as an <svg> element without a style sheet, for a page that has one; it may grow and shrink a little."""
-    wide, high = panel.width(columns), panel.height(len(scene.replicas))
+    wide, high = panel.width(columns), panel.height(scene)
     root = _root(wide, high, scene.sentence)
     root.set("style", f"min-width:{least_width(columns)}px;max-width:{1.4 * wide:.0f}px")
     root.append(panel.panel(scene, columns))
@@ -111,7 +111,7 @@ class _Sheet:
             drawn = panel.panel(scene, self.columns)
             drawn.set("transform", f"translate({x:g} {y:g})")
             self.body.append(drawn)
-            y += panel.height(len(scene.replicas))
+            y += panel.height(scene)
         room = self.pane if shows_both else self.width - _MARGIN - x
         y = self._wrapped(x, y, room, scene.sentence, "" if scene.applied else "faint")
         if scene.newly_broken:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.replay import Run
-from epochfuzz.harness.witness.scenes import Cell, ReplicaScene, Scene
+from epochfuzz.harness.witness.scenes import Cell, ControllerScene, ReplicaScene, Scene
 from epochfuzz.harness.witness.story import Moment, Story, story_of
 
 # Styles that read on light and dark grounds alike: no white, no yellow, nothing bright, no ground of our own.
@@ -137,7 +137,7 @@ def _drawing(scene: Scene, *, halved: bool = False) -> RenderableType:
     row = Table.grid(padding=(0, 1, 0, 0), expand=True)
     for _ in scene.replicas:
         row.add_column(ratio=1)
-    columns = [_lines(_replica(replica)) for replica in scene.replicas]
+    columns = [_lines(_replica(replica, scene.controller)) for replica in scene.replicas]
     below = [Text(scene.sentence), *_broken(scene)]
     if halved or len(scene.replicas) > MOST_BESIDE_THE_CONTROLLER:
         at_epoch, *decided = _controller(scene)
@@ -153,14 +153,20 @@ def _lines(lines: Iterable[Text]) -> Text:
     return Text("\n").join(lines)
 
 
-def _replica(replica: ReplicaScene) -> Iterator[Text]:
+def _replica(replica: ReplicaScene, controller: ControllerScene) -> Iterator[Text]:
     yield Text.assemble((replica.name, NAME), " ", (captions.role(replica), CHANGED if replica.role_changed else ""))
     yield Text(" ").join(_log(replica)) or Text("(empty)", ASIDE)
     yield Text(" ").join(_figures(replica))
+    yield from map(Text, captions.stable(replica))
     if on_disk := captions.on_disk(replica):
         yield Text(" ".join(on_disk), "" if replica.changed.isdisjoint(("flushed", "checkpointed")) else CHANGED)
+    yield from (Text(said, CHANGED if "waiting" in replica.changed else "") for said in captions.waits(replica))
     if replica.in_flight:
-        yield Text(f"<- {replica.in_flight}", CHANGED if "in_flight" in replica.changed else "")
+        yield Text(f"<- {captions.in_flight(replica)}", CHANGED if "in_flight" in replica.changed else "")
+    yield from map(Text, captions.proposal(replica, controller))
+    if replica.request:
+        arrow = "<-" if replica.request_is_answered else "->"
+        yield Text(f"{arrow} {replica.request}", CHANGED if "request" in replica.changed else "")
 
 
 def _log(replica: ReplicaScene) -> Iterator[Text]:
@@ -199,6 +205,7 @@ def _figure(name: str, previous: int, current: int) -> Text:
 def _controller(scene: Scene) -> Iterator[Text]:
     style = CHANGED if scene.controller.changed else ""
     yield from (Text(line, style) for line in captions.decision(scene.controller))
+    yield from map(Text, captions.consumer(scene))
     if scene.committed:
         yield Text(" ").join([Text("committed"), *(_committed(scene, record) for record in scene.committed)])
 

@@ -14,7 +14,9 @@ from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import Scene
 from epochfuzz.model import observation
+from epochfuzz.model.mechanisms import requests_isr_changes
 from epochfuzz.model.observation import Seen, Shape, observe
+from epochfuzz.model.state import Partition
 
 _WIDTH = 100
 _NO_NUMBER = -1
@@ -60,24 +62,37 @@ def _behaviour(run: Run) -> Iterator[str]:
     scenes = run.scenes
     for scene, state in zip(scenes, states, strict=True):
         yield from _comment(f"{scene.number} {scene.event}: {scene.sentence}", "    ")
-        yield from _state(scene, observe(state))
+        yield from _state(scene, state)
         if scene is not scenes[-1]:
             yield "    ,"
     yield ">>"
     yield f"ASSUME WellFormed({name})"
-    yield f"ASSUME {'' if 'no-committed-loss' in run.first_broken else '~'}Loses({name})"
+    loses = any(set(scene.lost).intersection(scene.committed) for scene in scenes)  # permitted or not
+    yield f"ASSUME {'' if loses else '~'}Loses({name})"
 
 
-def _state(scene: Scene, shown: dict[str, Any]) -> Iterator[str]:
+def _state(scene: Scene, p: Partition) -> Iterator[str]:
+    shown = observe(p)
     fields = {
         "event": scene.event,
         "enabled": scene.applied,
         **{
             _name(seen): {r: _in_tla(seen, values[seen.name]) for r, values in shown["replicas"].items()}
             for seen in observation.REPLICA
+            if seen.there(p)
         },
         "inFlight": {replica.name: replica.in_flight for replica in scene.replicas},
-        "controller": {_name(seen): _in_tla(seen, shown["controller"][seen.name]) for seen in observation.CONTROLLER},
+        **({"alterPartition": {r.name: r.request for r in scene.replicas}} if requests_isr_changes(p) else {}),
+        "controller": {
+            _name(seen): _in_tla(seen, shown["controller"][seen.name])
+            for seen in observation.CONTROLLER
+            if seen.there(p)
+        },
+        **(
+            {"consumer": {_name(seen): _in_tla(seen, shown["consumer"][seen.name]) for seen in observation.CONSUMER}}
+            if "consumer" in shown
+            else {}
+        ),
         "committed": frozenset(scene.committed),
         "broken": frozenset(scene.newly_broken),
     }
@@ -99,7 +114,7 @@ def _in_tla(seen: Seen, value: Any) -> Any:
             return [{"record": record, "epoch": epoch} for record, epoch in value]
         case Shape.EPOCHS:
             return [{"epoch": epoch, "startOffset": start} for epoch, start in value]
-        case Shape.REPLICAS:
+        case Shape.REPLICAS | Shape.RECORDS:
             return frozenset(value)
         case Shape.REPLICA_OR_NONE:
             return "none" if value is None else value

@@ -9,23 +9,34 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from epochfuzz.harness.witness import refusal, sentences
+from epochfuzz.harness.witness import isr_changes, refusal, rivals, sentences, transactions
+from epochfuzz.harness.witness.change import Change, answered_by
 from epochfuzz.harness.witness.replay import Run, Step
 from epochfuzz.model import controller, log, replication
 from epochfuzz.model.events import REPLICA_NAMES, event_text
-from epochfuzz.model.observation import log_entries, members, replica_name
+from epochfuzz.model.mechanisms import (
+    falls_back_to_last_known_leader,
+    requests_isr_changes,
+    tracks_eligible_leaders,
+    tracks_partition_epoch,
+)
+from epochfuzz.model.observation import log_entries, members, record_name, replica_name
 from epochfuzz.model.properties import PROPERTIES
-from epochfuzz.model.state import NONE, Phase, State
+from epochfuzz.model.state import NONE, Alter, Flight, Phase, State
+from epochfuzz.model.transactions import last_stable_offset
 
 START = "start"  # stands for an event in the scene before the first one
 HEALED = "healed"  # and in the one after the last, see narrate_ending
 
 
 class Role(Enum):
-    """What a replica takes itself for; a zombie leads although the controller has decided otherwise since."""
+    """What a replica takes itself for; a zombie leads although the controller has decided otherwise since, and a rival
+    because the old controller has.
+    """
 
     LEADER = "leader"
     ZOMBIE = "zombie leader"
+    RIVAL = "leader by the old controller"
     FOLLOWER = "follower"
     TRUNCATING = "truncating"
     LEADERLESS = "no leader known"
@@ -66,6 +77,9 @@ class ReplicaScene:
     the replica's own high watermark, there is another record. `flushed` and `checkpointed` are None where power loss
     and asynchronous checkpoints are off, which makes them irrelevant. `changed` names the fields of which nothing else
     says that the step changed them.
+
+    `answered_by` is who gave what is `in_flight`. `isr` and `pending_isr`, as a leader has them, are None where a
+    leader has no other ISR than the controller; `request` is what is under way between the two, empty for nothing.
     """
 
     name: str
@@ -82,22 +96,46 @@ class ReplicaScene:
     cut: tuple[Cell, ...]
     missing: tuple[Missing, ...]
     in_flight: str
+    waiting: tuple[str, ...]  # the records whose producers wait here
+    answered_by: str | None
+    isr: tuple[str, ...] | None
+    pending_isr: tuple[str, ...] | None
+    request: str
+    request_is_answered: bool
+    fenced: bool
+    last_stable_offset: int | None
     changed: frozenset[str]
 
     @property
     def role_changed(self) -> bool:
         """Whether the step changed what it does, for whom, or in which epoch."""
-        return not self.changed.isdisjoint(("role", "leader", "epoch"))
+        return not self.changed.isdisjoint(("role", "leader", "epoch", "fenced"))
 
 
 @dataclass(frozen=True)
 class ControllerScene:
-    """The controller's current decision; `changed` says whether the step made it."""
+    """The controller's current decision, and who may lead without the ISR, None where it knows of no such replicas.
+
+    `changed` says whether the step made the decision.
+    """
 
     leader: str | None
     epoch: int
     isr: tuple[str, ...]
+    elr: tuple[str, ...] | None
+    last_known_leader: str | None
+    rival: str  # what the old controller has decided
+    transaction: str
     changed: bool
+
+
+@dataclass(frozen=True)
+class ConsumerScene:
+    """The consumer: the offset that it reads next, what that was before the step, and the epoch that it knows."""
+
+    position: int
+    previous_position: int
+    epoch: int
 
 
 @dataclass(frozen=True)
@@ -114,6 +152,7 @@ class Scene:
     newly_committed: tuple[str, ...]
     newly_broken: tuple[str, ...]
     clauses: tuple[str, ...]
+    consumer: ConsumerScene | None = None  # None where there is none
 
     @property
     def sentence(self) -> str:
@@ -130,7 +169,7 @@ def narrate(run: Run) -> tuple[Scene, ...]:
     for step in run.steps:
         readable_on = {**_readable(step.state), **readable_on}
         if step.applied:
-            change = sentences.Change(before, step.event, step.state, readable_on, step.newly_broken)
+            change = Change(before, step.event, step.state, readable_on, step.newly_broken)
             clauses = sentences.clauses(change)
         else:
             clauses = (f"not enabled: {refusal.why_not(before, step.event)}",)
@@ -176,12 +215,24 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
         event=event,
         applied=step.applied,
         replicas=tuple(_replica(before, p, r) for r in range(p.replicas)),
-        controller=ControllerScene(*_decision(p), changed=_decision(p) != _decision(before)),
+        controller=_controller(before, p),
         committed=_record_names(p.exposed),
         lost=_record_names(sentences.missing(p)),
         newly_committed=_record_names(p.exposed & ~before.exposed),
         newly_broken=step.newly_broken,
         clauses=clauses,
+        consumer=ConsumerScene(p.position, before.position, p.consumer_epoch) if p.consumer else None,
+    )
+
+
+def _controller(before: State, p: State) -> ControllerScene:
+    return ControllerScene(
+        *_decision(p),
+        elr=tuple(members(p.elr)) if tracks_eligible_leaders(p) else None,
+        last_known_leader=replica_name(p.last_leader) if falls_back_to_last_known_leader(p) else None,
+        rival=rivals.told(p),
+        transaction=transactions.told(p),
+        changed=_decision(p) != _decision(before),
     )
 
 
@@ -210,10 +261,18 @@ def _at(p: State, r: int) -> dict[str, Any]:
     return {
         "role": _role(p, r),
         "leader": replica_name(p.known_leader[r]),
+        "waiting": _record_names(p.waiting[r]),
         "epoch": p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
         "flushed": p.flushed[r] if p.power_loss else None,
         "checkpointed": p.checkpointed[r] if p.asynchronous_checkpoint else None,
         "in_flight": sentences.in_flight(p, r),
+        "answered_by": replica_name(answered_by(p, r)) if p.flight[r] != Flight.NOTHING else None,
+        "isr": tuple(members(p.isr[r])) if tracks_partition_epoch(p) else None,
+        "pending_isr": tuple(members(p.pending_isr[r])) if requests_isr_changes(p) else None,
+        "request": isr_changes.request_under_way(p, r),
+        "request_is_answered": p.alter[r] not in (Alter.NOTHING, Alter.REQUEST),
+        "fenced": bool(p.fenced >> r & 1),
+        "last_stable_offset": last_stable_offset(p, r) if p.transactions else None,
     }
 
 
@@ -222,6 +281,8 @@ def _role(p: State, r: int) -> Role:
         return Role.DOWN
     if sentences.is_zombie(p, r):
         return Role.ZOMBIE
+    if rivals.is_of_rival(p, r):
+        return Role.RIVAL
     if replication.presumes_leadership(p, r):
         return Role.LEADER
     if p.known_leader[r] == NONE:
@@ -233,7 +294,7 @@ def _cell(p: State, r: int, offset: int, *, appended: bool) -> Cell:
     record, epoch = log_entries(p, r)[offset]
     return Cell(
         offset=offset,
-        record=f"m{record}",
+        record=record_name(p, record),
         epoch=epoch,
         below_high_watermark=offset < p.high_watermark[r],
         exposed=bool(p.exposed >> record & 1),
@@ -243,8 +304,8 @@ def _cell(p: State, r: int, offset: int, *, appended: bool) -> Cell:
 
 
 def _missing(p: State, r: int) -> tuple[Missing, ...]:
-    absent = sentences.promised(p) & ~p.standing[r]
-    places = sorted((sentences.offset_of(p, record), record) for record in sentences.records_in(absent))
+    absent = sentences.records_in(sentences.absent(p, r))
+    places = sorted((sentences.offset_of(p, record), record) for record in absent)
     if controller.true_leader(p) != r:
         places = [place for place in places if place[0] < p.high_watermark[r]]
     return tuple(Missing(offset, f"m{record}") for offset, record in places)

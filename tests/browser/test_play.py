@@ -197,6 +197,7 @@ def test_the_shortest_way_from_here_is_searched_and_can_be_stepped_along(page: P
     expect(answer).to_contain_text("After 6 events more, hw breaks no-committed-loss. Known:", timeout=120_000)
     expect(answer).to_contain_text("No way is shorter")
     page.click("#take")
+    expect(page.locator(".track li")).to_have_count(10)
     expect(heading(page)).to_have_text("3 receive B")
     page.keyboard.press("End")
     expect(page.locator("p.broken").first).to_contain_text("no-committed-loss")

@@ -1,11 +1,13 @@
 """One Spark session for all tests of campaigns, and one campaign that ran undisturbed."""
 
+import shutil
 from types import SimpleNamespace
 
 import pytest
 
 from epochfuzz.harness.campaign import session
 from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.kept import Kept
 from epochfuzz.harness.campaign.kinds import work_of
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.model.configuration import Configuration
@@ -26,19 +28,20 @@ def parameters(*, protocols=("hw",), seed=7, schedules=20_000, **others):
 
 def block_rows(directory):
     """The rows of the table of blocks, as they are on disk."""
-    rows = (
-        directory.spark.read.parquet(directory.path("blocks"))
-        .where("not again")
-        .drop("wave", "worker", "memory")
-        .toArrow()
-        .to_pylist()
-    )
+    written = [row for part in Kept(directory.local).tables("blocks") for row in part.to_pylist()]
+    rows = [{key: row[key] for key in row if key not in ("worker", "memory")} for row in written if not row["again"]]
     return sorted(rows, key=lambda row: row["first"])
 
 
 def start(spark, directory, asked):
     """A new campaign of walks, or of machines."""
     return Campaign.start(spark, str(directory), work_of(asked.row()))
+
+
+def copied(undisturbed, directory, *left_out):
+    """The directory of the campaign that ran undisturbed, but for some tables of it."""
+    shutil.copytree(undisturbed.directory.uri, directory, ignore=shutil.ignore_patterns("cases", *left_out))
+    return str(directory)
 
 
 def engine(asked):

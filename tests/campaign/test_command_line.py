@@ -30,17 +30,18 @@ def epochfuzz(epochfuzz, spark, monkeypatch):
     """Runs a command in this process, on the session that all tests share."""
 
     @contextmanager
-    def opened(master=None, remote=None):
+    def opened(master=None, remote=None, temporary=None):
         yield spark
 
     monkeypatch.setattr(session, "opened", opened)
     return epochfuzz
 
 
-def process(*arguments):
+def process(*arguments, **environment):
     return subprocess.Popen(
         [sys.executable, "-c", "from harness.cli import main; main()", "campaign", *map(str, arguments)],
         cwd=ROOT,
+        env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -113,6 +114,7 @@ def test_mistakes_end_in_one_message(epochfuzz, arguments, complaint):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow  # it takes a Java of its own
 def test_a_bad_master_is_one_message():
     out, err = (bad := process("run", "--out", "c", "--master", "nonsense")).communicate(timeout=120)
     assert (bad.returncode, out) == (2, "")
@@ -122,29 +124,35 @@ def test_a_bad_master_is_one_message():
 
 
 @pytest.mark.slow
-def test_control_c_ends_a_campaign_that_can_be_resumed(epochfuzz, tmp_path):
-    running = process("run", "--out", tmp_path / "c", "--for", "10m", "--protocol", "hw", "--seed", 7)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_control_c_and_sigterm_end_a_campaign_that_can_be_resumed(epochfuzz, tmp_path, number, code):
+    (tmp_path / "elsewhere").mkdir()
+    walk = ("--for", "10m", "--protocol", "hw", "--seed", 7)
+    running = process("run", "--out", tmp_path / "c", *walk, TMPDIR=str(tmp_path / "elsewhere"))
     deadline = time.monotonic() + 240
     while not list(tmp_path.glob("c/blocks/wave=*/*.parquet")) and time.monotonic() < deadline:
         time.sleep(0.05)
-    os.killpg(running.pid, signal.SIGINT)
+    assert "running; last written " in epochfuzz("campaign", "report", tmp_path / "c").out
+    os.kill(running.pid, number)
     out, err = running.communicate(timeout=60)
-    assert (running.returncode, out) == (130, "")
+    assert (running.returncode, out) == (code, "")
     assert f"not finished; go on with: epochfuzz campaign resume {tmp_path / 'c'}" in err
     assert "Traceback" not in err
     while is_alive(running.pid) and time.monotonic() < deadline:
         time.sleep(0.05)  # Java has yet to notice that the driver is gone
     assert not is_alive(running.pid)
-    assert "is not finished" in epochfuzz("campaign", "report", tmp_path / "c")[2]
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert not (tmp_path / "c" / "temporary").exists()
+    assert "not finished; go on with" in epochfuzz("campaign", "report", tmp_path / "c").out
 
 
-@pytest.mark.parametrize("command", ["resume", "report"])
-def test_a_campaign_of_conformance_is_gone_on_with_by_conform(epochfuzz, spark, tmp_path, command):
+def test_a_campaign_of_conformance_is_gone_on_with_by_conform(epochfuzz, spark, tmp_path):
     plan = Plan(("x",), [parse_protocol("kip-320")], Configuration(), 1, 1)
     Campaign.start(spark, str(tmp_path), Trials(plan))
-    code, out, err = epochfuzz("campaign", command, tmp_path)
+    code, out, err = epochfuzz("campaign", "resume", tmp_path)
     assert (code, out) == (2, "")
     assert "holds a campaign of conformance: to go on with it, give the command again that began it" in err
+    assert "not finished; give the command again" in epochfuzz("campaign", "report", tmp_path).out
 
 
 def test_parameters_of_an_unknown_engine_are_bad_input(epochfuzz, spark, tmp_path):
@@ -173,3 +181,37 @@ def test_a_machine_is_found_in_the_current_directory_here_and_by_workers(epochfu
     code, out, err = epochfuzz("campaign", "run", "--out", "c", *of_mine, "--schedules", 1, "--seed", 1)
     assert code == 0, err
     assert "1 runs of idle_machines:Idle" in out
+
+
+@pytest.mark.parametrize("name", ["other_machines:Idle", None])
+def test_a_machine_of_somebody_elses_campaign_is_imported_for_those_who_name_it(
+    epochfuzz, spark, tmp_path, monkeypatch, name
+):
+    (tmp_path / "idle_here.py").write_text(f"raise SystemExit('it was imported')\n{MACHINE}")
+    monkeypatch.chdir(tmp_path)
+    asked = parameters(protocols=(), schedules=1, engine="hypothesis", machine="idle_here:Idle", block=1)
+    Directory(spark, "c").write_rows([asked.row()], SCHEMA, "parameters")
+    code, out, err = epochfuzz("campaign", "resume", "c", *([] if name is None else ["--machine", name]))
+    assert (code, out) == (2, "")
+    assert (
+        f"c is about the state machine idle_here:Idle, and to go on with it imports idle_here from"
+        f" {tmp_path / 'idle_here.py'}: give --machine idle_here:Idle if you want that"
+    ) in err
+    shown = epochfuzz("campaign", "report", "c").out
+    assert f"go on with `epochfuzz campaign resume {tmp_path / 'c'} --machine idle_here:Idle`" in shown
+
+
+def test_a_machine_that_is_named_is_gone_on_with(epochfuzz, spark, tmp_path, monkeypatch):
+    (tmp_path / "idle_again.py").write_text(MACHINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    asked = parameters(protocols=(), schedules=1, engine="hypothesis", machine="idle_again:Idle", block=1)
+    Directory(spark, "c").write_rows([asked.row()], SCHEMA, "parameters")
+    assert epochfuzz("campaign", "resume", "c", "--machine", "idle_again:Idle").code == 0
+    ended = epochfuzz("campaign", "report", "c")
+    assert "1 runs of idle_again:Idle" in ended.out
+
+
+def test_a_campaign_of_schedules_has_no_machine_to_name(epochfuzz, undisturbed):
+    code, _, err = epochfuzz("campaign", "resume", undisturbed.directory.uri, "--machine", "a:B")
+    assert (code, "is not about a state machine of your own" in err) == (2, True)

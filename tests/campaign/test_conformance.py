@@ -14,6 +14,8 @@ from epochfuzz.harness.campaign.conformance import rows
 from epochfuzz.harness.campaign.conformance.results import unstable
 from epochfuzz.harness.campaign.conformance.work import Trials
 from epochfuzz.harness.campaign.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.kept import Kept
+from epochfuzz.harness.campaign.status import State, status_of
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.conform.block import run_block
 from epochfuzz.harness.conform.fault import Kind
@@ -52,10 +54,9 @@ def processes_of(word: str) -> list[str]:
     return [line for line in lines if word in line]
 
 
-def kept(spark, directory) -> list[int]:
-    return sorted(
-        row["number"] for row in spark.read.parquet(f"{directory}/blocks").where("not again").select("number").collect()
-    )
+def kept(directory) -> list[int]:
+    rows = (row for part in Kept(Path(directory)).tables("blocks") for row in part.to_pylist())
+    return sorted(row["number"] for row in rows if not row["again"])
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +92,21 @@ def test_it_finds_what_a_run_on_this_machine_finds(spark, finished):
     assert found(there) == found(here)
     assert asdict(there.shown) == asdict(here.shown)
     assert (there.schedules, there.cases, there.conforms) == (60, 1, False)
-    assert kept(spark, directory) == [0, 1, 2]
+    assert kept(directory) == [0, 1, 2]
+
+
+def test_its_status_counts_what_was_run_and_what_failed(finished, tmp_path):
+    directory, there = finished
+    status = status_of(Kept(Path(directory)))
+    assert (status.state, status.so_far.counts["schedules"]) == (State.FINISHED, 61)
+    assert status.so_far.counts["steps"] == there.shown.steps
+    lengths = sorted(len(each.sighting.sent) for each in there.nonconformities)
+    assert lengths == sorted(found.length for found in status.so_far.found)
+    copied = tmp_path / "c"
+    shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings"))
+    unfinished = status_of(Kept(copied)).so_far.found
+    assert {found.property for found in unfinished} >= {"difference: hw"}
+    assert not any(found.is_shrunk or found.known_flaw for found in unfinished)
 
 
 def test_one_that_was_killed_goes_on_to_the_same_end_and_runs_no_finished_block_again(spark, finished, tmp_path):
@@ -101,12 +116,12 @@ def test_one_that_was_killed_goes_on_to_the_same_end_and_runs_no_finished_block_
     first, *others = sorted(copied.glob("blocks/wave=*"))
     for wave in others:  # as after a kill: the wave that is written is all there, and no other
         shutil.rmtree(wave)
-    begun = kept(spark, copied)
+    begun = kept(copied)
     assert begun
     assert len(begun) < DEFECTIVE.blocks
     resumed = campaign(spark, copied, DEFECTIVE).run(Quiet())
     assert first in copied.glob("blocks/wave=*")
-    assert kept(spark, copied) == [0, 1, 2]
+    assert kept(copied) == [0, 1, 2]
     assert found(resumed) == found(undisturbed)
     assert asdict(resumed.shown) == asdict(undisturbed.shown)
 
@@ -117,14 +132,14 @@ def test_a_wave_that_was_lost_is_run_again_before_what_comes_after_it(spark, fin
     shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings"))
     shutil.rmtree(min(copied.glob("blocks/wave=*")))
     resumed = campaign(spark, copied, DEFECTIVE).run(Quiet())
-    assert kept(spark, copied) == [0, 1, 2]
+    assert kept(copied) == [0, 1, 2]
     assert found(resumed) == found(undisturbed)
 
 
 def test_blocks_are_run_twice_and_come_out_the_same(spark, finished):
     directory, _ = finished
     assert campaign(spark, directory, DEFECTIVE).checked().blocks == 1
-    again = spark.read.parquet(f"{directory}/blocks").where("again").collect()
+    again = (row for part in Kept(Path(directory)).tables("blocks") for row in part.to_pylist() if row["again"])
     assert [row["number"] for row in again] == [0]
 
 

@@ -1,11 +1,6 @@
 """Nothing is lost: a campaign that was disturbed ends as one that was not."""
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -19,59 +14,37 @@ from epochfuzz.harness.campaign import waves
 from epochfuzz.harness.campaign.campaign import Campaign
 from epochfuzz.harness.campaign.directory import Directory
 from epochfuzz.harness.campaign.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.kept import Kept
 from epochfuzz.harness.campaign.walks.cases import write
 
-from .conftest import Quiet, block_rows, parameters, start
-
-ROOT = Path(__file__).parents[2]
-
-DRIVER = """
-import sys
-from epochfuzz.harness.campaign import session
-from epochfuzz.harness.campaign.campaign import Campaign
-from epochfuzz.harness.campaign.kinds import work_of_text
-from tests.campaign.conftest import Quiet
-
-with session.opened("local[2]") as spark:
-    Campaign.start(spark, sys.argv[1], work_of_text(sys.argv[2])).run(Quiet())
-"""
+from .conftest import Quiet, block_rows, copied, parameters, start
 
 
 def waves_written(directory):
     return list(Path(directory).glob("blocks/wave=*/*.parquet"))
 
 
-def driver(directory, asked):
-    """A driver of its own, all of whose temporary files are beside the directory: once killed, it leaves them there."""
-    command = [sys.executable, "-c", DRIVER, directory, asked.text()]
-    beside = str(Path(directory).parent)
-    environment = os.environ | {
-        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
-        "TMPDIR": beside,
-        "SPARK_LOCAL_DIRS": beside,
-    }
-    return subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
+class Dying(Quiet):
+    """Has the driver die once so many waves were written, while others are under way."""
+
+    def __init__(self, waves):
+        self._left = waves
+
+    def counted(self, counts, seconds):
+        self._left -= counts["schedules"] > 0
+        if not self._left:
+            raise KeyboardInterrupt
 
 
-def copied(undisturbed, directory, *left_out):
-    shutil.copytree(undisturbed.directory.uri, directory, ignore=shutil.ignore_patterns("cases", *left_out))
-    return str(directory)
-
-
-def test_a_driver_killed_amid_a_wave_is_resumed_to_the_same_end(spark, undisturbed, tmp_path):
-    directory = str(tmp_path / "c")
-    process = driver(directory, undisturbed.parameters)
-    try:
-        deadline = time.monotonic() + 120
-        while len(waves_written(directory)) < 2 and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+def test_a_campaign_broken_off_amid_a_wave_is_resumed_to_the_same_end(spark, undisturbed, tmp_path):
+    directory = str(tmp_path / "c")  # test_killed.py does it with SIGKILL, to processes of its own
+    with pytest.raises(KeyboardInterrupt):
+        start(spark, directory, undisturbed.parameters).run(Dying(waves=2))
     assert len(waves_written(directory)) >= 2
     campaign = Campaign.load(spark, directory)
     with pytest.raises(CampaignError, match="is not finished; go on with `epochfuzz campaign resume"):
         campaign.outcome()
+    assert len(block_rows(campaign.directory)) < 40
     outcome = campaign.run(Quiet())
     assert block_rows(campaign.directory) == block_rows(undisturbed.directory)
     assert outcome.findings == undisturbed.outcome.findings
@@ -237,13 +210,13 @@ def test_blocks_of_another_campaign_are_refused(spark, undisturbed, tmp_path):
         ({"version": "9.9", "colour": "red"}, "written by epochfuzz 9.9, and this is epochfuzz "),
     ],
 )
-def test_parameters_that_cannot_be_used_are_named_with_their_file(spark, undisturbed, tmp_path, changed, complaint):
+def test_parameters_that_cannot_be_used_are_named_with_their_file(undisturbed, tmp_path, changed, complaint):
     row = undisturbed.work.row() | changed
     place = tmp_path / "c" / "parameters"
     place.mkdir(parents=True)
     pq.write_table(pa.Table.from_pylist([row]), place / "part.parquet")
     with pytest.raises(CampaignError, match="c/parameters cannot be used: ") as refused:
-        Campaign.load(spark, str(tmp_path / "c"))
+        assert Kept(tmp_path / "c").work
     assert complaint in str(refused.value)
 
 

@@ -145,6 +145,14 @@ def differ_the_first_time_ever() -> str | None:
     return REFUSED % 5
 
 
+def differ_until_the_run_is_interrupted() -> str:
+    """By a Ctrl-C to the one that asks, at an event of a number."""
+    if asked == int(os.environ["AGE"]):
+        os.kill(os.getppid(), signal.SIGINT)
+        time.sleep(600)
+    return REFUSED % 5
+
+
 def differ_by_process() -> str:
     return REFUSED % os.getpid()
 
@@ -160,4 +168,5 @@ def main() -> None:
         print(instead or (REFUSED % 0 if is_event else READY), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

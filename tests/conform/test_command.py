@@ -1,6 +1,7 @@
 """`epochfuzz conform`: what it prints, its JSON, its exit codes, and what it leaves behind."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -284,6 +285,38 @@ def test_cases_that_cannot_be_saved_are_an_error(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--out", "taken", "--", *DEFECTIVE)
     assert ended.code == 2
     assert "--out: taken" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("age", "said"),
+    [
+        (4, r"difference under kip-320: controller.epoch is 5, and 0 in the model; after 1 events of schedule 0,"
+            r" not shrunk, seen 3 times\ninterrupted after 3 of 10 schedules of seed 2\n"),
+        (1, r"interrupted after 0 of 10 schedules of seed 2\n"),
+    ],
+)  # fmt: skip
+def test_ctrl_c_shows_what_was_found_the_seed_and_how_to_go_on(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch, age: int, said: str
+) -> None:
+    monkeypatch.setenv("AGE", str(age))
+    interrupts = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        ended = epochfuzz("conform", *FEW, "--", *HOSTILE, "differ_until_the_run_is_interrupted", "event")
+    finally:
+        signal.signal(signal.SIGINT, interrupts)
+    assert ended.code == 130
+    assert re.search(rf"{said}to go on, and to have all of it shrunk: epochfuzz conform .* --seed 2 -- ", ended.out)
+
+
+def test_ctrl_c_while_a_failure_is_shrunk_loses_none(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("epochfuzz.harness.conform.workers.nonconformity", interrupted)
+    ended = epochfuzz("conform", *FEW, "--", *DEFECTIVE)
+    assert ended.code == 130
+    assert "difference under kip-320: replicas.A.hw is 0, and 1 in the model; after " in ended.out
+    assert "interrupted after 10 of 10 schedules of seed 2" in ended.out
 
 
 @pytest.mark.parametrize(

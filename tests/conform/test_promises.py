@@ -26,6 +26,10 @@ def run(schedule: bytes, protocol: str, settings: Configuration, subject: Refere
     return drive(CheckedSubject(subject or Reference()), schedule, setting)
 
 
+# What is pending and what is in flight is not shown, nor what a leader knows of its followers.
+NOT_SEEN = {"join-complete", "hw-due", "isr-change-ends", "leader-available"}
+
+
 @given(
     seed=st.integers(0, 2**32),
     protocol=st.sampled_from(list(NAMED)),
@@ -45,7 +49,8 @@ def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
     seed: int, protocol: str, settings: Configuration
 ) -> None:
     driven = run(generate.schedule(seed, 0, generate.deck_for(settings)), protocol, settings)
-    by_model = replay(driven.sent, parse_protocol(protocol), settings).first_broken
+    first_broken = replay(driven.sent, parse_protocol(protocol), settings).first_broken
+    by_model = {name: at for name, at in first_broken.items() if name not in NOT_SEEN}
     by_observation = {str(sighting.fault.field): len(sighting.sent) for sighting in driven.sightings}
     assert by_observation == {name: at for name, at in by_model.items() if name not in permitted(settings)}
 
@@ -118,7 +123,7 @@ def test_what_the_contract_permits_is_not_reported() -> None:
 
 
 def test_every_property_that_a_model_can_break_is_judged() -> None:
-    breakable = set(NAMES) - {"hw-within-log", "log-matching"}
+    breakable = set(NAMES) - {"hw-within-log", "log-matching"} - NOT_SEEN
     found: set[str] = set()
     settings = Configuration(replicas=3, unclean_leader_election=True)
     for number in range(200):

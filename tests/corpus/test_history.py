@@ -24,7 +24,7 @@ from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, Protocol, pa
 HISTORY = {case.id: case for case in load_corpus([Path(__file__).parents[2] / "corpus" / "history"])}
 
 JIRAS = {
-    *("1211", "2334", "3919", "6361", "6880", "7128", "7164", "7235", "7395", "7414", "7415", "10706"),
+    *("1211", "2334", "3919", "6082", "6361", "6880", "7128", "7164", "7235", "7395", "7414", "7415", "10706"),
     *("12686", "13091", "13141", "13207", "14144", "14154", "14704", "15221", "18991"),
 }
 KIPS = {"497", "841", "903", "966"}
@@ -46,6 +46,7 @@ FIXED_IN = {
     "kafka-18991-answer-of-an-earlier-epoch": "kip-595",
     "kafka-1211-truncation-to-high-watermark": "kip-101",
     "kafka-3919-power-outage": "kip-101",
+    "kafka-6082-two-controllers": "kip-320",
     "kafka-6361-fast-leader-fail-over": "kip-279",
     "kafka-6880-zombie-replica": "kip-320",
     "kafka-7128-isr-expansion": "kip-320",

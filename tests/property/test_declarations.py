@@ -16,7 +16,15 @@ from epochfuzz.model.state import VARIABLES
 from tests.property.states import may_differ, with_another_value
 
 EVERY_FAULT = Configuration(
-    replicas=3, power_loss=True, asynchronous_checkpoint=True, unclean_leader_election=True, records_per_fetch=2
+    replicas=3,
+    power_loss=True,
+    asynchronous_checkpoint=True,
+    unclean_leader_election=True,
+    retries=True,
+    consumer=True,
+    controllers=2,
+    transactions=True,
+    records_per_fetch=2,
 )
 
 

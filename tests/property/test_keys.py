@@ -117,6 +117,10 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
             acks=draw.choice(("1", "all")),
             power_loss=draw.random() < 0.5,
             asynchronous_checkpoint=draw.random() < 0.5,
+            retries=draw.random() < 0.5,
+            consumer=draw.random() < 0.5,
+            controllers=draw.choice((1, 2)),
+            transactions=draw.random() < 0.5,
             min_insync_replicas=draw.choice((1, 2)),
         )
         if not field.read(state.initial(protocol, settings)):
@@ -140,6 +144,11 @@ TIGHT = (
     ("kip-320", Configuration(records=2, epochs=2)),
     ("kip-320", Configuration(records=2, epochs=2, records_per_fetch=2)),
     ("kip-320", Configuration(records=2, epochs=3)),
+    ("kip-320", Configuration(records=2, epochs=1, retries=True)),
+    ("kip-320:idempotence=kept_at_truncation", Configuration(records=1, epochs=1, retries=True)),
+    ("kip-320", Configuration(records=1, epochs=2, consumer=True)),
+    ("kip-320", Configuration(records=1, epochs=1, transactions=True)),
+    ("kip-320:controller_writes=unconditional", Configuration(records=1, epochs=1, controllers=2)),
     ("kip-841", Configuration(records=1, epochs=1)),
     ("kafka-2.8.1", Configuration(records=1, epochs=2)),
     ("kip-903", Configuration(records=1, epochs=1, power_loss=True)),

@@ -159,3 +159,4 @@ def test_what_breaks_a_property_can_be_said_exactly_where_it_is_broken(history: 
             if each.at_end:
                 healing.heal(judged)
             assert bool(list(each.breaches(judged))) == each.is_broken(judged), each.name
+            assert each.applies(p) or not each.is_broken(judged), f"{each.name} is broken where it does not apply"

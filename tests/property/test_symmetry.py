@@ -77,8 +77,9 @@ def test_a_mistake_that_treats_replicas_unlike_is_noticed_and_defects_are_search
     (defect,) = (defect for defect in DEFECTS if defect.name == "preferred-replica-elected-outside-isr")
     with pytest.raises(AssertionError):
         check_replicas_are_alike(defect.broken_protocol, 50)
-    assert not any(symmetry.is_symmetric(LOSS, [defect.broken_protocol]) for defect in DEFECTS)
-    assert all(symmetry.is_symmetric(LOSS, [protocol]) for protocol in NAMED.values())
+    assert not any(symmetry.is_symmetric(LOSS, [defect.broken_protocol], Configuration()) for defect in DEFECTS)
+    assert not symmetry.is_symmetric(LOSS, [GENERATIONS["hw"]], Configuration(controllers=2))
+    assert all(symmetry.is_symmetric(LOSS, [protocol], Configuration()) for protocol in NAMED.values())
 
 
 def test_renamed_back_a_state_is_what_it_was() -> None:

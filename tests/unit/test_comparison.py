@@ -41,17 +41,20 @@ def compare(found, *corpus):
     return comparison.compare(found, [HW], Configuration(), corpus)
 
 
-def test_a_finding_that_no_case_shows_is_new(found):
+def test_a_finding_that_no_case_shows_is_not_in_the_corpus(found):
     assert set(compare(found).known) == {None}
 
 
-def test_a_finding_is_known_from_a_case_with_the_same_events(found):
+def test_a_finding_is_in_the_corpus_as_a_case_with_the_same_events(found):
     known = dict(zip((finding.property for finding in found), compare(found, case()).known, strict=True))
     assert known["no-committed-loss"] == known["no-acked-loss"] == "m1"
     assert known["no-divergence"] is None
+    said = list(comparison.comparison_lines(found, compare(found, case())))
+    assert "hw breaks no-committed-loss: in the corpus, as case m1" in said
+    assert "hw breaks no-divergence: not in the corpus" in said
 
 
-def test_the_order_of_independent_events_does_not_make_a_finding_new(found):
+def test_a_case_with_independent_events_in_another_order_is_the_same(found):
     other = parse_schedule([*LOSS[:6], "elect B", "notify B", "notify B"])
     assert compare(found, case(events=other)).known[0] == "m1"
 

@@ -17,11 +17,11 @@ tempfile.TemporaryFile = tempfile.mkstemp = tempfile.mkdtemp = refuse
 from epochfuzz.harness.search import compilation
 """
 STAND_IN = """
-compilation._source = lambda with_defects, kept: (
+compilation._source = lambda scope, kept: (
     f"from {compilation.__name__} import {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}\\n"
     "@as_kernel\\ndef test_kernel(x):\\n    return x + 1\\n"
 )
-print(compilation._program(False).test_kernel(1))
+print(compilation._program(compilation.Scope.EARLY).test_kernel(1))
 """
 
 

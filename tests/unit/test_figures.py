@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epochfuzz.harness.views import mermaid, panel, svg, tla
+from epochfuzz.harness.views import captions, mermaid, panel, svg, tla
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import narrate
 from epochfuzz.harness.witness.story import most_contrasting, story_of
@@ -173,3 +173,70 @@ def test_whatever_happens_every_drawing_is_valid(schedule, protocol):
     assert all(f"{i}  " in said for i in range(1, len(schedule) + 1))
     assert [line for line in diagram if not STATEMENT.fullmatch(line.strip())] == []
     assert all(code.count(opening) == code.count(closing) for opening, closing in ("[]", "{}", ("<<", ">>"), "()"))
+
+
+# What KRaft has and ZooKeeper had not.
+
+PENDING = "produce A, fetch B, receive B, expire B, notify A, expand B"
+
+
+def test_a_pending_isr_and_its_request_are_drawn_at_the_leader_until_the_answer_has_come():
+    *_, asked, answered, taken_back = narrate(run(f"{PENDING}, alter A, altered A", "kip-966", min_insync_replicas=2))
+    arrows = [
+        [element.get("d", "")[:3] for element in panel.panel(each, 3).iter() if element.get("class") == "arrow"]
+        for each in (asked, answered, taken_back)
+    ]
+    said = [texts(panel.panel(each, 3)) for each in (asked, answered, taken_back)]
+    assert ["pending ISR A,B" in each for each in said] == [True, True, False]
+    assert "AlterPartition A,B" in said[0]
+    assert "ISR A,B ineligible" in said[1]
+    assert [len(each) for each in arrows] == [1, 1, 0]
+    assert arrows[0] != arrows[1]  # one leaves the leader, the other comes to it
+
+
+def test_fenced_and_eligible_replicas_are_drawn_and_so_is_who_led_last():
+    *_, fenced, leaderless = narrate(run(f"{PENDING}, expire A", "kip-966", min_insync_replicas=2))
+    assert texts(panel.panel(fenced, 3)).count("fenced") == 1
+    said = texts(panel.panel(leaderless, 3))
+    assert "controller at e1: no leader, ISR empty" in said
+    assert "ELR A,B, last led by A" in said
+    assert said.count("fenced") == 2
+
+
+def test_a_panel_is_as_high_as_ever_where_there_is_nothing_of_the_kind():
+    before = narrate(run("produce A, fetch B", "kip-320", power_loss=True))
+    after = narrate(run(f"{PENDING}, expire A", "kip-966", min_insync_replicas=2))
+    assert {panel.height(each) for each in before} == {panel.height(after[0])}
+    assert panel.height(after[-1]) > panel.height(after[0])
+
+
+def test_a_sequence_diagram_has_an_arrow_for_each_request_and_answer_of_a_change_of_the_isr():
+    schedule = f"{PENDING}, alter A, resend A, unfence B"
+    diagram = mermaid.sequence_diagram(story_of(run(schedule, "kip-966", min_insync_replicas=2)))
+    for arrow in ("A->>Controller: AlterPartition A,B", "Controller--xA: ISR A,B ineligible", "B->>Controller: 9"):
+        assert arrow in diagram
+
+
+def test_an_answer_that_outlives_a_decision_is_drawn_from_who_gave_it():
+    schedule = "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A"
+    last = run(schedule, "kip-595:late_answer=diverging_any")
+    assert "B-->>A: diverges, e0 ends at 0" in mermaid.sequence_diagram(story_of(last))
+    assert "diverges, e0 ends at 0 from B" in texts(panel.panel(narrate(last)[8], 3))  # in two lines
+
+
+def test_a_trace_has_what_the_protocol_has_and_no_more():
+    modern, older = (tla.trace_module("m", "", [run("produce A", each)]) for each in ("kip-966", "kip-320"))
+    for field in ("pendingIsr", "alterPartition", "elr", "lastKnownLeader", "fenced"):
+        assert f"{field} |->" in modern
+        assert f"{field} |->" not in older
+
+
+def test_a_loss_that_the_contract_permits_is_one_in_the_trace_all_the_same():
+    schedule = (
+        "produce A, fetch B, receive B, fetch B, power_loss B, restart B, power_loss A, restart A, elect A, notify A,"
+        " notify A"
+    )
+    permitted = run(schedule, "kip-966", power_loss=True, min_insync_replicas=2)
+    assert not permitted.first_broken
+    assert captions.verdict(permitted) == "loses m0 at step 11, as KIP-966 permits by then"
+    assert "ASSUME Loses(kip_966)" in tla.trace_module("m", "", [permitted])

@@ -74,7 +74,7 @@ def test_the_case_in_a_sarif_log_replays_as_it_expects(sarif, tmp_path):
     assert len(json.loads(ended.stdout)["cases"]) == len(sarif["runs"][0]["results"])
 
 
-def test_the_report_of_a_walk_shows_what_is_new_first(walked):
+def test_the_report_of_a_walk_shows_what_is_unexpected_first(walked):
     page = walked["report.html"]
     assert page.index("kip-320:fencing=none breaks") < page.index("hw breaks")
     assert "Goals: schedules that showed" in page
@@ -82,7 +82,7 @@ def test_the_report_of_a_walk_shows_what_is_new_first(walked):
     assert walked["json"]["reproduce"] in page
 
 
-def test_in_actions_each_finding_that_is_new_is_an_error_annotation(walked):
+def test_in_actions_each_unexpected_finding_is_an_error_annotation(walked):
     annotations = [line for line in walked["said"].splitlines() if line.startswith("::")]
     new = [finding for finding in walked["json"]["findings"] if finding["known_flaw"] is None]
     assert len(annotations) == len(new) > 0
@@ -91,10 +91,10 @@ def test_in_actions_each_finding_that_is_new_is_an_error_annotation(walked):
         assert annotation.startswith(f"{title}{', '.join(finding['events'])}%0Areproduce: epochfuzz fuzz ")
 
 
-def test_the_summary_of_a_step_has_a_table_and_a_diagram_of_what_is_new(walked):
+def test_the_summary_of_a_step_has_a_table_and_a_diagram_of_what_is_unexpected(walked):
     lines = walked["summary.md"].splitlines()
     new = [finding for finding in walked["json"]["findings"] if finding["known_flaw"] is None]
-    assert lines[0].startswith(f"### epochfuzz: {len(new)} new, ")
+    assert lines[0].startswith(f"### epochfuzz: {len(new)} unexpected, ")
     assert sum(line.startswith("| kip-320:fencing=none | ") for line in lines) == len(new)
     assert "```mermaid" in lines
     assert not any("hw breaks" in line for line in lines if line.startswith("####"))

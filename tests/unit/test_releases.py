@@ -130,7 +130,7 @@ def test_a_cell_says_how_many_events_with_how_many_replicas_or_that_the_property
         },
         (True, False),
     )
-    shown = [releases.cell(verdicts, name) for name in ("no-divergence", "isr-complete", "log-matching")]
+    shown = [releases.cell("kip-320", verdicts, name) for name in ("no-divergence", "isr-complete", "log-matching")]
     assert shown == ["10", "≤ 18 (3)", "holds (2)"]
 
 

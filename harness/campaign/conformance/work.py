@@ -12,13 +12,16 @@ import pyarrow as pa
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from epochfuzz.harness.campaign.conformance import rows
+from epochfuzz.harness.campaign.conformance import kept_rows, rows
+from epochfuzz.harness.campaign.kept import Kept
+from epochfuzz.harness.campaign.status import SoFar
 from epochfuzz.harness.campaign.work import Counts, Stage, Work
 from epochfuzz.harness.conform.block import MOST_UNJUDGED, run_block
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.run import Conformance, run
 from epochfuzz.harness.search.compilation import model_digest
 from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.model.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.campaign import Campaign, Progress
@@ -46,9 +49,19 @@ class Trials(Work[Conformance]):
         self.version = version or epochfuzz_version()
 
     @property
-    def heading(self) -> str:
-        """The seed and the configuration."""
-        return f"seed {self.plan.seed} · {self.plan.settings.text()}"
+    def seed(self) -> int:
+        """Of the schedules."""
+        return self.plan.seed
+
+    @property
+    def settings(self) -> Configuration:
+        """The configuration."""
+        return self.plan.settings
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The protocols."""
+        return tuple(protocol.name for protocol in self.plan.protocols)
 
     def row(self) -> dict[str, Any]:
         """This as a row of PARAMETERS."""
@@ -130,6 +143,8 @@ class Trials(Work[Conformance]):
         from epochfuzz.harness.campaign.conformance.results import Results
 
         conformance = run(self.plan, Results(campaign, self), progress.doing)
+        if conformance.interrupted:  # what is finished would never be gone on with
+            raise KeyboardInterrupt
         findings = len(conformance.nonconformities)
         return {"schedules": conformance.schedules, "events": conformance.shown.steps, "findings": findings}
 
@@ -138,3 +153,7 @@ class Trials(Work[Conformance]):
         from epochfuzz.harness.campaign.conformance.results import Results
 
         return run(self.plan, Results(campaign, self))
+
+    def so_far(self, kept: Kept) -> SoFar:
+        """What the finished blocks come to."""
+        return SoFar(kept_rows.counts(kept), kept_rows.found(kept, self.plan), {}, None)

@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from typing import Any
 
 from hypothesis.stateful import RuleBasedStateMachine
@@ -43,6 +44,15 @@ def load_machine(name: str) -> type[RuleBasedStateMachine]:
     if not (isinstance(found, type) and issubclass(found, RuleBasedStateMachine)):
         raise CampaignError(f"--machine: {name} is not a Hypothesis state machine (a RuleBasedStateMachine)")
     return found
+
+
+def place_of(name: str) -> str:
+    """Where the module of a text `module:Name` would be imported from; nothing is imported to find that out."""
+    top = name.partition(":")[0].partition(".")[0]
+    spec = PathFinder.find_spec(top, [os.getcwd(), *sys.path])
+    if spec is None:
+        return f"nowhere, for it is not found from {os.getcwd()}"
+    return spec.origin or ", ".join(spec.submodule_search_locations or ())
 
 
 def run_user_machine(name: str, seed_: int, first: int, count: int) -> tuple[int, list[MachineFailure]]:

@@ -1,12 +1,14 @@
 """State machines as the work of a campaign: the replication machine, which finds what walks find, and users' own."""
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from epochfuzz.harness.campaign.machines.own import load_machine, run_user_machine
 from epochfuzz.harness.campaign.machines.replication import ReplicationMachines
-from epochfuzz.harness.campaign.walks import blocks, findings
+from epochfuzz.harness.campaign.status import Found
+from epochfuzz.harness.campaign.walks import blocks, findings, kept_blocks
 from epochfuzz.harness.campaign.walks.outcome import Outcome
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.campaign.walks.work import Walks
@@ -50,6 +52,15 @@ class OwnMachines(Machines):
         assert self.parameters.machine is not None
         return self.parameters.machine
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The machine."""
+        return (self._machine,)
+
+    def command_to_resume(self, uri: str) -> str:
+        """The command that goes on with it. It names the machine: code is imported that this directory asks for."""
+        return f"{super().command_to_resume(uri)} --machine {shlex.quote(self._machine)}"
+
     def require(self) -> None:
         """Find the machine here, before workers look for it. Raises CampaignError."""
         load_machine(self._machine)
@@ -79,3 +90,13 @@ class OwnMachines(Machines):
     def steps(self, campaign: "Campaign[Outcome]") -> int:
         """How many steps the machine took."""
         return blocks.steps(campaign.finished())
+
+    def found(self, summed: kept_blocks.Summed) -> Iterator[Found]:
+        """The errors so far: Hypothesis has shrunk them."""
+        for error in sorted(summed.errors.values(), key=lambda each: str(each["error"])):
+            length = len(error["steps"])
+            yield Found(self._machine, error["error"], error["seen"], length, is_shrunk=True, known_flaw=None)
+
+    def flaw_of(self, row: dict[str, Any]) -> str | None:
+        """None: nobody expects errors."""
+        return None

@@ -1,6 +1,7 @@
 """The outcome of a finished campaign of walks or machines."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from epochfuzz.harness.campaign.checks import Checked
@@ -12,13 +13,15 @@ from epochfuzz.harness.search.walk import Tally
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a finished campaign has shown, for how long it walked, and what remains to be found.
+    """What a finished campaign has shown, when it was begun, for how long it walked, and what remains to be found.
 
-    `engine` is what ran its schedules. `errors`: rows of findings of a machine of the user's own, which has no other
-    findings; it took `steps`. `unreached`: numbers of situations within reach that were not met, by protocol text.
+    `begun` is None where nothing was walked and it is not on this machine. `engine` is what ran its schedules.
+    `errors`: rows of findings of a machine of the user's own, which has no other findings; it took `steps`.
+    `unreached`: numbers of situations within reach that were not met, by protocol text.
     """
 
     parameters: Parameters
+    begun: datetime | None
     engine: Engine
     tally: Tally
     seconds: float

@@ -1,22 +1,30 @@
 """Walks as the work of a campaign: the schedules of `fuzz`, shrunk and certified as `fuzz` does it."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from epochfuzz.harness.campaign.walks import blocks, coverage, findings, parameters
+from epochfuzz.harness.campaign.checks import Checked
+from epochfuzz.harness.campaign.kept import Kept
+from epochfuzz.harness.campaign.status import Found, SoFar
+from epochfuzz.harness.campaign.walks import blocks, coverage, findings, kept_blocks, parameters
 from epochfuzz.harness.campaign.walks.outcome import Outcome
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.campaign.work import Counts, Stage, Work
 from epochfuzz.harness.campaign.workers import Workers
+from epochfuzz.harness.search import expectations
 from epochfuzz.harness.search import findings as fuzz
 from epochfuzz.harness.search.estimate import something_new
 from epochfuzz.harness.search.findings import Engine, Finding
 from epochfuzz.harness.search.walk import Tally, Walker
 from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import parse_protocol
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.campaign import Campaign, Progress
@@ -41,9 +49,19 @@ class Walks(Work[Outcome]):
         self.module = asked.module
 
     @property
-    def heading(self) -> str:
-        """The seed and the configuration."""
-        return f"seed {self.parameters.seed} · {self.parameters.settings.text()}"
+    def seed(self) -> int:
+        """Of the schedules."""
+        return self.parameters.seed
+
+    @property
+    def settings(self) -> Configuration:
+        """The configuration."""
+        return self.parameters.settings
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The protocols."""
+        return tuple(protocol.name for protocol in self.parameters.protocols)
 
     def row(self) -> dict[str, Any]:
         """This as a row of PARAMETERS."""
@@ -74,7 +92,7 @@ class Walks(Work[Outcome]):
 
     def compared(self) -> list[Column]:
         """What has to be the same again."""
-        return [F.col(name) for name in ("schedules", "results", "steps", "errors")]
+        return [F.col(name) for name in kept_blocks.COMPARED]
 
     def named(self, number: int) -> str:
         """A block as messages call it."""
@@ -128,6 +146,8 @@ class Walks(Work[Outcome]):
 
     def tally(self, campaign: "Campaign[Outcome]") -> Tally:
         """The tally of all that is walked."""
+        if campaign.kept is not None:
+            return kept_blocks.summed(campaign.kept, self.parameters.protocols).tally
         return blocks.total(campaign.finished(), self.parameters.protocols)
 
     def finish(self, campaign: "Campaign[Outcome]", progress: "Progress") -> dict[str, int]:
@@ -166,19 +186,104 @@ class Walks(Work[Outcome]):
 
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
         """What a finished campaign has shown."""
+        if campaign.kept is not None:
+            return self.kept_outcome(campaign.kept)
         tally = self.tally(campaign)
-        rows = campaign.directory.read_rows("findings", findings.SCHEMA)
+        situations = campaign.directory.read("situations", coverage.SCHEMA)
+        unmet = [] if situations is None else situations.where("schedules = 0").toArrow().to_pylist()
+        return self._outcome(
+            tally,
+            steps=self.steps(campaign),
+            begun=campaign.begun(),
+            seconds=campaign.seconds(tally.schedules),
+            rows=campaign.directory.read_rows("findings", findings.SCHEMA),
+            checked=campaign.checked(),
+            unmet=unmet,
+        )
+
+    def kept_outcome(self, kept: Kept) -> Outcome:
+        """The same of a campaign on this machine, without Spark. Raises NonDeterminismError."""
+        summed = kept_blocks.summed(kept, self.parameters.protocols)
+        unmet = [row for row in kept.read_rows("situations", coverage.SCHEMA) if row["schedules"] == 0]
+        return self._outcome(
+            summed.tally,
+            steps=summed.steps,
+            begun=kept.begun,
+            seconds=kept.seconds(summed.tally.schedules),
+            rows=kept.read_rows("findings", findings.SCHEMA),
+            checked=self.kept_checked(kept),
+            unmet=unmet,
+        )
+
+    def _outcome(
+        self,
+        tally: Tally,
+        *,
+        steps: int,
+        begun: datetime | None,
+        seconds: float,
+        rows: list[dict[str, Any]],
+        checked: Checked,
+        unmet: list[dict[str, Any]],
+    ) -> Outcome:
+        unreached: dict[str, list[int]] = {name: [] for name in self.names}
+        for row in sorted(unmet, key=lambda row: row["situation"]):
+            unreached[row["protocol"]].append(row["situation"])
         return Outcome(
             parameters=self.parameters,
+            begun=begun,
             engine=self.engine,
             tally=tally,
-            seconds=max(campaign.seconds(tally.schedules), _MOMENT),
+            seconds=max(seconds, _MOMENT),
             findings=self.findings_of(rows),
             errors=self.errors_of(rows),
-            steps=self.steps(campaign),
-            checked=campaign.checked(),
-            unreached=self._unreached(campaign),
+            steps=steps,
+            checked=checked,
+            unreached=unreached,
         )
+
+    def kept_checked(self, kept: Kept) -> Checked:
+        """Compare the blocks that were walked twice without Spark. Raises NonDeterminismError."""
+        checked, differing = kept_blocks.checked(kept)
+        for first in differing[:1]:
+            self.refuse(first // self.parameters.block)
+        return checked
+
+    def so_far(self, kept: Kept) -> SoFar:
+        """What the finished blocks come to. Raises NonDeterminismError."""
+        summed = kept_blocks.summed(kept, self.parameters.protocols)
+        self.kept_checked(kept)
+        tally = summed.tally
+        counts = Counter({"schedules": tally.schedules, "steps": summed.steps})
+        for number, (events, seen) in enumerate(zip(tally.events.tolist(), tally.seen.tolist(), strict=True)):
+            counts[f"events {number}"] = events
+            counts |= {f"seen {number} {name}": count for name, count in zip(properties.NAMES, seen, strict=True)}
+        rows = kept.read_rows("findings", findings.SCHEMA) if kept.is_finished else None
+        met = {name: frozenset(each.situations.tolist()) for name, each in zip(self.names, tally.met, strict=True)}
+        counts_situations = any(met.values())
+        return SoFar(
+            counts=counts,
+            found=tuple(self.found(summed) if rows is None else map(self._found_row, rows)),
+            met=met if counts_situations else {},
+            estimate=something_new(tally) if counts_situations else None,
+        )
+
+    def found(self, summed: kept_blocks.Summed) -> Iterator[Found]:
+        """What the failures of finished blocks will come to."""
+        for breach in fuzz.breaches(self.parameters.protocols, self.settings, summed.tally):
+            flaw = expectations.known_flaw(breach.protocol, self.settings, breach.property)
+            length = breach.failures[0].length
+            yield Found(breach.protocol.name, breach.property, breach.seen, length, is_shrunk=False, known_flaw=flaw)
+
+    def _found_row(self, row: dict[str, Any]) -> Found:
+        """The finding of a row of their table."""
+        return Found(
+            row["protocol"], row["property"], row["seen"], row["length"], is_shrunk=True, known_flaw=self.flaw_of(row)
+        )
+
+    def flaw_of(self, row: dict[str, Any]) -> str | None:
+        """Why the finding of a row was to be expected."""
+        return expectations.known_flaw(parse_protocol(row["protocol"]), self.settings, row["property"])
 
     def findings_of(self, rows: list[dict[str, Any]]) -> list[Finding]:
         """The findings among the rows of their table."""
@@ -191,11 +296,3 @@ class Walks(Work[Outcome]):
     def steps(self, campaign: "Campaign[Outcome]") -> int:
         """How many steps a machine of the user's own took."""
         return 0
-
-    def _unreached(self, campaign: "Campaign[Outcome]") -> dict[str, list[int]]:
-        unreached: dict[str, list[int]] = {protocol.name: [] for protocol in self.parameters.protocols}
-        table = campaign.directory.read("situations", coverage.SCHEMA)
-        if table is not None:
-            for row in table.where("schedules = 0").toArrow().sort_by("situation").to_pylist():
-                unreached[row["protocol"]].append(row["situation"])
-        return unreached

@@ -9,7 +9,9 @@ from epochfuzz.harness.cases.verdict import JudgedCase, Verdict
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Exhibit, Page, Row
 from epochfuzz.harness.witness.story import most_contrasting, story_of
-from epochfuzz.model.properties import NAMES
+from epochfuzz.model import properties
+from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.state import initial
 
 _REMARK = "as expected"
 
@@ -20,12 +22,19 @@ def page(judged_cases: Sequence[JudgedCase]) -> Page:
     failed = sum(not judged.as_expected for judged in judged_cases)
     verdict = "all as expected" if failed == 0 else f"{failed} NOT as expected"
     one = judged_cases[0].case if len(judged_cases) == 1 else None
+    applying = properties.applying(
+        *(
+            initial(parse_protocol(name), judged.case.settings)
+            for judged in judged_cases
+            for name in judged.case.protocols
+        )
+    )
     return Page(
         title=one.id if one else f"{len(judged_cases)} cases",
         summary=f"{'1 case' if one else f'{len(judged_cases)} cases'}, {verdict}",
         facts=tuple((key, one.settings.words()[key]) for key in one.settings.changed()) if one else (),
         protocols=protocols,
-        properties=tuple(_property(name, judged_cases, protocols) for name in NAMES),
+        properties=tuple(_property(name, judged_cases, protocols) for name in applying),
         exhibits=tuple(_exhibit(judged) for judged in judged_cases),
         commands=(shlex.join(["epochfuzz", "replay", *(str(judged.case.path) for judged in judged_cases)]),),
         cases=tuple(_case(judged, protocols) for judged in judged_cases),

@@ -15,6 +15,7 @@ from epochfuzz.harness.witness.scenes import as_sentence
 from epochfuzz.model import goals as model_goals
 from epochfuzz.model import properties
 from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import initial
 
 _REMARK = "known"
 
@@ -25,26 +26,32 @@ def page(
     findings: Sequence[Finding],
     reproduce: str,
     unreached: Mapping[str, Sequence[str]] | None = None,
+    about: Mapping[str, str] | None = None,
 ) -> Page:
     """The report of a walk and what came of it; `reproduce` is the command that walks the same schedules again.
 
     `unreached` gives, by protocol text, the situations within reach that were not met, where somebody has looked.
+    `about` is what there is to say of the run beside its configuration.
     """
     settings = walker.settings
     together = summary.by_reproducer(findings)
     shown = {(each.protocol, each.property): _id(same[0]) for same in together for each in same}
-    new = sum(finding.known_flaw is None for finding in findings)
-    found = f"{len(findings)} {'property' if len(findings) == 1 else 'properties'} broken, {new or 'none'} of them new"
+    unexpected = sum(finding.known_flaw is None for finding in findings)
+    found = f"{len(findings)} {'property' if len(findings) == 1 else 'properties'} broken"
+    if findings:
+        found += f", {unexpected or 'none'} of them unexpected"
+    applying = properties.applying(*(initial(protocol, settings) for protocol in walker.protocols))
     return Page(
         title=" · ".join(protocol.name for protocol in walker.protocols),
         summary=f"{summary.pace(walked)}; {found}",
         facts=(
+            *(about or {}).items(),
             ("seed", str(walker.seed)),
             ("schedules", f"{walked.tally.schedules:,}"),
             *settings.words().items(),
         ),
         protocols=tuple(protocol.name for protocol in walker.protocols),
-        properties=tuple(_property(name, walker, findings, shown) for name in properties.NAMES),
+        properties=tuple(_property(name, walker, findings, shown) for name in applying),
         exhibits=tuple(sorted((_exhibit(same, walker) for same in together), key=lambda each: each.kind != BROKEN)),
         commands=(reproduce,),
         goals=tuple(_goals(walker, walked)),
@@ -112,7 +119,7 @@ def _exhibit(same: Sequence[Finding], walker: Engine) -> Exhibit:
         title=f"{first.protocol.name} breaks {broken} in {len(first.witness.schedule)} events",
         kind=BROKEN if any(finding.known_flaw is None for finding in same) else KNOWN,
         remark="" if any(finding.known_flaw is None for finding in same) else _REMARK,
-        notes=(as_sentence([summary.proof(first)]), *(f"Known: {flaw}." for flaw in flaws)),
+        notes=(as_sentence([summary.proof(first)]), *(f"Known flaw: {flaw}." for flaw in flaws)),
         story=story,
         command=shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *names, "--trace"]),
         case=dump_case(case),

@@ -16,8 +16,6 @@ from epochfuzz.harness.views import captions, svg
 from epochfuzz.harness.views.report.page import Page
 from epochfuzz.harness.witness.scenes import Scene
 
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # pygal's, with the date
-
 
 def render(page: Page) -> str:
     """The text of the HTML file."""
@@ -56,36 +54,18 @@ def _breakable(protocol: str) -> Markup:
 def _plot(curve: Sequence[Discovery]) -> Markup:
     """The discovery curve, over schedules on a logarithmic scale."""
     import pygal  # an extra: the report of a case is drawn without it
-    from pygal.style import Style
 
-    style = Style(
-        foreground="var(--ink)",
-        foreground_strong="var(--ink)",
-        foreground_subtle="var(--faint)",
-        guide_stroke_color="var(--rule)",
-        major_guide_stroke_color="var(--rule)",
-        background="transparent",
-        plot_background="transparent",
-        colors=("var(--below)",),
-        font_family="inherit",
-        label_font_size=12,
-        major_label_font_size=12,
-    )
+    from epochfuzz.harness.views.report import plots
+
     chart = pygal.XY(
-        style=style,
-        js=[],
-        width=720,
-        height=300,
-        show_legend=False,
-        dots_size=2,
-        include_x_axis=True,
-        disable_xml_declaration=True,
-        value_formatter=lambda value: f"{value:,.0f}",
-        x_value_formatter=lambda exponent: f"{10**exponent:,.0f}",
-        x_title="schedules",
-        y_title="situations seen",
+        **plots.options(
+            show_legend=False,
+            include_x_axis=True,
+            x_value_formatter=lambda exponent: f"{10**exponent:,.0f}",
+            x_title="schedules",
+            y_title="situations seen",
+        )
     )
-    chart.uuid = "discovery"  # pygal's own would differ from run to run
     chart.x_labels = range(math.ceil(math.log10(curve[-1].schedules)) + 1)
     chart.add("situations", [(math.log10(each.schedules), each.situations) for each in curve])
-    return Markup(_COMMENT.sub("", chart.render(is_unicode=True)))
+    return plots.drawn(chart, "discovery")

@@ -1,0 +1,64 @@
+"""Rows of conformance read without Spark: how much was run, and what failed."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from epochfuzz.harness.campaign.conformance import rows
+from epochfuzz.harness.campaign.kept import Kept
+from epochfuzz.harness.campaign.status import Found
+from epochfuzz.harness.campaign.work import Counts
+from epochfuzz.harness.conform.block import Failed
+from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.model.protocols import parse_protocol
+
+
+def counts(kept: Kept) -> Counts:
+    """Schedules and cases together, and steps, of the blocks that are there."""
+    counted: Counts = Counter()
+    for row in _each_once(kept):
+        counted["schedules"] += row["schedules"] + row["cases"]
+        counted["steps"] += row["steps"]
+    return counted
+
+
+def found(kept: Kept, plan: Plan) -> tuple[Found, ...]:
+    """The nonconformities of a finished campaign; before that, the shortest failures so far, one of each cause."""
+    if kept.is_finished:
+        return tuple(_nonconformity(row, plan) for row in kept.read_rows("findings", rows.NONCONFORMITIES))
+    failed = ((row["protocol"], rows.failed(each, plan)) for row in _each_once(kept) for each in row["failed"])
+    by_cause: dict[tuple[str, str], Found] = {}
+    for protocol, one in failed:
+        new = _failure(protocol, one)
+        known = by_cause.get((protocol, new.property), new)
+        seen = known.seen + (known is not new)
+        by_cause[protocol, new.property] = Found(
+            protocol, new.property, seen, min(known.length, new.length), is_shrunk=False, known_flaw=known.known_flaw
+        )
+    return tuple(by_cause.values())
+
+
+def _each_once(kept: Kept) -> Iterator[dict[str, Any]]:
+    seen = set()
+    for part in kept.tables("blocks"):
+        for row in part.to_pylist():
+            block = row["protocol"], row["number"]
+            if not row["again"] and block not in seen:
+                seen.add(block)
+                yield row
+
+
+def _failure(protocol: str, one: Failed) -> Found:
+    flaw = one.known_flaw(parse_protocol(protocol))
+    cause = _cause(*one.fault.signature)
+    return Found(protocol, cause, 1, len(one.sighting.sent), is_shrunk=False, known_flaw=flaw)
+
+
+def _nonconformity(row: dict[str, Any], plan: Plan) -> Found:
+    one = rows.failed(row["failure"], plan)
+    cause, length = _cause(*one.fault.signature), len(one.sighting.sent)
+    return Found(row["protocol"], cause, row["seen"], length, is_shrunk=True, known_flaw=row["known_flaw"])
+
+
+def _cause(kind: str, field: str) -> str:
+    return f"{kind}: {field}" if field else str(kind)

@@ -1,0 +1,158 @@
+"""Blocks of walks and machines read without Spark, a file at a time: they come to what blocks.py has Spark add up."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from epochfuzz.harness.campaign.checks import Checked
+from epochfuzz.harness.campaign.kept import Kept
+from epochfuzz.harness.search.coverage import Coverage
+from epochfuzz.harness.search.situations import SITUATIONS
+from epochfuzz.harness.search.walk import Tally
+from epochfuzz.model import goals, properties
+from epochfuzz.model.protocols import Protocol
+
+Numbers = npt.NDArray[np.int64]
+
+COMPARED = ("schedules", "results", "steps", "errors")  # what has to be the same when a block is done again
+_READ = ("first", "again", *COMPARED)
+_NEVER = np.iinfo(np.int64).max
+
+
+@dataclass
+class Summed:
+    """What all blocks come to: their tally, steps of a machine of the user's own, and the errors that ended its runs.
+
+    An error is a row of the table of findings without what is the same in each: the run with the fewest steps, with how
+    many runs it has ended as `seen`.
+    """
+
+    tally: Tally
+    steps: int = 0
+    errors: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def summed(kept: Kept, protocols: Sequence[Protocol]) -> Summed:
+    """The sum of the blocks that are there, each counted once."""
+    whole = Summed(Tally.empty(len(protocols)))
+    index = {protocol.name: number for number, protocol in enumerate(protocols)}
+    met = _Met(len(protocols))
+    for part in _each_once(kept):
+        whole.tally.schedules += int(pc.sum(part["schedules"]).as_py() or 0)
+        whole.steps += int(pc.sum(part["steps"]).as_py() or 0)
+        _add_errors(whole.errors, part["errors"])
+        _, results = _flat(part["results"])
+        if len(results):
+            of = np.array([index[name] for name in results.field("protocol").to_pylist()])
+            _add_counts(whole.tally, of, results)
+            _add_shortest(whole.tally, of, results)
+            met.add(of, results)
+    whole.tally.met = met.coverage()
+    return whole
+
+
+def checked(kept: Kept) -> tuple[Checked, list[int]]:
+    """How many blocks were done more than once, as checks.compare says; and where those begin that differ."""
+    columns = ["first", "worker", "memory"]
+    written = pa.concat_tables([pa.table({name: pa.array([], kind) for name, kind in _LIGHT}), *(
+        part.select(columns).cast(pa.schema(_LIGHT)) for part in kept.tables("blocks", columns))])  # fmt: skip
+    by_block = written.group_by("first").aggregate(
+        [("worker", "count"), ("worker", "count_distinct"), ("memory", "max")]
+    )
+    twice = by_block.filter(pc.greater(by_block["worker_count"], 1))
+    results: dict[int, set[str]] = {}
+    for part in kept.tables("blocks", list(_READ)) if len(twice) else ():
+        for row in part.filter(pc.is_in(part["first"], twice["first"].combine_chunks())).to_pylist():
+            results.setdefault(row["first"], set()).add(repr([row[name] for name in COMPARED]))
+    elsewhere = int(pc.sum(pc.greater(by_block["worker_count_distinct"], 1)).as_py() or 0)
+    memory = pc.max(by_block["memory_max"]).as_py() or 0
+    return Checked(len(twice), elsewhere, memory), sorted(first for first, each in results.items() if len(each) > 1)
+
+
+_LIGHT = [("first", pa.int64()), ("worker", pa.string()), ("memory", pa.int64())]
+
+
+def _each_once(kept: Kept) -> Iterator[pa.Table]:
+    """The rows of blocks, but those done again; one that was written twice counts the first time."""
+    seen: set[int] = set()
+    for part in kept.tables("blocks", list(_READ)):
+        firsts, again = part["first"].to_pylist(), part["again"].to_pylist()
+        new = [not twice and first not in seen for first, twice in zip(firsts, again, strict=True)]
+        seen.update(first for first, is_new in zip(firsts, new, strict=True) if is_new)
+        yield part.filter(pa.array(new, pa.bool_()))
+
+
+def _flat(lists: pa.ChunkedArray | pa.Array) -> tuple[Numbers, Any]:
+    """The elements of lists or maps, those of maps as structs of key and value; and in which list each of them is."""
+    whole = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
+    if pa.types.is_map(whole.type):
+        pairs = pa.StructArray.from_arrays([whole.keys, whole.items], ["key", "value"])
+        whole = pa.ListArray.from_arrays(whole.offsets, pairs)
+    return pc.list_parent_indices(whole).to_numpy().astype(np.int64), whole.flatten()
+
+
+def _numbers(values: Any, name: str) -> Numbers:
+    return np.asarray(values.field(name).to_numpy(zero_copy_only=False), np.int64)
+
+
+def _bits(values: Any, name: str, names: Sequence[str]) -> Numbers:
+    place = {each: number for number, each in enumerate(names)}
+    return np.array([place[each] for each in values.field(name).to_pylist()], np.int64)
+
+
+def _add_counts(tally: Tally, of: Numbers, results: Any) -> None:
+    np.add.at(tally.events, of, _numbers(results, "events"))
+    parent, met = _flat(results.field("goals"))
+    np.add.at(tally.goals, (of[parent], _bits(met, "key", goals.NAMES)), _numbers(met, "value"))
+
+
+def _add_shortest(tally: Tally, of: Numbers, results: Any) -> None:
+    """Add failures: how many of each kind, and the shortest of them."""
+    parent, failures = _flat(results.field("failures"))
+    place = of[parent], _bits(failures, "property", properties.NAMES), _numbers(failures, "kind")
+    np.add.at(tally.failures, place, _numbers(failures, "schedules"))
+    parent, shortest = _flat(failures.field("shortest"))
+    found = zip(*(each[parent].tolist() for each in place), strict=True)
+    by_kind: dict[tuple[int, ...], list[list[int]]] = {}
+    for where, length, schedule in zip(
+        found, _numbers(shortest, "length").tolist(), _numbers(shortest, "schedule").tolist(), strict=True
+    ):
+        by_kind.setdefault(where, []).append([length, schedule])
+    for where, rows in by_kind.items():
+        best = sorted([*tally.shortest[where].tolist(), *rows])
+        tally.shortest[where] = best[: len(tally.shortest[where])]
+
+
+class _Met:
+    """The situations met so far, under each protocol: in how many schedules, and in which first."""
+
+    def __init__(self, protocols: int) -> None:
+        self._schedules = np.zeros((protocols, SITUATIONS), np.int64)
+        self._first = np.full((protocols, SITUATIONS), _NEVER)
+
+    def add(self, of: Numbers, results: Any) -> None:
+        parent, met = _flat(results.field("met"))
+        place = of[parent], _numbers(met, "situation")
+        np.add.at(self._schedules, place, _numbers(met, "schedules"))
+        np.minimum.at(self._first, place, _numbers(met, "first"))
+
+    def coverage(self) -> list[Coverage]:
+        covered = []
+        for schedules, first in zip(self._schedules, self._first, strict=True):
+            (situations,) = np.nonzero(schedules)
+            covered.append(Coverage(situations.astype(np.int64), schedules[situations], first[situations]))
+        return covered
+
+
+def _add_errors(errors: dict[str, dict[str, Any]], lists: pa.ChunkedArray) -> None:
+    _, flat = _flat(lists)
+    for error in flat.to_pylist():
+        known = errors.setdefault(error["error"], error | {"seen": 0})
+        seen = known["seen"] + 1
+        shorter = min(known, error, key=lambda each: (len(each["steps"]), each["schedule"]))
+        errors[error["error"]] = shorter | {"seen": seen}

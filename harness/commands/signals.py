@@ -1,0 +1,32 @@
+"""Signals that end a command: SIGTERM does what Ctrl-C does, and a shell is told which of them it was."""
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def as_ctrl_c() -> Iterator[None]:
+    """SIGTERM is taken for a Ctrl-C, whatever that does at the time; only the exit code differs: 143."""
+    terminated = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal terminated
+        terminated = True
+        signal.raise_signal(signal.SIGINT)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if terminated:
+            sys.exit(128 + signal.SIGTERM)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,87 @@
+"""Interpretation: kernels as plain Python, where NUMBA_DISABLE_JIT switches Numba off, to debug them or to do without.
+
+Numba computes with 64 bits, whatever an array holds. NumPy computes with as many as the array has, and what does not
+fit is wrapped or refused. So arrays and records give kernels Python's integers here, which have room for anything.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+
+class _Wide:
+    """An array, or a record of one, whose numbers are Python's integers. Its parts are views, as those of arrays."""
+
+    __slots__ = ("_of",)
+    _of: Any
+
+    def __init__(self, of: Any) -> None:
+        object.__setattr__(self, "_of", of)
+
+    def __getitem__(self, index: Any) -> Any:
+        return _widened(self._of[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._of[index] = _raw(value)
+
+    def __getattr__(self, name: str) -> Any:
+        return _widened(self._of[name] if isinstance(self._of, np.void) else getattr(self._of, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._of[name] = _raw(value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(_widened, self._of)
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def copy(self) -> "_Wide":
+        """One that shares nothing with this."""
+        return _Wide(self._of.copy())
+
+
+def _widened(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.void):
+        return _Wide(value)
+    if isinstance(value, np.integer | np.bool_):
+        return value.item()
+    return tuple(map(_widened, value)) if isinstance(value, tuple) else value
+
+
+def _raw(value: Any) -> Any:
+    return value._of if isinstance(value, _Wide) else value
+
+
+def _made(make: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(make)
+    def made(*arguments: Any) -> Any:
+        return _Wide(make(*arguments))
+
+    return made
+
+
+# What kernels have for NumPy: the numbers that they ask for by name are NumPy's, whose arithmetic is modulo 2^64.
+NUMPY = SimpleNamespace(**{name: getattr(np, name) for name in ("uint64", "int64", "int32", "uint8", "int8", "bool")})
+NUMPY.empty, NUMPY.zeros = _made(np.empty), _made(np.zeros)
+
+
+def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that was not compiled, to be called as if it was."""
+
+    @functools.wraps(kernel)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return kernel(*(_wide_arrays(each) for each in arguments))
+
+    return run
+
+
+def _wide_arrays(argument: Any) -> Any:
+    """An argument with its arrays made wide; its numbers stay, for seeds are NumPy's."""
+    if isinstance(argument, np.ndarray):
+        return _Wide(argument)
+    return tuple(map(_wide_arrays, argument)) if isinstance(argument, tuple) else argument

@@ -1,0 +1,117 @@
+"""Campaigns for people: how far one is, and what several of them have come to through time."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from rich.table import Table
+from rich.text import Text
+
+from epochfuzz.harness.campaign.history import History, Line, configuration_text
+from epochfuzz.harness.campaign.progress import duration
+from epochfuzz.harness.campaign.status import Found, State, Status, about
+from epochfuzz.harness.search.estimate import CONFIDENCE
+
+KNOWN, UNEXPECTED = "known flaw", "UNEXPECTED"
+
+
+def about_line(facts: dict[str, str]) -> str:
+    """When a campaign was begun and with which rules, in a line."""
+    return ", ".join(f"{name} {value}" for name, value in facts.items())
+
+
+def status_lines(status: Status) -> Iterator[str]:
+    """How far a campaign is, and how fast."""
+    work, so_far = status.work, status.so_far
+    yield about_line(about(status.begun, work.version, work.model))
+    yield work.heading
+    since = duration((datetime.now(UTC) - status.written).total_seconds())
+    yield f"{status.state}; last written {since} ago"
+    if not so_far.counts["schedules"]:
+        yield "no block is finished yet"
+        return
+    pace = (
+        work.progress(so_far.counts, status.seconds) if status.seconds else f"{so_far.counts['schedules']:,} schedules"
+    )
+    remaining = status.seconds_remaining
+    yield pace if remaining is None else f"{pace} · {duration(remaining)} left"
+    for name, met in so_far.met.items():
+        yield f"{name}: {len(met):,} situations met"
+    if so_far.estimate is not None:
+        estimate = so_far.estimate
+        yield (
+            "One more such schedule shows a new situation or kind of failure with probability"
+            f" {estimate.probability:.1e} ({CONFIDENCE:.0%} interval: {estimate.low:.1e} to {estimate.high:.1e})"
+        )
+
+
+def findings_table(status: Status) -> Table:
+    """What was found so far; what is shown of the shortest is before it is shrunk."""
+    table = Table("protocol", "property", "schedules", "events", "", title="Found so far")
+    for found in status.so_far.found:
+        table.add_row(Text(found.protocol), Text(found.property), f"{found.seen:,}", _events(found), _verdict(found))
+    return table
+
+
+def _events(found: Found) -> str:
+    return f"{found.length}" if found.is_shrunk else f"{found.length}, not shrunk yet"
+
+
+def _verdict(found: Found | Line) -> Text:
+    return Text(KNOWN) if found.known_flaw else Text(UNEXPECTED, "bold reverse")
+
+
+def history_tables(history: History) -> Iterator[Table]:
+    """The campaigns, their findings, and how coverage has grown."""
+    yield _campaigns(history)
+    yield _findings(history)
+    if history.growth:
+        yield _growth(history)
+
+
+def date(campaign: Status) -> str:
+    """When a campaign was begun, to the minute."""
+    return f"{campaign.begun:%Y-%m-%d %H:%M}"
+
+
+def sighting(campaign: Status) -> str:
+    """Which campaign it was: when, with which version and seed."""
+    return f"{date(campaign)}, {campaign.work.version}, seed {campaign.work.seed}"
+
+
+def state(campaign: Status) -> str:
+    """Where a campaign is, nothing for one that is finished."""
+    return "" if campaign.state is State.FINISHED else str(campaign.state)
+
+
+def _campaigns(history: History) -> Table:
+    names = ("begun (UTC)", "directory", "version", "model", "seed", "protocols", "configuration", "schedules", "time")
+    table = Table(*names, "findings", "unexpected", "", title="Campaigns")
+    for each in history.campaigns:
+        work, so_far = each.work, each.so_far
+        table.add_row(
+            date(each), Text(each.directory), work.version, work.model, str(work.seed), Text(", ".join(work.names)),
+            configuration_text(work.settings), f"{so_far.counts['schedules']:,}", duration(each.seconds),
+            str(len(so_far.found)), str(len(each.unexpected)), state(each),
+        )  # fmt: skip
+    return table
+
+
+def _findings(history: History) -> Table:
+    columns = ("protocol", "property", "first seen", "last seen", "in", "events", "", "since the last")
+    table = Table(*columns, title="Findings")
+    new, gone = history.new, history.no_longer_seen
+    for line in history.lines:
+        table.add_row(
+            Text(str(line.subject)), Text(line.name), sighting(line.seen[0][0]), sighting(line.seen[-1][0]),
+            f"{len(line.seen)} of {len(line.found)}", _events(line.shortest), _verdict(line),
+            "NEW" if line in new else "no longer seen" if line in gone else "",
+        )  # fmt: skip
+    return table
+
+
+def _growth(history: History) -> Table:
+    table = Table("begun (UTC)", "protocol", "situations", "new", "so far", title="Situations met")
+    for each in history.growth:
+        cells = (f"{each.met:,}", f"{each.new:,}", f"{each.so_far:,}")
+        table.add_row(date(each.campaign), Text(str(each.subject)), *cells)
+    return table

@@ -1,0 +1,46 @@
+"""The page of a history: several campaigns through time, as one HTML file that loads nothing."""
+
+from collections.abc import Mapping, Sequence
+
+from epochfuzz.harness.campaign.history import History, configuration_text
+from epochfuzz.harness.campaign.progress import duration
+from epochfuzz.harness.views import campaigns
+from epochfuzz.harness.views.report import html, plots
+
+
+def render(history: History) -> str:
+    """The text of the HTML file."""
+    environment = html.environment()
+    environment.globals |= {
+        "date": campaigns.date,
+        "sighting": campaigns.sighting,
+        "state": campaigns.state,
+        "configuration": configuration_text,
+        "duration": duration,
+    }
+    labels = [campaigns.date(each) for each in history.campaigns]
+    return environment.get_template("history.html").render(
+        history=history,
+        new=history.new,
+        no_longer_seen=history.no_longer_seen,
+        found=plots.lines("findings", labels, _found(history), "findings"),
+        covered=plots.lines("coverage", labels, _covered(history), "situations met so far") if history.growth else None,
+    )
+
+
+def _found(history: History) -> Mapping[str, Sequence[int]]:
+    return {
+        "known flaws": [len(each.so_far.found) - len(each.unexpected) for each in history.campaigns],
+        "unexpected": [len(each.unexpected) for each in history.campaigns],
+    }
+
+
+def _covered(history: History) -> Mapping[str, Sequence[int | None]]:
+    """By subject, for each campaign how many situations were met until then; None for one about something else."""
+    by_subject: dict[str, dict[str, int]] = {}
+    for each in history.growth:
+        by_subject.setdefault(str(each.subject), {})[each.campaign.directory] = each.so_far
+    return {
+        subject: [so_far.get(campaign.directory) for campaign in history.campaigns]
+        for subject, so_far in by_subject.items()
+    }

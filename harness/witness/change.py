@@ -1,0 +1,62 @@
+"""A change: an event that was enabled, between the states before and after it; and words for what is in them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from epochfuzz.model import controller, events
+from epochfuzz.model.events import REPLICA_NAMES
+from epochfuzz.model.mechanisms import answers_survive_decisions
+from epochfuzz.model.observation import members
+from epochfuzz.model.state import NONE, State
+
+
+@dataclass(frozen=True)
+class Change:
+    """An enabled event on replica `r`, between two states.
+
+    `readable_on` names, for each record that was ever exposed, the replica on which it was readable first.
+    """
+
+    before: State
+    event: int
+    after: State
+    readable_on: Mapping[int, str]
+    newly_broken: tuple[str, ...]
+
+    @property
+    def r(self) -> int:
+        """The replica of the event."""
+        return events.replica_of(self.event)
+
+    @property
+    def name(self) -> str:
+        """The letter of the replica of the event."""
+        return REPLICA_NAMES[self.r]
+
+
+def answered_by(p: State, r: int) -> int:
+    """Who gave the answer in flight to r: whom it follows, but where answers outlive decisions."""
+    return int(p.flight_leader[r] if answers_survive_decisions(p) else p.known_leader[r])
+
+
+def isr_of(p: State) -> str:
+    """The controller's ISR, as in `A,B`."""
+    return listed(controller.isr(p))
+
+
+def listed(replica_set: int) -> str:
+    """The members of a replica set, as in `A,B`; `empty` where it has none."""
+    return ",".join(members(replica_set)) or "empty"
+
+
+def joined(words: Iterable[str]) -> str:
+    """`A, B and C`."""
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def decision(p: State) -> str:
+    """What the controller has decided, of a replica that it takes for failed."""
+    leader = controller.leader(p)
+    led_by = "has no leader" if leader == NONE else f"keeps leader {REPLICA_NAMES[leader]}"
+    return f"epoch {p.controller_epoch} {led_by}, ISR {isr_of(p)}"

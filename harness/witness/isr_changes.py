@@ -1,0 +1,158 @@
+"""What a change of the ISR did, in words: where leaders make it, and where they ask the controller for it (KIP-497)."""
+
+from collections.abc import Iterator
+
+from epochfuzz.harness.witness.change import Change, isr_of, joined, listed
+from epochfuzz.model import controller
+from epochfuzz.model.events import REPLICA_NAMES
+from epochfuzz.model.mechanisms import IsrEligibility, IsrVersion, requests_isr_changes
+from epochfuzz.model.observation import members
+from epochfuzz.model.state import NONE, Alter, State
+
+
+def shrink(c: Change) -> Iterator[str]:
+    """The leader sees a follower lag."""
+    p = c.before
+    leader = controller.true_leader(p)
+    offset = p.remote_leos[leader, c.r]
+    seen = f"has not heard from {c.name}" if offset == NONE else f"has seen {c.name} at offset {offset}"
+    yield from _change(c, leader, f"drop {c.name} from", f"it {seen}, and its own LEO is {p.leo[leader]}")
+
+
+def expand(c: Change) -> Iterator[str]:
+    """The leader sees a replica caught up."""
+    p = c.before
+    leader = controller.true_leader(p)
+    seen = f"it has seen {c.name} at offset {p.remote_leos[leader, c.r]}"
+    gone = ", before it restarted" if p.remote_stale[leader] >> c.r & 1 else ""
+    yield from _change(c, leader, f"take {c.name} into", f"{seen}{gone}, and its own HW is {p.high_watermark[leader]}")
+
+
+def _change(c: Change, leader: int, what: str, reason: str) -> Iterator[str]:
+    name = REPLICA_NAMES[leader]
+    if not requests_isr_changes(c.after):
+        verb, _, rest = what.partition(" ")
+        yield f"{name} {verb}s {rest} the ISR, which is now {isr_of(c.after)}: {reason}"
+        return
+    yield f"{name} proposes to {what} the ISR, to be {listed(c.after.pending_isr[leader])}: {reason}"
+    if c.before.alter[leader] != Alter.NOTHING:
+        yield "but it sends nothing, for it has an earlier AlterPartition request under way"
+    elif c.after.alter_current[leader]:
+        yield "its AlterPartition request is on its way"
+    else:
+        yield "its AlterPartition request is on its way, with a partition epoch that is not the current one"
+
+
+def alter(c: Change) -> Iterator[str]:
+    """The controller handles a request."""
+    p, proposed = c.before, listed(c.before.alter_isr[c.r])
+    answer = c.after.alter[c.r]
+    if answer == Alter.REVERTED:
+        reason = _ineligible(p, c.r)
+        yield f"the controller turns down {c.name}'s proposal of ISR {proposed}: {reason} (INELIGIBLE_REPLICA)"
+    elif answer == Alter.REFUSED:
+        yield f"the controller refuses {c.name}'s proposal of ISR {proposed}: {_outdated(p, c.r)}"
+    elif p.alter_current[c.r] or p.isr_version == IsrVersion.UNCHECKED:
+        unaware = "" if p.alter_current[c.r] else f", although the partition is not as {c.name} knew it"
+        yield f"the controller applies {c.name}'s proposal: ISR {proposed}{unaware}"
+    else:
+        yield f"the controller has applied {c.name}'s proposal already, and says so: ISR {proposed}"
+
+
+def _outdated(p: State, r: int) -> str:
+    """Which error the request gets. That of a leader epoch comes first (ReplicationControlManager, KafkaController)."""
+    if p.known_epoch[r] < p.controller_epoch:
+        return f"it is at epoch {p.controller_epoch} by now (FENCED_LEADER_EPOCH)"
+    return "the partition has changed since (INVALID_UPDATE_VERSION)"
+
+
+def _ineligible(p: State, r: int) -> str:
+    """Why the controller does not take one of the members that r proposes."""
+    proposed = p.alter_isr[r]
+    dead = proposed & ~controller.live(p, proposed)
+    fenced = proposed & p.fenced & ~dead
+    stale = p.alter_stale[r] & ~dead & ~fenced if p.isr_eligibility >= IsrEligibility.INCARNATION_RACY else 0
+    return joined(
+        f"{joined(members(who))} {verb} {state}"
+        for who, verb, state in (
+            (dead, _are(dead), "down"),
+            (fenced, _are(fenced), "fenced"),
+            (stale, "has" if _are(stale) == "is" else "have", f"restarted since {REPLICA_NAMES[r]} heard from it"),
+        )
+        if who
+    )
+
+
+def altered(c: Change) -> Iterator[str]:
+    """A leader gets the answer."""
+    p, r, answer = c.before, c.r, answer_under_way(c.before, c.r)
+    if not p.alter_mine[r]:
+        yield f"the answer to {c.name} comes too late, for it has nothing pending of the kind any more: {answer}"
+    elif p.alter[r] == Alter.APPLIED:
+        since = "" if p.alter_current[r] else ", though the partition has changed again since"
+        yield f"{c.name} learns that its proposal is applied: its ISR is now {listed(c.after.isr[r])}{since}"
+    elif p.alter[r] == Alter.REVERTED:
+        yield f"{c.name} takes its proposal back: its ISR stays {listed(c.after.isr[r])}"
+    else:
+        yield f"{c.name} learns that its proposal is refused: ISR {listed(p.pending_isr[r])} stays pending until news"
+
+
+def resend(c: Change) -> Iterator[str]:
+    """The answer is lost."""
+    yield f"the answer to {c.name}'s AlterPartition request is lost: {answer_under_way(c.before, c.r)}"
+    yield f"{c.name} sends the same request again"
+
+
+def refuse(c: Change) -> Iterator[str]:
+    """A controller answers that is not the active one."""
+    yield f"a controller that is active no more refuses {c.name}'s proposal of ISR {listed(c.before.alter_isr[c.r])}"
+    yield f"{c.name} will take that for final"
+
+
+def learned(c: Change) -> Iterator[str]:
+    """The metadata log tells a leader what became of the ISR in its epoch."""
+    p, r = c.before, c.r
+    yield f"the metadata log tells {c.name} that the ISR is {listed(c.after.isr[r])}, in epoch {p.known_epoch[r]} still"
+    if p.pending_isr[r] == c.after.isr[r]:
+        yield f"that is what {c.name} has proposed"
+    elif p.pending_isr[r]:
+        yield _given_up(c)
+
+
+def given_up(c: Change) -> Iterator[str]:
+    """A replica that dies, or learns another decision, waits no more for what it has proposed."""
+    if c.before.pending_isr[c.r]:
+        yield _given_up(c)
+
+
+def _given_up(c: Change) -> str:
+    under_way = ", though its request is still under way" if c.after.alter[c.r] != Alter.NOTHING else ""
+    return f"{c.name} waits no more for ISR {listed(c.before.pending_isr[c.r])}, which it has proposed{under_way}"
+
+
+def request_under_way(p: State, r: int) -> str:
+    """What is under way between r and the controller, as in `AlterPartition A,B`; empty for nothing."""
+    if p.alter[r] == Alter.NOTHING:
+        return ""
+    return f"AlterPartition {listed(p.alter_isr[r])}" if p.alter[r] == Alter.REQUEST else answer_under_way(p, r)
+
+
+_ANSWERS = {Alter.APPLIED: "applied", Alter.REFUSED: "refused", Alter.REVERTED: "ineligible"}
+
+
+def answer_under_way(p: State, r: int) -> str:
+    """The answer to r's request, as in `ISR A,B applied`."""
+    return f"ISR {listed(p.alter_isr[r])} {_ANSWERS[Alter(p.alter[r])]}"
+
+
+def joined_incomplete(c: Change) -> str:
+    """Who has joined the ISR, and what it lacks. Of a step that broke `join-complete`."""
+    before, after = controller.isr(c.before), controller.isr(c.after)
+    proposer = c.r if requests_isr_changes(c.after) else controller.true_leader(c.before)
+    joining = joined(members(after & ~before))
+    leader = REPLICA_NAMES[proposer]
+    return f"{joining} joins the ISR without all that is below the HW of {leader}, which proposed it"
+
+
+def _are(replica_set: int) -> str:
+    return "is" if replica_set & (replica_set - 1) == 0 else "are"

@@ -1,0 +1,58 @@
+"""Subjects that misbehave at random: no run of them hangs, ends in a traceback, or loses what was found."""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.conform import attempts, subject
+from tests.conform.running import zombies
+
+RANDOM = (sys.executable, "-I", "-S", str(Path(__file__).with_name("random_hostile.py")))
+PATIENCE = 0.3  # seconds for an answer, and for a start
+LONGEST = 120.0  # seconds that a run may take on a machine with much else to do
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few attempts at shrinking, and none that waits for long: what is at stake here is not how short findings are."""
+    monkeypatch.setattr(attempts, "MOST_ATTEMPTS", 10)
+    monkeypatch.setattr(subject, "START_PATIENCE", 5.0)
+
+
+def assert_told(epochfuzz: Any, number: int, judge: str) -> None:
+    """Run the subject of a number."""
+    notes, started = Path(f"notes-{number}"), time.monotonic()
+    words = ("--schedules", "4", "--seed", str(number), "--judge", judge, "--timeout", str(PATIENCE))
+    ended = epochfuzz("conform", *words, "--", *RANDOM, str(number), str(notes.absolute()))
+    assert time.monotonic() - started < LONGEST
+    assert "Traceback" not in ended.err
+    assert ended.code in (0, 1, 2, 4)
+    if ended.code == 2:
+        assert "the subject is unable to run this protocol and configuration" in ended.err
+    if notes.exists():
+        assert ended.code in (1, 2), f"overlooked: {notes.read_text().split()}"
+
+
+def run_each(epochfuzz: Any, numbers: range, living: Callable[[str], list[str]]) -> None:
+    for number in numbers:
+        judge = ("lock-step", "promises")[number % 2]
+        try:
+            assert_told(epochfuzz, number, judge)
+            assert living("random_hostile") == []
+        except AssertionError as error:
+            raise AssertionError(f"subject {number}, judged by {judge}: {error}") from error
+    assert zombies() == []
+
+
+def test_a_dozen_random_hostile_subjects(epochfuzz: Any, living: Callable[[str], list[str]]) -> None:
+    run_each(epochfuzz, range(12), living)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(14_400)
+def test_a_thousand_random_hostile_subjects(epochfuzz: Any, living: Callable[[str], list[str]]) -> None:
+    run_each(epochfuzz, range(1_000), living)

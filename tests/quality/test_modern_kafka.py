@@ -1,0 +1,151 @@
+"""Kafka 2.7 to 4.1: each mistake has a shortest schedule, found by complete search, and each generation has none.
+
+Published lengths are MODERN's; where the model finds a shorter schedule, the test says why it is one.
+"""
+
+import pytest
+
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.testing import minimal, run_schedule
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.goals import Goal
+from epochfuzz.model.properties import NAMES, set_of
+from epochfuzz.model.protocols import GENERATIONS, parse_protocol
+
+LOSS, DIVERGENCE = "no-committed-loss", "no-divergence"
+SMALL = {"records": 1, "epochs": 2}
+MODERN = [name for name in GENERATIONS if GENERATIONS[name].choice("isr_change").text == "request"]
+ON_FETCH = "kip-320:truncation=on_fetch"
+
+# Protocol, property, settings beside SMALL, and a shortest schedule.
+SHORTEST = [
+    # Truncation on fetch.
+    (f"{ON_FETCH},diverging_fetch=counted", "isr-complete", {"records": 2},
+     "produce A, elect B, notify A, notify B, produce B, fetch A"),
+    (f"{ON_FETCH},diverging_fetch=counted", LOSS, {"records": 2},
+     "produce A, elect B, notify A, notify B, produce B, fetch A, elect A, notify A"),
+    (f"{ON_FETCH},diverging_high_watermark=applied", LOSS, {"records": 2, "follower_reads": True},
+     "produce A, elect B, notify A, notify B, produce B, shrink A, fetch A, receive A"),
+    # Published: 12, under a controller that keeps dead members at a fail-over; ZooKeeper's takes B out, and then A's
+    # high watermark rises over what the answer is about to cut.
+    (f"{ON_FETCH},late_answer=diverging_any", LOSS, {},
+     "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A"),
+    # Published: 6. The decisions may come last: healing delivers them.
+    (f"{ON_FETCH},cache_truncation=with_log", "convergence", {"records": 2}, "produce A, elect B, elect A"),
+    # AlterPartition.
+    # Published: 7, without `expire`.
+    ("kip-497:effective_isr=proposed", LOSS, {"replicas": 3},
+     "produce A, expire B, notify A, shrink C, elect C, catch_up C"),
+    ("kip-497:isr_version=unchecked", LOSS, {}, "produce A, shrink B, elect B, notify B, alter A, altered A"),
+    ("kip-497:isr_answer=high_watermark_kept", "hw-due", {}, "produce A, shrink B, alter A, altered A"),
+    ("kip-841:isr_answer=advanced_when_applied", "hw-due", {},
+     "expire B, notify A, notify B, fetch B, expand B, produce A, alter A, altered A"),
+    ("kip-497:isr_queue=cleared_by_news", "isr-change-ends", {},
+     "produce A, shrink B, elect B, elect A, catch_up A, shrink B"),
+    ("kip-497:isr_duplicate=refused", "isr-change-ends", {},
+     "produce A, shrink B, alter A, resend A, alter A, altered A"),
+    ("kip-841:stale_controller=final", "isr-change-ends", {}, "produce A, shrink B, refuse A, altered A"),
+    # Fencing and incarnations.
+    # Published: 7. The high watermark of one member alone may rise: min.insync.replicas stops only what is produced.
+    ("kip-320:registration=resume", LOSS, {"min_insync_replicas": 2, "power_loss": True},
+     "produce A, shrink B, power_loss A, restart A, notify A"),
+    ("kip-320:isr_eligibility=unchecked", "join-complete", {"power_loss": True},
+     "produce A, fetch B, receive B, shrink B, fetch B, power_loss B, expand B"),
+    ("kip-903:isr_eligibility=incarnation_racy", "join-complete", {"power_loss": True},
+     "produce A, fetch B, receive B, fetch B, power_loss B, restart B, notify A, notify B, expand B, fetch B, alter A"),
+    # Eligible leader replicas.
+    ("min-isr-gate", LOSS, {"min_insync_replicas": 2, "power_loss": True},
+     "produce A, fetch B, receive B, fetch B, power_loss A, expire B, restart A, elect A, catch_up A"),
+    ("kip-966:eligible_leaders=kept_unclean", LOSS, {"min_insync_replicas": 2, "power_loss": True, "epochs": 3},
+     "produce A, fetch B, receive B, fetch B, power_loss A, restart A, expire B, elect A, catch_up A"),
+]  # fmt: skip
+PUBLISHED = [
+    ("kip-841:isr_eligibility=unchecked", "join-complete", 10, {"power_loss": True}),
+    ("kip-966:high_watermark_gate=none", LOSS, 7, {"min_insync_replicas": 2, "power_loss": True}),
+    (f"{ON_FETCH},late_answer=same_leader", LOSS, 16, {"records": 2, "epochs": 4}),
+]
+
+
+@pytest.mark.parametrize(("protocol", "property_", "settings", "schedule"), SHORTEST)
+def test_a_mistake_of_the_last_years_has_this_length(protocol, property_, settings, schedule):
+    events = schedule.split(", ")
+    assert run_schedule(events, protocol, **settings).first_broken[property_] == len(events)
+    assert len(minimal(protocol, property_, **(SMALL | settings))) == len(events)
+
+
+@pytest.mark.parametrize(("protocol", "property_", "length", "settings"), PUBLISHED)
+def test_a_mistake_is_found_in_so_many_events(protocol, property_, length, settings):
+    assert len(minimal(protocol, property_, **(SMALL | settings))) == length
+
+
+@pytest.mark.parametrize("name", MODERN)
+def test_a_generation_keeps_every_property_within_small_bounds(name):
+    found = explore(GENERATIONS[name], Configuration(**SMALL), set_of(NAMES))
+    assert (found.complete, found.shortest) == (True, None)
+
+
+# With power failing, what a generation promises of it: KIP-903 that nobody joins the ISR on the word of an incarnation
+# that is gone, KIP-966 that nothing is lost by fewer than min.insync.replicas failures.
+@pytest.mark.parametrize(
+    ("name", "judged", "settings"),
+    [
+        ("kip-903", ["join-complete"], {}),
+        ("kip-966", NAMES, {}),
+        pytest.param("kip-966", NAMES, {"min_insync_replicas": 2}, marks=pytest.mark.slow),
+        pytest.param("kip-966", NAMES, {"min_insync_replicas": 2, "epochs": 3}, marks=pytest.mark.slow),
+        pytest.param("kip-966", NAMES, {"epochs": 3}, marks=pytest.mark.slow),
+    ],
+)
+def test_a_generation_keeps_what_it_promises_though_power_fails(name, judged, settings):
+    found = explore(GENERATIONS[name], Configuration(**(SMALL | {"power_loss": True} | settings)), set_of(judged))
+    assert (found.complete, found.shortest) == (True, None)
+
+
+def test_a_promise_is_void_once_as_many_failures_as_min_insync_replicas_have_lost_records():
+    """The record is lost either way; that it may be is said by a goal."""
+    lost = [
+        "produce A",
+        "fetch B",
+        "receive B",
+        "fetch B",
+        "power_loss A",
+        "restart A",
+        "expire B",
+        "elect A",
+        "catch_up A",
+    ]
+    kept_unclean = "kip-966:eligible_leaders=kept_unclean"
+    for min_insync_replicas, broken in ((1, False), (2, True)):
+        run = run_schedule(lost, kept_unclean, power_loss=True, min_insync_replicas=min_insync_replicas)
+        assert not run.steps[-1].state.standing[0]
+        assert (LOSS in run.broken) == broken
+        assert bool(run.steps[-1].state.goals & Goal.LOSS_PERMITTED) != broken
+
+
+# What shipped.
+
+
+@pytest.mark.parametrize(
+    ("release", "property_", "schedule", "repaired"),
+    [
+        ("kafka-2.8.0", LOSS, "produce A, elect B, notify A, notify B, produce B, fetch A, elect A, notify A",
+         "kafka-2.8.1"),
+        ("kafka-2.8.1", "isr-change-ends", "produce A, shrink B, elect B, elect A, catch_up A, shrink B", "kafka-3.0"),
+        ("kafka-3.0", "hw-due", "produce A, shrink B, alter A, altered A", "kafka-3.1"),
+        ("kafka-4.1", "hw-due",
+         "expire B, notify A, fetch B, expand B, produce A, alter A, altered A", "kip-966"),
+    ],
+)  # fmt: skip
+def test_a_release_breaks_what_the_next_repair_keeps(release, property_, schedule, repaired):
+    events = schedule.split(", ")
+    assert property_ in run_schedule(events, release).broken
+    assert property_ not in run_schedule(events, repaired).broken
+
+
+def test_the_choices_of_2_8_1_are_those_of_its_source():
+    """At the tag 2.8.1: AlterIsrManager.clearPending is there, and handleAlterIsrResponse leaves the high watermark."""
+    release = parse_protocol("kafka-2.8.1")
+    assert (release.choice("isr_queue").text, release.choice("isr_answer").text) == (
+        "cleared_by_news",
+        "high_watermark_kept",
+    )

@@ -1,0 +1,231 @@
+"""Two controllers: what the old one may still do after a fail-over, and what comes of it (the protocol's M5)."""
+
+import pytest
+
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.controller import true_leader
+from epochfuzz.model.events import VERBS, Verb, alphabet, parse_event, parse_schedule, schedule_texts, verb_of
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.goals import Goal
+from epochfuzz.model.mechanisms import MECHANISMS
+from epochfuzz.model.observation import observe
+from epochfuzz.model.properties import BY_NAME
+from epochfuzz.model.protocols import GENERATIONS, RELEASES, ablations, parse_protocol
+from epochfuzz.model.refusals import Refusal
+from epochfuzz.model.state import NONE, Partition
+from epochfuzz.model.step import possible_events, step
+
+A, B, C = range(3)
+UNCHECKED = "kip-320:controller_writes=unconditional"
+VERSIONED = "kip-320:controller_writes=versioned"
+SPLIT_BRAIN = "failover A, elect B, notify B, produce B, rival_elect C, rival_notify C, produce C"
+SPLIT_OF_TWO = "failover A, expire B, notify A, produce A, rival_elect B, rival_notify B, produce B"
+
+
+def after(protocol: str, schedule: str, **settings: object) -> Execution:
+    """The model with two controllers after a schedule, of which every event is enabled."""
+    execution = Execution(parse_protocol(protocol), Configuration(**({"controllers": 2} | settings)))  # type: ignore[arg-type]
+    for event in filter(None, schedule.split(", ")):
+        assert execution.apply(parse_event(event)), event
+    return execution
+
+
+def state(protocol: str, schedule: str, **settings: object) -> Partition:
+    return after(protocol, schedule, **settings).state
+
+
+def refusal(event: str, protocol: str, schedule: str, **settings: object) -> int:
+    return step(state(protocol, schedule, **settings), parse_event(event))
+
+
+def searched(protocol: str, *names: str, **settings: int) -> tuple[bool, list[str] | None]:
+    """(whether every state was visited, a shortest schedule that breaks one of some properties) by complete search."""
+    wanted = properties.set_of(names or properties.NAMES)
+    found = explore(parse_protocol(protocol), Configuration(controllers=2, **settings), wanted)
+    return found.complete, None if found.shortest is None else schedule_texts(found.shortest)
+
+
+# What is off costs nothing.
+
+
+def test_with_one_controller_there_is_no_verb_and_no_field_of_a_second():
+    settings = Configuration()
+    assert not {"failover", "rival_elect", "rival_notify"} & {verb_of(event).text for event in settings.alphabet()}
+    p = Execution(parse_protocol(UNCHECKED), settings).state
+    assert refusal("failover A", UNCHECKED, "", controllers=1) == Refusal.DOES_NOT_HAPPEN
+    assert [name for name in MECHANISMS if name.startswith("controller_")] == [
+        "controller_writes",
+        "controller_requests",
+    ]
+    assert not {Verb.FAILOVER, Verb.RIVAL_ELECT, Verb.RIVAL_NOTIFY} & set(map(verb_of, possible_events(p)))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "verbs"),
+    [
+        ("kip-320", {"failover"}),
+        (VERSIONED, {"failover", "rival_elect"}),
+        (UNCHECKED, {"failover", "rival_elect", "rival_notify"}),
+    ],
+)
+def test_the_alphabet_has_what_the_old_controller_can_do(protocol, verbs):
+    events = possible_events(state(protocol, ""))
+    assert {VERBS[event >> 3] for event in events} & {"failover", "rival_elect", "rival_notify"} == verbs
+
+
+def test_a_fail_over_is_written_with_the_first_replica_alone():
+    assert [event for event in alphabet(3) if verb_of(event) is Verb.FAILOVER] == [parse_event("failover A")]
+    assert refusal("failover B", "kip-320", "") == Refusal.IS_OF_THE_CONTROLLER
+
+
+def test_mechanisms_of_two_controllers_are_ablated_where_there_are_two():
+    def ablated(**settings: int) -> set[str]:
+        variants = ablations(GENERATIONS["kip-320"], Configuration(**settings))
+        return {name.partition("=")[0] for each in variants for name in each.name.partition(":")[2].split(",")}
+
+    assert "controller_writes" in ablated(controllers=2)
+    assert "controller_writes" not in ablated()
+
+
+# What the old controller may do.
+
+
+def test_there_is_one_fail_over():
+    assert refusal("failover A", "kip-320", "failover A") == Refusal.HAS_FAILED_OVER
+
+
+def test_without_a_fail_over_there_is_no_old_controller():
+    assert refusal("rival_elect B", UNCHECKED, "") == Refusal.HAS_NOT_FAILED_OVER
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_a_write_that_checks_the_controller_epoch_fails(generation):
+    assert refusal("rival_elect B", generation, "failover A") == Refusal.CONTROLLER_MOVED
+
+
+def test_the_old_controller_decides_once_and_among_those_that_it_knows_in_the_isr():
+    assert refusal("rival_elect A", UNCHECKED, "failover A") == Refusal.IS_RIVAL_LEADER
+    assert refusal("rival_elect B", UNCHECKED, "failover A, crash B") == Refusal.IS_DOWN
+    assert refusal("rival_elect B", UNCHECKED, "produce A, shrink B, failover A") == Refusal.NOT_IN_RIVAL_ISR
+    assert refusal("rival_elect B", UNCHECKED, "failover A, rival_elect B") == Refusal.RIVAL_HAS_DECIDED
+    assert refusal("rival_elect B", UNCHECKED, "failover A", epochs=0) == Refusal.EPOCHS_BOUND
+
+
+def test_it_goes_by_the_isr_of_before_the_fail_over():
+    p = state(UNCHECKED, "produce A, failover A, shrink B, rival_elect B, rival_notify B")
+    assert (p.isr[B], p.decided_isr[0]) == (0b11, 0b01)
+
+
+@pytest.mark.parametrize("since", ["elect B", "expire B", "produce A, shrink B"])
+def test_a_conditional_write_fails_once_the_partition_has_changed(since):
+    assert refusal("rival_elect B", VERSIONED, f"failover A, {since}") == Refusal.BAD_VERSION
+
+
+def test_a_conditional_write_that_succeeds_is_a_decision_like_any_other():
+    p = state(VERSIONED, "failover A, rival_elect B, notify B")
+    assert (p.controller_epoch, p.decided_leader[1], true_leader(p)) == (1, B, B)
+    assert refusal("rival_notify B", VERSIONED, "failover A, rival_elect B") == Refusal.DOES_NOT_HAPPEN
+
+
+def test_an_unconditional_write_is_not_seen_by_the_new_controller():
+    p = state(UNCHECKED, "failover A, rival_elect B, rival_notify B")
+    assert (p.controller_epoch, true_leader(p), p.known_leader[B], p.known_epoch[B]) == (0, A, B, 1)
+    shown = observe(p)["controller"]
+    assert (shown["leader"], shown["epoch"], shown["rival_leader"], shown["rival_epoch"]) == ("A", 0, "B", 1)
+
+
+def test_what_a_rival_decides_is_shown_only_where_it_can():
+    assert "rival_leader" not in observe(state("kip-320", "failover A"))["controller"]
+    assert observe(state(UNCHECKED, "failover A"))["controller"]["rival_epoch"] is None
+
+
+# What replicas make of it.
+
+
+def test_a_replica_takes_no_decision_of_an_epoch_that_it_knows():
+    assert refusal("rival_notify B", UNCHECKED, "failover A, elect B, rival_elect B, notify B") in (
+        Refusal.STALE_CONTROLLER_EPOCH,
+        Refusal.KNOWS_LATER_EPOCH,
+    )
+    unfenced = f"{UNCHECKED},controller_requests=any"
+    assert (
+        refusal("rival_notify B", unfenced, "failover A, elect B, rival_elect B, notify B") == Refusal.KNOWS_LATER_EPOCH
+    )
+
+
+def test_a_replica_that_has_heard_from_the_new_controller_refuses_the_old_one_until_it_restarts():
+    heard = "failover A, elect B, rival_elect B, notify B"
+    assert refusal("rival_notify B", UNCHECKED, heard) == Refusal.STALE_CONTROLLER_EPOCH
+    assert state(UNCHECKED, heard).met == 0b10
+    assert state(UNCHECKED, f"{heard}, crash B").met == 0
+
+
+def test_what_was_decided_before_the_fail_over_tells_nobody_of_the_new_controller():
+    assert state(UNCHECKED, "elect B, failover A, notify B").met == 0
+
+
+def test_a_decision_of_the_old_controller_tells_nobody_of_the_new_one():
+    assert state(VERSIONED, "failover A, rival_elect B, notify B").met == 0
+    assert state(VERSIONED, "failover A, rival_elect B, notify B, elect A, notify B").met == 0b10
+
+
+# What comes of it.
+
+
+@pytest.mark.parametrize("schedule", [SPLIT_BRAIN, SPLIT_OF_TWO])
+@pytest.mark.parametrize("requests", ["any", "controller_epoch"])
+def test_two_leaders_of_one_epoch_write_different_records_at_one_offset(schedule, requests):
+    replicas = 3 if schedule == SPLIT_BRAIN else 2
+    execution = after(f"{UNCHECKED},controller_requests={requests}", schedule, replicas=replicas)
+    p = execution.state
+    assert BY_NAME["log-matching"].is_broken(p)
+    assert [p.known_epoch[r] for r in range(p.replicas) if p.known_leader[r] == r].count(1) == 2
+    assert p.goals & Goal.RIVAL_OBEYED
+
+
+@pytest.mark.parametrize("fencing", ["epoch", "none"])
+def test_leader_epochs_of_partitions_do_not_tell_two_leaders_of_one_epoch_apart(fencing):
+    # The follower of one leader fetches from the other: both are of epoch 1, and no fence can tell.
+    protocol = f"{UNCHECKED},fencing={fencing}"
+    execution = after(protocol, f"{SPLIT_BRAIN}, notify A, fetch A, receive A", replicas=3)
+    assert BY_NAME["log-matching"].is_broken(execution.state)
+    assert execution.apply(parse_event("fetch A"))
+
+
+@pytest.mark.parametrize("cure", ["versioned", "controller_epoch"])
+def test_a_write_that_checks_anything_is_the_cure(cure):
+    execution = Execution(parse_protocol(f"kip-320:controller_writes={cure}"), Configuration(replicas=3, controllers=2))
+    for event in parse_schedule(SPLIT_BRAIN.split(", ")):
+        execution.apply(event)
+    assert not execution.broken()
+    assert not execution.broken_at_end()
+
+
+def test_unconditional_writes_break_log_matching_in_seven_events():
+    assert searched(UNCHECKED, "log-matching", replicas=3, records=2, epochs=1) == (False, SPLIT_BRAIN.split(", "))
+
+
+def test_two_replicas_suffice_where_fencing_a_follower_opens_an_epoch():
+    """Without that both controllers could elect B only, and nobody disagrees: kip-903, in which it opens none."""
+    assert searched(UNCHECKED, "log-matching", records=2, epochs=2) == (False, SPLIT_OF_TWO.split(", "))
+    kept = "kip-903:controller_writes=unconditional,isr_change=atomic"
+    assert searched(kept, "log-matching", records=2, epochs=2) == (True, None)
+
+
+@pytest.mark.parametrize("requests", ["any", "controller_epoch"])
+def test_conditional_writes_break_nothing_whatever_requests_replicas_obey(requests):
+    assert searched(f"{VERSIONED},controller_requests={requests}", records=1, epochs=2) == (True, None)
+
+
+def test_releases_have_what_kafka_had():
+    writes = {name: release.choice("controller_writes").text for name, release in RELEASES.items()}
+    versioned = [name for name, choice in writes.items() if choice == "versioned"]
+    assert versioned == ["kafka-0.10.2", "kafka-1.1", "kafka-2.0.0", "kafka-2.0.1"]
+    assert {choice for name, choice in writes.items() if name not in versioned} == {"controller_epoch"}
+
+
+def test_without_a_rival_the_state_has_none():
+    p = state("kip-320", "failover A")
+    assert (p.rival_epoch, p.rival_leader, p.rival_isr, p.met) == (0, NONE, 0, 0)

@@ -1,0 +1,69 @@
+"""With NUMBA_DISABLE_JIT kernels run as Python, and come to the same."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from epochfuzz.harness.search.interpretation import interpreted
+
+# What a few schedules and a small search come to.
+SCRIPT = """
+import json
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.search.walk import Walker
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import parse_protocol
+
+hw, latest = parse_protocol("hw"), parse_protocol("kip-320")
+tally = Walker([hw, latest], Configuration(replicas=3, power_loss=True), 7).walk(0, 4)
+searched = explore(hw, Configuration().bounded_by(4), properties.named("isr-complete").bit, depth=4, holding=[latest])
+print(json.dumps([
+    tally.events.tolist(), tally.failures.nonzero()[0].tolist(), tally.shortest.tolist(), tally.goals.tolist(),
+    [list(met.rows()) for met in tally.met], searched.states, searched.transitions,
+]))
+"""
+
+
+def printed(command, **environment):
+    ended = subprocess.run(
+        [sys.executable, *command], env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in ended.stderr
+    return ended
+
+
+def test_walks_and_searches_come_to_the_same():
+    compiled = printed(["-c", SCRIPT])
+    interpreted_ = printed(["-c", SCRIPT], NUMBA_DISABLE_JIT="1")
+    assert json.loads(interpreted_.stdout) == json.loads(compiled.stdout)
+    assert "NUMBA_DISABLE_JIT is set: nothing is compiled, and takes long" in interpreted_.stderr
+
+
+@pytest.mark.slow
+def test_fuzz_finds_the_same():
+    fuzz = ["-m", "epochfuzz", "fuzz", "--protocol", "hw", "--schedules", "40", "--seed", "7", "--json"]
+    compiled, interpreted_ = printed(fuzz), printed(fuzz, NUMBA_DISABLE_JIT="1")
+    assert interpreted_.returncode == compiled.returncode
+    found, expected = json.loads(interpreted_.stdout), json.loads(compiled.stdout)
+    assert expected["findings"]
+    for key in ("findings", "events", "goals", "unmet_goals"):
+        assert found[key] == expected[key], key
+
+
+def test_numbers_of_narrow_arrays_do_not_wrap_and_what_is_written_is_in_the_array():
+    @interpreted
+    def kernel(narrow, pair):
+        first, _ = pair
+        narrow[1] = narrow[0] >> 1
+        first[0, 1] = narrow[1]
+        return narrow[0] + narrow[0], 24_608 >> narrow[0], [value + 200 for value in narrow]
+
+    narrow, other = np.array([200, 0], np.uint8), np.zeros((1, 2), np.int8)
+    assert kernel(narrow, (other, 7)) == (400, 0, [400, 300])
+    assert narrow.tolist() == [200, 100]
+    assert other.tolist() == [[0, 100]]

@@ -1,0 +1,199 @@
+"""Transactions: what logs have of them, the last stable offset, and who may read what (the protocol's M8)."""
+
+import pytest
+
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.model import properties, transactions
+from epochfuzz.model.configuration import MAX_TRANSACTIONAL_RECORDS, Configuration
+from epochfuzz.model.events import parse_event, schedule_texts, verb_of
+from epochfuzz.model.execution import Execution
+from epochfuzz.model.observation import observe
+from epochfuzz.model.properties import BY_NAME
+from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.refusals import Refusal
+from epochfuzz.model.state import Partition, Transaction
+from epochfuzz.model.step import step
+
+A, B = range(2)
+REPLICATED = "produce A, fetch B, receive B, fetch B"
+OPEN_RECORD_READ = "produce A, shrink B"
+ZOMBIE_MARKS = f"{REPLICATED}, elect B, notify B, shrink A, abort B, produce B, commit A"
+
+
+def after(schedule: str, protocol: str = "kip-320", **settings: object) -> Execution:
+    """The model with transactions after a schedule, of which every event is enabled."""
+    execution = Execution(parse_protocol(protocol), Configuration(transactions=True, **settings))  # type: ignore[arg-type]
+    for event in filter(None, schedule.split(", ")):
+        assert execution.apply(parse_event(event)), event
+    return execution
+
+
+def state(schedule: str, protocol: str = "kip-320", **settings: object) -> Partition:
+    return after(schedule, protocol, **settings).state
+
+
+def refusal(event: str, schedule: str, **settings: object) -> int:
+    return step(state(schedule, **settings), parse_event(event))
+
+
+def log_of(p: Partition, name: str) -> list[str]:
+    return [record for record, _ in observe(p)["replicas"][name]["log"]]
+
+
+def searched(protocol: str, *names: str, **settings: int) -> tuple[bool, list[str] | None]:
+    """(whether every state was visited, a shortest schedule that breaks one of some properties) by complete search."""
+    wanted = properties.set_of(names or properties.NAMES)
+    found = explore(parse_protocol(protocol), Configuration(transactions=True, **settings), wanted)
+    return found.complete, None if found.shortest is None else schedule_texts(found.shortest)
+
+
+# What is off costs nothing.
+
+
+def test_without_transactions_there_is_no_verb_of_them_and_every_record_is_a_clients():
+    settings = Configuration()
+    assert not {"commit", "abort"} & {verb_of(event).text for event in settings.alphabet()}
+    execution = Execution(parse_protocol("kip-320"), settings)
+    assert step(execution.state, parse_event("abort A")) == Refusal.DOES_NOT_HAPPEN
+    for _ in range(settings.records):
+        assert execution.apply(parse_event("produce A"))
+    assert log_of(execution.state, "A")[-1] == "m14"
+    assert "lso" not in observe(execution.state)["replicas"]["A"]
+
+
+# Transactions and their markers.
+
+
+def test_a_record_opens_a_transaction_and_others_join_it():
+    p = state("produce A, produce A")
+    assert (p.transaction, p.transaction_records) == (Transaction.OPEN, 0b11)
+
+
+def test_a_transaction_is_committed_only_when_all_of_it_is_acknowledged():
+    assert refusal("commit A", "produce A") == Refusal.IS_NOT_ACKNOWLEDGED
+    assert refusal("commit A", f"{REPLICATED}, produce A") == Refusal.IS_NOT_ACKNOWLEDGED
+    p = state(f"{REPLICATED}, commit A")
+    assert (p.transaction, p.committed_records, log_of(p, "A")) == (Transaction.COMMITTING, 0b1, ["m0", "COMMIT"])
+
+
+def test_a_transaction_is_aborted_at_any_time():
+    p = state("produce A, abort A")
+    assert (p.transaction, p.committed_records, log_of(p, "A")) == (Transaction.ABORTING, 0, ["m0", "ABORT"])
+
+
+def test_without_a_transaction_there_is_nothing_to_end():
+    assert refusal("abort A", "") == Refusal.NO_TRANSACTION
+
+
+def test_what_is_decided_stays_decided():
+    assert refusal("commit A", "produce A, abort A") == Refusal.IS_DECIDED_OTHERWISE
+
+
+def test_the_decision_is_the_coordinators_whoever_is_to_write_the_marker():
+    p = state("produce A, abort B")
+    assert (p.transaction, log_of(p, "A")) == (Transaction.ABORTING, ["m0"])
+    assert log_of(state("produce A, abort B, abort A"), "A") == ["m0", "ABORT"]
+    assert refusal("abort B", "produce A, abort B") == Refusal.DOES_NOT_LEAD
+
+
+def test_the_next_transaction_waits_until_the_marker_is_replicated():
+    ending = f"{REPLICATED}, commit A"
+    assert refusal("produce A", ending) == Refusal.TRANSACTION_ENDS
+    p = state(f"{ending}, receive B, fetch B, receive B, fetch B, produce A")
+    assert (p.transaction, p.transaction_records, log_of(p, "A")) == (Transaction.OPEN, 0b10, ["m0", "COMMIT", "m1"])
+
+
+def test_the_marker_is_written_again_to_the_next_leader_that_lacks_it():
+    moved = f"{REPLICATED}, commit A, elect B, notify B"
+    p = state(f"{moved}, commit B")
+    assert (log_of(p, "A"), log_of(p, "B")) == (["m0", "COMMIT"], ["m0", "COMMIT"])
+    assert refusal("commit B", f"{moved}, commit B") == Refusal.NOTHING_TO_MARK
+
+
+def test_a_transaction_of_which_nothing_is_left_is_over():
+    # A has m0 alone, and B leads: A drops it, and then there is nothing to mark anywhere.
+    left = "produce A, elect B, notify B, abort B"
+    assert refusal("abort B", left) == Refusal.NOTHING_TO_MARK
+    p = state(f"{left}, notify A, fetch A, receive A, abort B")
+    assert (p.transaction, p.transaction_records) == (Transaction.NONE, 0)
+
+
+def test_markers_are_never_promised_to_anybody():
+    p = state("produce A, shrink B, commit A")
+    assert (p.high_watermark[A], p.exposed, p.acked, p.standing[A]) == (2, 0b1, 0b1, 0b1)
+
+
+def test_a_log_has_room_for_a_marker_behind_its_records():
+    settings = Configuration(transactions=True)
+    assert settings.numbers()["records"] == MAX_TRANSACTIONAL_RECORDS
+    full = ", ".join(["shrink B" if i == 1 else "produce A" for i in range(MAX_TRANSACTIONAL_RECORDS + 1)])
+    p = state(f"{full}, commit A")
+    assert (p.leo[A], log_of(p, "A")[-2:]) == (15, ["m13", "COMMIT"])
+    aborted = "produce A, shrink B, abort A, produce A, abort A, " + ", ".join(["produce A"] * 10)
+    assert refusal("produce A", aborted) == Refusal.NO_ROOM_FOR_A_MARKER
+
+
+def test_a_cut_takes_the_marker_with_it_and_the_transaction_is_open_again_in_that_log():
+    p = state("produce A, fetch B, receive B, abort A, elect B, notify B, notify A, fetch A, receive A")
+    assert (log_of(p, "A"), transactions.is_open(p, A)) == (["m0"], True)
+
+
+def test_healing_delivers_the_marker_of_what_is_decided():
+    execution = after("produce A, fetch B, receive B, abort B, elect B, notify B")
+    assert not execution.broken_at_end()
+    healed = execution.copy()
+    healed._rules.broken_at_end(healed.state)
+    assert [log_of(healed.state, name) for name in "AB"] == [["m0", "ABORT"]] * 2
+
+
+# The last stable offset.
+
+
+@pytest.mark.parametrize(
+    ("schedule", "by_choice"),
+    [
+        ("produce A, shrink B", {"high_watermark": 1, "first_open": 0, "replicated": 0}),
+        ("produce A, shrink B, commit A", {"high_watermark": 2, "first_open": 2, "replicated": 2}),
+        (f"{REPLICATED}, commit A", {"high_watermark": 1, "first_open": 1, "replicated": 0}),
+        ("produce A, shrink B, commit A, produce A", {"high_watermark": 3, "first_open": 2, "replicated": 2}),
+    ],
+)
+def test_the_last_stable_offset_is_where_the_first_unstable_transaction_begins(schedule, by_choice):
+    for choice, lso in by_choice.items():
+        p = state(schedule, f"kip-320:stable_offset={choice}")
+        assert transactions.last_stable_offset(p, A) == lso, choice
+        assert observe(p)["replicas"]["A"]["lso"] == lso
+
+
+def test_records_of_aborted_transactions_are_not_delivered():
+    p = state("produce A, shrink B, abort A, produce A, commit A")
+    assert (p.high_watermark[A], transactions.delivered(p, A)) == (4, 0b10)
+
+
+def test_followers_serve_read_committed_consumers_where_consumers_may_read_from_them():
+    protocol = "kip-320:stable_offset=high_watermark"
+    schedule = f"{REPLICATED}, receive B, crash A"
+    assert not BY_NAME["read-committed"].is_broken(state(schedule, protocol))
+    assert BY_NAME["read-committed"].is_broken(state(schedule, protocol, follower_reads=True))
+
+
+# What breaks, and what does not.
+
+
+def test_a_zombie_that_gets_the_next_transactions_marker_shows_an_aborted_record_unless_it_waits_for_replication():
+    """The marker of m1 goes to A, which does not know yet that m0 is aborted, and follows on m0 there."""
+    for protocol, broken in (("kip-320:stable_offset=first_open", True), ("kip-320", False)):
+        p = state(ZOMBIE_MARKS, protocol)
+        assert log_of(p, "A") == ["m0", "COMMIT"]
+        assert BY_NAME["read-committed"].is_broken(p) == broken
+
+
+@pytest.mark.parametrize(("choice", "shortest"), [("high_watermark", OPEN_RECORD_READ), ("first_open", ZOMBIE_MARKS)])
+def test_the_shortest_schedule_that_shows_a_record_that_is_not_committed(choice, shortest):
+    found = searched(f"kip-320:stable_offset={choice}", "read-committed", records=2, epochs=1)
+    assert found == (False, shortest.split(", "))
+
+
+def test_nothing_breaks_where_markers_have_to_be_replicated():
+    assert searched("kip-320", "read-committed", records=2, epochs=2) == (True, None)
+    assert searched("kip-320", records=1, epochs=2) == (True, None)
