@@ -40,10 +40,10 @@ def joining_replica_not_awaited(p: State, leader: int) -> int:
 
 @in_place_of(
     alter_partition.alter,
-    "the controller checks the leader epoch of a request, and not its partition epoch",
+    "the controller checks that the sender of a request leads, and not what it knew when it asked",
     protocol="kip-966",
 )
-def leader_epoch_alone_checked(p: State, r: int) -> int:
+def leadership_alone_checked(p: State, r: int) -> int:
     if p.alter[r] == Alter.REQUEST and controller.true_leader(p) == r:
         p.alter_current[r] = 1
     return alter_partition.alter(p, r)

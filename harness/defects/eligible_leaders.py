@@ -49,12 +49,3 @@ def gate_counts_those_that_fetch(p: State, leader: int) -> bool:
 )
 def gate_opens_below_the_minimum(p: State, leader: int) -> bool:
     return replica_sets.size(p.isr[leader]) + 1 < p.min_insync_replicas
-
-
-@in_place_of(
-    high_watermark.is_held,
-    "the high watermark waits until the ISR that is proposed has min.insync.replicas",
-    protocol="kip-966",
-)
-def gate_counts_the_proposed_isr(p: State, leader: int) -> bool:
-    return replica_sets.size(p.isr[leader] | p.pending_isr[leader]) < p.min_insync_replicas

@@ -53,7 +53,6 @@ SEARCHED_BY_REQUEST: tuple[Configuration, ...] = (
     Configuration(records=1, epochs=1, min_insync_replicas=2, power_loss=True),
     Configuration(records=2, epochs=3),
     Configuration(records=1, epochs=2, min_insync_replicas=2, power_loss=True),
-    Configuration(records=1, epochs=3, min_insync_replicas=2, power_loss=True),
 )
 
 

@@ -3,7 +3,7 @@
 from epochfuzz.harness.defects.defect import in_place_of
 from epochfuzz.model import controller, eligible_leaders, registration
 from epochfuzz.model.refusals import APPLIED
-from epochfuzz.model.state import NONE, State
+from epochfuzz.model.state import State
 
 
 @in_place_of(
@@ -40,19 +40,6 @@ def fenced_leader_leads_on(p: State, r: int) -> bool:
 
 
 @in_place_of(
-    controller.end_session,
-    "the last member of the ISR stays in it, as it did before there were eligible leader replicas",
-    protocol="kip-966",
-)
-def last_member_stays_in_sync(p: State, r: int) -> None:
-    remaining = controller.isr(p) & ~(1 << r)
-    if remaining == 0:
-        controller.decide(p, NONE, controller.isr(p))
-    else:
-        controller.end_session(p, r)
-
-
-@in_place_of(
     registration.register,
     "who returns uncleanly is struck off the eligible leader replicas first, and becomes one as it is fenced",
     protocol="kip-966",
@@ -73,13 +60,3 @@ def struck_before_it_is_fenced(p: State, r: int) -> int:
 def quick_return_taken_for_clean(p: State, r: int) -> None:
     if p.fenced >> r & 1:
         eligible_leaders.follow_registration(p, r)
-
-
-@in_place_of(
-    eligible_leaders.follow_registration,
-    "a broker that has once shut down cleanly is taken for clean for ever",
-    protocol="kip-966",
-)
-def clean_shutdown_remembered(p: State, r: int) -> None:
-    if not p.clean >> r & 1:
-        p.elr &= ~(1 << r)
