@@ -1,16 +1,19 @@
 """`epochfuzz campaign`: JSON, exit codes, mistakes, and what is shown."""
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from epochfuzz.harness import cli
 from epochfuzz.harness.campaign import session
 from epochfuzz.harness.campaign.campaign import Campaign
 from epochfuzz.harness.campaign.conformance.work import Trials
@@ -57,11 +60,26 @@ def is_alive(group):
     return True
 
 
-def test_the_json_of_a_campaign_is_that_of_fuzz(epochfuzz, tmp_path):
-    walk = ("--protocol", "hw", "--schedules", 2_000, "--seed", 7, "--json")
-    code, campaign, _ = epochfuzz("campaign", "run", "--out", tmp_path / "c", *walk)
+WALK = ("--protocol", "hw", "--schedules", "2000", "--seed", "7")
+
+
+@pytest.fixture(scope="module")
+def walked(spark, tmp_path_factory):
+    """A campaign that the command ran: its directory, exit code, and what was printed."""
+    place = tmp_path_factory.mktemp("walked") / "c"
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(session, "opened", lambda *where: nullcontext(spark))
+        patch.setattr(sys, "argv", ["epochfuzz", "campaign", "run", "--out", str(place), *WALK])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+    return SimpleNamespace(place=place, code=ended.value.code, out=out.getvalue(), err=err.getvalue())
+
+
+def test_the_json_of_a_campaign_is_that_of_fuzz(epochfuzz, walked):
+    code, campaign, _ = epochfuzz("campaign", "report", walked.place, "--json")
     assert code == 0
-    fuzz_code, fuzz, _ = epochfuzz("fuzz", *walk)
+    fuzz_code, fuzz, _ = epochfuzz("fuzz", *WALK, "--json")
     campaign, fuzz = json.loads(campaign), json.loads(fuzz)
     assert code == fuzz_code
     assert fuzz.keys() <= campaign.keys()
@@ -73,15 +91,13 @@ def test_the_json_of_a_campaign_is_that_of_fuzz(epochfuzz, tmp_path):
     assert campaign["events_per_second"] > 0
 
 
-def test_report_shows_what_run_showed(epochfuzz, tmp_path):
-    walk = ("--protocol", "hw", "--schedules", 2_000, "--seed", 7)
-    code, run, told = epochfuzz("campaign", "run", "--out", tmp_path / "c", *walk)
-    assert "hw breaks no-committed-loss" in run, told
-    assert f"epochfuzz campaign report {tmp_path / 'c'}" in told
-    assert epochfuzz("campaign", "report", tmp_path / "c")[:2] == (code, run)
+def test_report_shows_what_run_showed(epochfuzz, walked, tmp_path):
+    assert "hw breaks no-committed-loss" in walked.out, walked.err
+    assert f"epochfuzz campaign report {walked.place}" in walked.err
+    assert epochfuzz("campaign", "report", walked.place)[:2] == (walked.code, walked.out)
 
     files = ("--out", tmp_path / "c.html", "--sarif", tmp_path / "c.sarif")
-    assert epochfuzz("campaign", "report", tmp_path / "c", *files)[0] == code
+    assert epochfuzz("campaign", "report", walked.place, *files)[0] == walked.code
     page = (tmp_path / "c.html").read_text(encoding="utf-8")
     assert "hw breaks no-committed-loss and no-acked-loss in 9 events" in page
     assert " within reach and never met</summary>" in page
@@ -91,7 +107,9 @@ def test_report_shows_what_run_showed(epochfuzz, tmp_path):
 
 def test_a_property_broken_where_it_should_hold_is_exit_1(epochfuzz, tmp_path):
     walk = ("--protocol", "kip-320:isr_expansion=high_watermark,truncation=high_watermark", "--schedules", 2_000)
-    assert epochfuzz("campaign", "run", "--out", tmp_path / "c", "--seed", 1, *walk)[0] == 1
+    ended = epochfuzz("campaign", "run", "--out", tmp_path / "c", "--seed", 1, *walk, "--json")
+    assert ended.code == 1
+    assert {finding["known_flaw"] for finding in ended.json["findings"]} == {None}
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from epochfuzz.harness.campaign.directory import Directory
 from epochfuzz.harness.campaign.errors import CampaignError, sentence
 from epochfuzz.harness.campaign.kept import Kept
 from epochfuzz.harness.campaign.walks.cases import write
+from epochfuzz.harness.cases.corpus import load_corpus
 
 from .conftest import Quiet, block_rows, copied, parameters, start
 
@@ -154,9 +155,10 @@ def test_a_directory_elsewhere_has_no_case_files(spark, uri):
     assert Directory(spark, uri).local is None
 
 
-def test_a_campaign_keeps_its_cases_apart_from_those_of_its_neighbour(spark, tmp_path):
+def test_a_campaign_keeps_its_cases_apart_from_those_of_its_neighbour(spark, undisturbed, tmp_path):
     (tmp_path / "tonight" / "cases").mkdir(parents=True)
-    start(spark, tmp_path / "tonight#2", parameters(schedules=2_000)).run(Quiet())
+    (tmp_path / "tonight#2").mkdir()
+    write(load_corpus([undisturbed.directory.local / "cases"]), Directory(spark, str(tmp_path / "tonight#2")))
     assert list((tmp_path / "tonight" / "cases").iterdir()) == []
     assert "hw-no-committed-loss.yaml" in {path.name for path in (tmp_path / "tonight#2" / "cases").iterdir()}
 

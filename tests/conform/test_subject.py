@@ -128,7 +128,7 @@ SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
         "replicas.A.hw",
     ),
     "remote-offsets-outlive-the-epoch": (
-        {"seed": 1},
+        {"seed": 2},
         ["fetch B", "expire B", "notify A", "expand B"],
         "applied",
     ),

@@ -226,7 +226,7 @@ class Walks(Work[Outcome]):
         checked: Checked,
         unmet: list[dict[str, Any]],
     ) -> Outcome:
-        unreached: dict[str, list[int]] = {name: [] for name in self.names}
+        unreached: dict[str, list[int]] = {protocol.name: [] for protocol in self.parameters.protocols}
         for row in sorted(unmet, key=lambda row: row["situation"]):
             unreached[row["protocol"]].append(row["situation"])
         return Outcome(
@@ -259,7 +259,8 @@ class Walks(Work[Outcome]):
             counts[f"events {number}"] = events
             counts |= {f"seen {number} {name}": count for name, count in zip(properties.NAMES, seen, strict=True)}
         rows = kept.read_rows("findings", findings.SCHEMA) if kept.is_finished else None
-        met = {name: frozenset(each.situations.tolist()) for name, each in zip(self.names, tally.met, strict=True)}
+        protocols = self.parameters.protocols
+        met = {of.name: frozenset(each.situations.tolist()) for of, each in zip(protocols, tally.met, strict=True)}
         counts_situations = any(met.values())
         return SoFar(
             counts=counts,
