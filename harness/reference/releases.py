@@ -21,7 +21,7 @@ FILE = Path(__file__).with_name("survey.yaml")
 # for that many replicas. Then walks, whose findings are certified within the bounds that their schedules need.
 SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, records=1, epochs=3))
 # Of protocols that change the ISR by request, for which there are many times as many states.
-SEARCHED_WITH_REQUESTS = (Configuration(records=2, epochs=2), Configuration(replicas=3, records=1, epochs=1))
+SEARCHED_WITH_REQUESTS = (Configuration(records=1, epochs=2), Configuration(replicas=3, records=1, epochs=1))
 WALKED = Configuration(replicas=3)
 SCHEDULES = 1_000_000
 

@@ -22,6 +22,7 @@ from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import NAMED, Protocol
 
 MEMORY = 2 << 30  # bytes for a search: where that is not enough, it is not complete
+CERTIFIED_WITHIN = 1 << 28  # bytes for the search that certifies what walks found
 
 
 def survey(protocol: Protocol) -> Verdicts:
@@ -35,7 +36,7 @@ def survey(protocol: Protocol) -> Verdicts:
     walker = Walker([protocol], WALKED, seed=0)
     for breach in breaches([protocol], WALKED, walker.walk(0, SCHEDULES)):
         if breach.property not in broken:
-            reproducer = finding(walker, breach).reproducer
+            reproducer = finding(walker, breach, CERTIFIED_WITHIN).reproducer
             events = tuple(schedule_texts(reproducer.schedule))
             broken[breach.property] = Broken(WALKED, events, reproducer.certified_minimal)
     return Verdicts({name: broken[name] for name in properties.NAMES if name in broken}, tuple(complete))
