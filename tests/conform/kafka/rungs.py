@@ -55,7 +55,7 @@ RUNGS = (
     Rung("2.8.0", f"kafka-2.8.0:{_ATOMIC},late_answer=same_leader"),
     Rung("2.8.1", f"kafka-2.8.1:{_ATOMIC}"),
     Rung("3.4.0", f"kafka-3.3:{_ATOMIC}"),
-    Rung("3.4.1", f"kafka-3.3:{_ATOMIC},diverging_high_watermark=ignored"),
+    Rung("3.4.1", f"kafka-3.4.1:{_ATOMIC}"),
     Rung("3.9.0", f"kafka-3.7:{_ATOMIC}"),
     Rung("3.9.2", f"kafka-3.7:{_ATOMIC},late_answer=same_epoch"),
     Rung("4.3.1", f"kafka-4.1:{_ATOMIC}"),
