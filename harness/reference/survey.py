@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from epochfuzz.harness.reference.releases import FILE, SCHEDULES, WALKED, Broken, Verdicts, searched
+from epochfuzz.harness.reference.releases import FILE, WALKED, Broken, Verdicts, schedules, searched
 from epochfuzz.harness.search.explore import explore
 from epochfuzz.harness.search.findings import breaches, finding
 from epochfuzz.harness.search.walk import Walker
@@ -34,7 +34,7 @@ def survey(protocol: Protocol) -> Verdicts:
         broken |= found
         complete.append(is_complete)
     walker = Walker([protocol], WALKED, seed=0)
-    for breach in breaches([protocol], WALKED, walker.walk(0, SCHEDULES)):
+    for breach in breaches([protocol], WALKED, walker.walk(0, schedules(protocol))):
         if breach.property not in broken:
             reproducer = finding(walker, breach, CERTIFIED_WITHIN).reproducer
             events = tuple(schedule_texts(reproducer.schedule))
