@@ -75,8 +75,9 @@ SHORT = ("no-committed-loss", "no-divergence", "isr-complete", "convergence")  #
 LEGEND = (
     "A number is the length of a shortest schedule that breaks the property, with the number of replicas that it needs"
     f" in brackets, if that is not {SEARCHED[0].replicas}; with ≤ it is the shortest known. What holds was broken by"
-    f" neither complete search of small bounds nor {SCHEDULES:,} random schedules with {SEARCHED[-1].replicas}"
-    f" replicas, {SCHEDULES_WITH_REQUESTS:,} from KIP-497 on; in brackets are the replicas of the searches that were complete, if not all were."
+    f" neither complete search of small bounds nor {SCHEDULES:,} random schedules with {SEARCHED[-1].replicas} replicas"
+    f" ({SCHEDULES_WITH_REQUESTS:,} from KIP-497 on); in brackets are the replicas of the searches that were complete,"
+    " if not all were."
 )
 
 

@@ -54,6 +54,22 @@ DIFFERENCES = (
         cases=("residual-loss",),
     ),
     Difference(
+        releases=("4.3.1",),
+        schedule="expire B, crash A, restart A",
+        field="controller.isr",
+        reason="The controller of the subject, which is not Kafka's, has no eligible leader replicas: the last member"
+        " stays in the ISR.",
+        cases=("kip-966-last-member-returns-empty",),
+    ),
+    Difference(
+        releases=("2.8.0", "2.8.1", "3.4.0"),
+        schedule="produce A, elect B, notify A, notify B, produce B, shrink A, fetch A, receive A",
+        field="replicas.A.hw",
+        reason="What a consumer may read of a follower in the middle of a `receive`, before the log is cut, cannot be"
+        " seen after it (KAFKA-14704); what is shown then is the same.",
+        cases=("kafka-14704-high-watermark-before-the-cut",),
+    ),
+    Difference(
         releases=_WITH_EPOCHS,
         schedule="elect B, elect A, notify A, notify B, fetch A, receive A, elect B, notify B, notify B, produce B,"
         " fetch A, receive A, notify A, crash A, restart A",
