@@ -26,10 +26,9 @@ def play(
     case: Annotated[Path | None, typer.Argument(help="A case file to start from, if any.")] = None,
     protocol: Annotated[
         list[str] | None,
-        typer.Option(
+        options.protocol_option(
             "--protocol",
             "-p",
-            autocompletion=lambda: list(GENERATIONS),
             help="A protocol to see; repeat it for several. By default those of the case, or all generations.",
         ),
     ] = None,

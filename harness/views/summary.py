@@ -112,12 +112,11 @@ def harmless_variants(variants: Sequence[Protocol], findings: Sequence[Finding])
 def idle_mechanisms(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
     """The mechanisms none of whose earlier choices broke anything."""
     broken = {finding.protocol for finding in findings}
-    guarding = {
-        mechanism: any(variant in broken for variant in variants if variant.choice(mechanism) != base.choice(mechanism))
+    switched = {
+        mechanism: [variant for variant in variants if variant.choice(mechanism) != base.choice(mechanism)]
         for mechanism in MECHANISMS
-        if base.choice(mechanism) > 0
     }
-    return [mechanism for mechanism, guards in guarding.items() if not guards]
+    return [mechanism for mechanism, back in switched.items() if back and broken.isdisjoint(back)]
 
 
 def unmet_goals(protocols: Sequence[Protocol], settings: Configuration, met: np.ndarray) -> list[str]:
