@@ -24,6 +24,12 @@ FINGERPRINTS = {
     "kip-101": "1b0fd87458ada9c3",
     "kip-279": "1b0fd87458ada9c3",
     "kip-320": "8266cc34b4714de5",  # `restart B` ends B's session first (KIP-380), and B cannot be elected any more
+    "kip-497": "31e3c42b1f3a246f",
+    "kip-595": "31e3c42b1f3a246f",
+    "kip-841": "228347e9ec244981",
+    "kip-903": "385449c0e6958637",
+    "min-isr-gate": "385449c0e6958637",
+    "kip-966": "988284e1f1b50a04",
 }
 
 FUZZ = [
