@@ -64,9 +64,14 @@ def _made(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def _low_half(value: Any) -> Any:
+    """The low 32 bits, as a conversion of Numba's has it; NumPy would refuse the rest."""
+    return np.uint32(int(value) & 0xFFFFFFFF)
+
+
 # What kernels have for NumPy: the numbers that they ask for by name are NumPy's, whose arithmetic is modulo 2^64.
 NUMPY = SimpleNamespace(**{name: getattr(np, name) for name in ("uint64", "int64", "int32", "uint8", "int8", "bool")})
-NUMPY.empty, NUMPY.zeros = _made(np.empty), _made(np.zeros)
+NUMPY.empty, NUMPY.zeros, NUMPY.arange = _made(np.empty), _made(np.zeros), _made(np.arange)
 
 
 def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,3 +90,6 @@ def _wide_arrays(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return _Wide(argument)
     return tuple(map(_wide_arrays, argument)) if isinstance(argument, tuple) else argument
+
+
+NUMPY.uint32 = _low_half
