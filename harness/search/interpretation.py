@@ -59,7 +59,7 @@ def _raw(value: Any) -> Any:
 def _made(make: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(make)
     def made(*arguments: Any) -> Any:
-        return _Wide(make(*arguments))
+        return _Wide(make(*(np.uint32 if each is _low_half else each for each in arguments)))
 
     return made
 
