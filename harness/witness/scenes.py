@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from epochfuzz.harness.witness import isr_changes, refusal, rivals, sentences, transactions
+from epochfuzz.harness.witness import consequences, isr_changes, refusal, rivals, sentences, transactions, wording
 from epochfuzz.harness.witness.change import Change, answered_by
 from epochfuzz.harness.witness.replay import Run, Step
 from epochfuzz.model import controller, log, replication
@@ -217,7 +217,7 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
         replicas=tuple(_replica(before, p, r) for r in range(p.replicas)),
         controller=_controller(before, p),
         committed=_record_names(p.exposed),
-        lost=_record_names(sentences.missing(p)),
+        lost=_record_names(wording.missing(p)),
         newly_committed=_record_names(p.exposed & ~before.exposed),
         newly_broken=step.newly_broken,
         clauses=clauses,
@@ -265,7 +265,7 @@ def _at(p: State, r: int) -> dict[str, Any]:
         "epoch": p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
         "flushed": p.flushed[r] if p.power_loss else None,
         "checkpointed": p.checkpointed[r] if p.asynchronous_checkpoint else None,
-        "in_flight": sentences.in_flight(p, r),
+        "in_flight": wording.in_flight(p, r),
         "answered_by": replica_name(answered_by(p, r)) if p.flight[r] != Flight.NOTHING else None,
         "isr": tuple(members(p.isr[r])) if tracks_partition_epoch(p) else None,
         "pending_isr": tuple(members(p.pending_isr[r])) if requests_isr_changes(p) else None,
@@ -279,7 +279,7 @@ def _at(p: State, r: int) -> dict[str, Any]:
 def _role(p: State, r: int) -> Role:
     if not p.up[r]:
         return Role.DOWN
-    if sentences.is_zombie(p, r):
+    if consequences.is_zombie(p, r):
         return Role.ZOMBIE
     if rivals.is_of_rival(p, r):
         return Role.RIVAL
@@ -304,12 +304,12 @@ def _cell(p: State, r: int, offset: int, *, appended: bool) -> Cell:
 
 
 def _missing(p: State, r: int) -> tuple[Missing, ...]:
-    absent = sentences.records_in(sentences.absent(p, r))
-    places = sorted((sentences.offset_of(p, record), record) for record in absent)
+    absent = wording.records_in(wording.absent(p, r))
+    places = sorted((wording.offset_of(p, record), record) for record in absent)
     if controller.true_leader(p) != r:
         places = [place for place in places if place[0] < p.high_watermark[r]]
     return tuple(Missing(offset, f"m{record}") for offset, record in places)
 
 
 def _record_names(record_set: int) -> tuple[str, ...]:
-    return tuple(f"m{record}" for record in sentences.records_in(record_set))
+    return tuple(f"m{record}" for record in wording.records_in(record_set))

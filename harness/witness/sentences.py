@@ -6,23 +6,33 @@ the same whatever caused them: a high watermark moved, a record was committed, a
 
 from collections.abc import Callable, Iterable, Iterator
 
-from epochfuzz.harness.witness import isr_changes, rivals, transactions
-from epochfuzz.harness.witness.change import Change, answered_by, decision, isr_of, joined, listed
+from epochfuzz.harness.witness import consequences, isr_changes, rivals, transactions
+from epochfuzz.harness.witness.change import Change, answered_by, decision, isr_of
+from epochfuzz.harness.witness.wording import (
+    appends,
+    cuts,
+    decides,
+    disk,
+    epoch_answered,
+    fetched,
+    forgotten,
+    in_flight,
+    is_struck,
+    outdated,
+    own_last_epoch,
+    record_ids,
+    records_named,
+)
 from epochfuzz.model import (
     controller,
     epoch_cache,
     events,
     flight,
-    high_watermark,
-    ideal_log,
     log,
     producer_window,
-    promises,
-    replica_sets,
     replication,
     truncation,
 )
-from epochfuzz.model.configuration import Acks
 from epochfuzz.model.events import REPLICA_NAMES, Verb
 from epochfuzz.model.high_watermark import replication_position
 from epochfuzz.model.mechanisms import (
@@ -32,28 +42,15 @@ from epochfuzz.model.mechanisms import (
     Truncation,
     checks_logs_on_fetch,
     has_heartbeats,
-    tracks_eligible_leaders,
 )
-from epochfuzz.model.observation import record_name
-from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.state import NONE, Flight, Phase, State
-from epochfuzz.model.transactions import is_marker
 
 
 def clauses(change: Change) -> tuple[str, ...]:
     """What an enabled event did: each clause stands alone, and together they make a sentence."""
     return (
         *_about(change),
-        *_eligible_leaders(change),
-        *_high_watermarks(change),
-        *_promises(change),
-        *_waiting(change),
-        *transactions.consequences(change),
-        *_zombies(change),
-        *rivals.two_leaders(change),
-        *_lossy_failures(change),
-        *_losses(change),
-        *_breaches(change),
+        *consequences.of(change),
     )
 
 
@@ -63,64 +60,12 @@ def _about(change: Change) -> Iterable[str]:
     return _VERBS[verb](change) if verb in _VERBS else (f"{change.name}: {verb.meaning}",)
 
 
-def promised(p: State) -> int:
-    """The set of records a client was promised: consumers could read them, or their producer was answered."""
-    return int(p.exposed | p.acked)
-
-
-def missing(p: State) -> int:
-    """The set of promised records that the true leader does not have where they belong."""
-    leader = controller.true_leader(p)
-    return 0 if leader == NONE else absent(p, leader)
-
-
-def absent(p: State, r: int) -> int:
-    """The set of promised records that r does not have where they belong."""
-    if not p.retries:
-        return int(promised(p) & ~p.standing[r])
-    unlike_seen = {record for _, record in ideal_log.lost(p, r)}
-    return int(promises.lost_acked(p, r)) | sum(1 << record for record in unlike_seen)
-
-
-def stored(p: State, r: int) -> int:
-    """The set of records that r has, and where they belong if a record has one place."""
-    return int(log.records_in(p, r) if p.retries else p.standing[r])
-
-
-def records_in(record_set: int) -> list[int]:
-    """The record ids of a record set, in order."""
-    return [record for record in range(record_set.bit_length()) if record_set >> record & 1]
-
-
-def offset_of(p: State, record: int) -> int:
-    """The offset at which a record belongs: that of its first append, or with retries that at which it was seen."""
-    if p.retries:
-        for offset in range(p.seen_end):
-            if log.at(p.seen, offset) == record:
-                return offset
-    return log.at(p.record_offset, record)
-
-
-def in_flight(p: State, r: int) -> str:
-    """What is in flight to r, as in `m1, HW 1`; empty for nothing."""
-    if p.flight[r] == Flight.NOTHING:
-        return ""
-    offset = p.flight_offset[r]
-    if p.flight[r] == Flight.OUT_OF_RANGE:
-        return f"out of range, LEO {offset}"
-    if p.flight[r] == Flight.EPOCH_END:
-        return "epoch end undefined" if offset == NONE else f"epoch {_epoch_answered(p, r)} ends at {offset}"
-    if p.flight[r] == Flight.DIVERGING:
-        return f"diverges, e{p.flight_epoch[r]} ends at {offset}"
-    return f"{_fetched(p, r)}, HW {offset}"
-
-
 # What each event was about.
 
 
 def _produce(c: Change) -> Iterator[str]:
     epoch = c.before.known_epoch[c.r]
-    yield f"{_appends(c)} in epoch {epoch}{_outdated(c.before, epoch)}"
+    yield f"{appends(c)} in epoch {epoch}{outdated(c.before, epoch)}"
 
 
 def _fetch(c: Change) -> Iterator[str]:
@@ -135,9 +80,9 @@ def _fetch(c: Change) -> Iterator[str]:
     elif c.after.flight[r] != Flight.EPOCH_END:
         yield from _fetch_records(c, leader)
     elif c.after.flight_offset[r] == NONE:
-        yield f"{c.name} asks where {_own_last_epoch(p, r)} ends; {leader} does not know: undefined"
+        yield f"{c.name} asks where {own_last_epoch(p, r)} ends; {leader} does not know: undefined"
     else:
-        yield f"{c.name} asks where {_own_last_epoch(p, r)} ends; {leader} answers: {in_flight(c.after, r)}"
+        yield f"{c.name} asks where {own_last_epoch(p, r)} ends; {leader} answers: {in_flight(c.after, r)}"
 
 
 def _beyond(c: Change, leader: str) -> str:
@@ -145,14 +90,14 @@ def _beyond(c: Change, leader: str) -> str:
     end = c.after.flight_offset[c.r]
     if c.before.leo[c.r] > end:
         return f"beyond {leader}'s LEO {end}"
-    return f"with {_own_last_epoch(c.before, c.r)}, of which {leader} knows nothing"
+    return f"with {own_last_epoch(c.before, c.r)}, of which {leader} knows nothing"
 
 
 def _fetch_diverging(c: Change, leader: str) -> Iterator[str]:
     p, r = c.before, c.r
     epoch, end = c.after.flight_epoch[r], c.after.flight_offset[r]
     yield (
-        f"{c.name} fetches from offset {p.leo[r]}, its last record of {_own_last_epoch(p, r)}; "
+        f"{c.name} fetches from offset {p.leo[r]}, its last record of {own_last_epoch(p, r)}; "
         f"{leader} answers that their logs diverge: epoch {epoch} ends at offset {end}"
     )
     if p.diverging_fetch == DivergingFetch.COUNTED:
@@ -161,7 +106,7 @@ def _fetch_diverging(c: Change, leader: str) -> Iterator[str]:
 
 def _fetch_records(c: Change, leader: str) -> Iterator[str]:
     p, r = c.before, c.r
-    answer = f"with {_fetched(c.after, r)} and HW {c.after.flight_offset[r]}"
+    answer = f"with {fetched(c.after, r)} and HW {c.after.flight_offset[r]}"
     if replication_position(p, p.known_leader[r], r) < p.leo[r]:
         yield f"{c.name}'s fetch from offset {p.leo[r]} shows {leader} that {c.name} has everything below it"
         yield f"{leader} answers {answer}"
@@ -183,7 +128,7 @@ def _receive(c: Change) -> Iterator[str]:
     elif p.flight[r] == Flight.OUT_OF_RANGE:
         yield from _receive_out_of_range(c)
     elif p.flight_count[r]:
-        yield _appends(c)
+        yield appends(c)
     elif p.flight_offset[r] == p.high_watermark[r]:
         yield f"the answer brings {c.name} nothing new"
     else:
@@ -217,7 +162,7 @@ def _receive_out_of_range(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     reason = f"{REPLICA_NAMES[answered_by(p, r)]}'s log ended at offset {p.flight_offset[r]}"
     if c.after.up[r]:
-        yield _cuts(c, reason)
+        yield cuts(c, reason)
     else:
         yield f"{c.name}'s process ends, rather than lose records: {reason}, and unclean elections are off"
 
@@ -225,11 +170,11 @@ def _receive_out_of_range(c: Change) -> Iterator[str]:
 def _receive_epoch_end(c: Change) -> Iterator[str]:
     reason = _reason_by_epoch(c)
     if c.after.leo[c.r] < c.before.leo[c.r]:
-        yield _cuts(c, reason)
+        yield cuts(c, reason)
     else:
         yield f"{c.name}, with LEO {c.after.leo[c.r]}, cuts nothing: {reason}"
     if c.after.phase[c.r] != Phase.FETCHING:
-        yield f"{c.name} will ask again, now for {_own_last_epoch(c.after, c.r)}"
+        yield f"{c.name} will ask again, now for {own_last_epoch(c.after, c.r)}"
 
 
 def _reason_by_epoch(c: Change) -> str:
@@ -241,7 +186,7 @@ def _reason_by_epoch(c: Change) -> str:
         if p.phase[r] == Phase.TRUNCATING_FURTHER:
             return f"{leader} did not know, and {c.name} has cut its log already"
         return f"{leader} did not know, and {c.name}'s high watermark was {p.high_watermark[r]}"
-    by_leader = f"epoch {_epoch_answered(p, r)} ends at offset {end} on {leader}"
+    by_leader = f"epoch {epoch_answered(p, r)} ends at offset {end} on {leader}"
     if p.truncation == Truncation.LEADER_EPOCH:
         return by_leader
     own_epoch, own_end = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
@@ -257,23 +202,23 @@ def _drop(c: Change) -> Iterator[str]:
 
 
 def _crash(c: Change) -> Iterator[str]:
-    yield f"{c.name}'s process dies; {_disk(c)}"
-    yield from _forgotten(c)
+    yield f"{c.name}'s process dies; {disk(c)}"
+    yield from forgotten(c)
 
 
 def _power_loss(c: Change) -> Iterator[str]:
-    yield f"power fails at {c.name}; {_disk(c)}"
+    yield f"power fails at {c.name}; {disk(c)}"
     if c.after.leo[c.r] < c.before.leo[c.r]:
-        yield _cuts(c, "not flushed", verb="loses")
-    yield from _forgotten(c)
+        yield cuts(c, "not flushed", verb="loses")
+    yield from forgotten(c)
 
 
 def _restart(c: Change) -> Iterator[str]:
-    if _decides(c):
+    if decides(c):
         yield f"the controller takes {c.name} for failed first: {decision(c.after)}"
-    if _is_struck(c):
+    if is_struck(c):
         yield f"{c.name} is no eligible leader replica, for it did not shut down cleanly and may have lost records"
-    yield f"{c.name} is up again, and knows no leader yet; {_disk(c)}"
+    yield f"{c.name} is up again, and knows no leader yet; {disk(c)}"
 
 
 def _notify(c: Change) -> Iterator[str]:
@@ -291,19 +236,19 @@ def _rival_notify(c: Change) -> Iterator[str]:
 def _learn(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     epoch, leader = c.after.known_epoch[r], c.after.known_leader[r]
-    outdated = _outdated(p, epoch)
+    late = outdated(p, epoch)
     missed = f"{c.name} skips to epoch {epoch}: it" if epoch > p.known_epoch[r] + 1 else c.name
     stepping_down = " and steps down" if replication.presumes_leadership(p, r) else ""
     if leader == r:
         becomes = "learns that it leads on, in" if replication.presumes_leadership(p, r) else "becomes leader of"
-        yield f"{missed} {becomes} epoch {epoch}{outdated}"
+        yield f"{missed} {becomes} epoch {epoch}{late}"
     elif leader == NONE:
-        yield f"{missed} learns that epoch {epoch} has no leader{stepping_down}{outdated}"
+        yield f"{missed} learns that epoch {epoch} has no leader{stepping_down}{late}"
     else:
-        yield f"{missed} learns that {REPLICA_NAMES[leader]} leads epoch {epoch}{stepping_down}{outdated}"
+        yield f"{missed} learns that {REPLICA_NAMES[leader]} leads epoch {epoch}{stepping_down}{late}"
         yield from _start_to_follow(c)
     if c.after.flight[r] == Flight.NOTHING:
-        yield from _forgotten(c)
+        yield from forgotten(c)
     else:
         yield from isr_changes.given_up(c)
         yield f"the answer in flight to {c.name} outlives that: {in_flight(p, r)}"
@@ -314,15 +259,15 @@ def _start_to_follow(c: Change) -> Iterator[str]:
     epoch, leader = c.after.known_epoch[r], c.after.known_leader[r]
     high_watermark = p.high_watermark[r]
     if c.after.leo[r] < p.leo[r]:
-        yield _cuts(c, f"its high watermark was {high_watermark}")
+        yield cuts(c, f"its high watermark was {high_watermark}")
     elif c.after.phase[r] != Phase.FETCHING:
-        beyond = _ids(p.log_record[r], high_watermark, p.leo[r])
-        kept = f"keeps {_names(p, beyond)}, beyond its high watermark {high_watermark}, and " if beyond else ""
-        yield f"{c.name} {kept}will ask {REPLICA_NAMES[leader]} where {_own_last_epoch(p, r)} ends before it fetches"
+        beyond = record_ids(p.log_record[r], high_watermark, p.leo[r])
+        kept = f"keeps {records_named(p, beyond)}, beyond its high watermark {high_watermark}, and " if beyond else ""
+        yield f"{c.name} {kept}will ask {REPLICA_NAMES[leader]} where {own_last_epoch(p, r)} ends before it fetches"
     elif p.leo[r] == 0:
         yield f"{c.name} has nothing to cut: its log is empty"
     elif checks_logs_on_fetch(p):
-        yield f"{c.name} keeps its log for now, and will fetch from offset {p.leo[r]} with {_own_last_epoch(p, r)}"
+        yield f"{c.name} keeps its log for now, and will fetch from offset {p.leo[r]} with {own_last_epoch(p, r)}"
     elif truncation.is_due(p, leader != p.known_leader[r], epoch > p.known_epoch[r] + 1):
         yield f"{c.name} cuts nothing: its high watermark and its LEO are both {high_watermark}"
     else:
@@ -353,8 +298,8 @@ def _expire(c: Change) -> Iterator[str]:
 
 
 def _shutdown(c: Change) -> Iterator[str]:
-    yield f"{c.name} shuts down under control{f': {decision(c.after)}' if _decides(c) else ''}; {_disk(c)}"
-    yield from _forgotten(c)
+    yield f"{c.name} shuts down under control{f': {decision(c.after)}' if decides(c) else ''}; {disk(c)}"
+    yield from forgotten(c)
 
 
 def _unfence(c: Change) -> Iterator[str]:
@@ -373,7 +318,7 @@ def _retry(c: Change) -> Iterator[str]:
     record = producer_window.oldest_unanswered(c.before)
     yield f"the producer has no answer for m{record} and sends it again, to {c.name}"
     if c.after.leo[c.r] > c.before.leo[c.r]:
-        yield f"{_appends(c)} in epoch {c.after.known_epoch[c.r]}{_outdated(c.before, c.after.known_epoch[c.r])}"
+        yield f"{appends(c)} in epoch {c.after.known_epoch[c.r]}{outdated(c.before, c.after.known_epoch[c.r])}"
     else:
         yield f"{c.name} takes m{record} for one that it has, and appends nothing"
 
@@ -434,215 +379,3 @@ _VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
     Verb.CONSUME: _consume,
     Verb.REFRESH: _refresh,
 }
-
-
-# What followed from it.
-
-_PERMITTED = "losses are permitted from now on"
-_TOLD_AS_LOSSES = ("no-committed-loss", "no-acked-loss")
-
-
-def _eligible_leaders(c: Change) -> Iterator[str]:
-    if c.after.elr != c.before.elr:
-        yield f"the ELR is {listed(c.after.elr)} now"
-
-
-def _high_watermarks(c: Change) -> Iterator[str]:
-    for r in range(c.after.replicas):
-        old, new = c.before.high_watermark[r], c.after.high_watermark[r]
-        if new > old:
-            yield f"{REPLICA_NAMES[r]}'s HW rises to {new}"
-        elif new < old:
-            yield f"{REPLICA_NAMES[r]}'s HW falls from {old} to {new}"
-        if _held_below(c.after, r) > max(new, _held_below(c.before, r)):
-            yield f"{REPLICA_NAMES[r]}'s HW stays at {new}: {_too_small(c.after, r)}"
-
-
-def _held_below(p: State, r: int) -> int:
-    """The offset to which leader r's HW could rise if its ISR were large enough; its HW where nothing holds it."""
-    if replication.presumes_leadership(p, r) and high_watermark.is_held(p, r):
-        return high_watermark.lowest_leo_in_isr(p, r)
-    return int(p.high_watermark[r])
-
-
-def _too_small(p: State, r: int) -> str:
-    return f"the ISR has {replica_sets.size(p.isr[r])} of min.insync.replicas {p.min_insync_replicas}"
-
-
-def _promises(c: Change) -> Iterator[str]:
-    committed = c.after.exposed & ~c.before.exposed
-    answered = c.after.acked & ~c.before.acked
-    for record_set, what in (
-        (committed & answered, "committed and acknowledged"),
-        (committed & ~answered, "committed"),
-        (answered & ~committed, "acknowledged"),
-    ):
-        if record_set:
-            yield f"{_records(records_in(record_set))} {_is(record_set)} {what}"
-    if committed & ~answered and c.after.acks == Acks.ALL:
-        yield from _unanswered(c, committed & ~answered)
-
-
-def _unanswered(c: Change, committed: int) -> Iterator[str]:
-    """What the producer of a record that is committed, and was not acknowledged, is told."""
-    for r in range(c.after.replicas):
-        size = replica_sets.size(c.after.isr[r])
-        if committed & stored(c.after, r) and 0 < size < c.after.min_insync_replicas:
-            yield f"its producer gets NOT_ENOUGH_REPLICAS_AFTER_APPEND: the ISR has {size} of min.insync.replicas"
-            return
-
-
-def _waiting(c: Change) -> Iterator[str]:
-    """Whose requests have begun to wait, and whose wait is over without an answer about the record."""
-    begun = [c.after.waiting[r] & ~c.before.waiting[r] for r in range(c.after.replicas)]
-    elsewhere = sum(begun)
-    for r in range(c.after.replicas):
-        name = REPLICA_NAMES[r]
-        if begun[r]:
-            yield f"the producer of {_records(records_in(begun[r]))} waits for {name}'s HW"
-        ended = c.before.waiting[r] & ~c.after.waiting[r] & ~c.after.acked & ~elsewhere
-        if ended and not c.after.up[r]:
-            yield f"the producer of {_records(records_in(ended))}, which waited there, has no answer"
-        elif ended and not stored(c.after, r) & ended & _committed(c.after, r):
-            yield f"the producer of {_records(records_in(ended))} gets NOT_LEADER_OR_FOLLOWER from {name}"
-
-
-def _committed(p: State, r: int) -> int:
-    """The set of records below r's high watermark, if it leads."""
-    end = p.high_watermark[r] if replication.presumes_leadership(p, r) else 0
-    return sum(1 << record for record in set(_ids(p.log_record[r], 0, end)))
-
-
-def _zombies(c: Change) -> Iterator[str]:
-    for r in range(c.after.replicas):
-        if replication.presumes_leadership(c.before, r) and is_zombie(c.after, r) and not is_zombie(c.before, r):
-            yield f"{REPLICA_NAMES[r]} does not know that and still leads epoch {c.after.known_epoch[r]}, a zombie"
-
-
-def is_zombie(p: State, r: int) -> bool:
-    """Whether r presumes leadership although the controller has decided otherwise since."""
-    return replication.presumes_leadership(p, r) and p.known_epoch[r] < p.controller_epoch and controller.leader(p) != r
-
-
-def _lossy_failures(c: Change) -> Iterator[str]:
-    """From how many failures on the contract permits losses, where it does since this step."""
-    if promises.are_void(c.after) and not promises.are_void(c.before):
-        if events.verb_of(c.event) is Verb.ELECT:
-            yield f"whoever had all records has shut down uncleanly, and not all kept them: {_PERMITTED}"
-        else:
-            yield f"{_lossy(c.after)}: {_PERMITTED}"
-
-
-def _lossy(p: State) -> str:
-    times = {1: "once", 2: "twice"}.get(p.min_insync_replicas, f"{p.min_insync_replicas} times")
-    return f"power has failed {times} with unflushed records"
-
-
-def _losses(c: Change) -> Iterator[str]:
-    leader = controller.true_leader(c.after)
-    permitted = ", as the contract permits now" if promises.are_void(c.after) else ""
-    for record in records_in(missing(c.after) & ~missing(c.before)):
-        offset = offset_of(c.after, record)
-        instead = log.at(c.after.log_record[leader], offset)
-        has = f"has {record_name(c.after, instead)} there" if offset < c.after.leo[leader] else "does not have it"
-        yield f"m{record} is lost{permitted}: it was {_promise_of(c, record)}, and leader {REPLICA_NAMES[leader]} {has}"
-
-
-def _promise_of(c: Change, record: int) -> str:
-    offset = offset_of(c.after, record)
-    if record in c.readable_on:
-        return f"readable on {c.readable_on[record]} at offset {offset}"
-    permitted = ", which acks=1 does not protect" if c.after.acks == Acks.LEADER else ""
-    return f"acknowledged at offset {offset}{permitted}"
-
-
-def _breaches(c: Change) -> Iterator[str]:
-    """What the properties that this step broke say of the replicas; the losses are named already."""
-    for each in PROPERTIES:
-        if each.name == "join-complete" and each.name in c.newly_broken:
-            yield isr_changes.joined_incomplete(c)
-        elif each.name in c.newly_broken and each.name not in _TOLD_AS_LOSSES:
-            yield next(each.breaches(c.after))
-
-
-# Parts of clauses.
-
-
-def _appends(c: Change) -> str:
-    start, end = c.before.leo[c.r], c.after.leo[c.r]
-    at = f"at offset {start}" if end == start + 1 else f"at offsets {start} to {end - 1}"
-    return f"{c.name} appends {_names(c.after, _ids(c.after.log_record[c.r], start, end))} {at}"
-
-
-def _cuts(c: Change, reason: str, verb: str = "cuts") -> str:
-    cut = _ids(c.before.log_record[c.r], c.after.leo[c.r], c.before.leo[c.r])
-    return f"{c.name} {verb} {_names(c.before, cut)}: {reason}{_although(c, cut)}"
-
-
-def _although(c: Change, cut: list[int]) -> str:
-    for record in cut:
-        if record in c.readable_on and not is_marker(c.before, record):
-            return f", although m{record} was committed on {c.readable_on[record]}"
-    return ""
-
-
-def _disk(c: Change) -> str:
-    p, r = c.after, c.r
-    kept = _names(p, _ids(p.log_record[r], 0, p.leo[r])) if p.leo[r] else "an empty log"
-    return f"its disk has {kept} with HW {p.high_watermark[r]}"
-
-
-def _fetched(p: State, r: int) -> str:
-    """The records in the Fetch answer in flight to r."""
-    count = p.flight_count[r]
-    return _names(p, _ids(p.flight_record[r], 0, count)) if count else "no records"
-
-
-def _decides(c: Change) -> bool:
-    """Whether the controller decides on leader or ISR in this step."""
-    p, q = c.before, c.after
-    return bool(q.controller_epoch > p.controller_epoch or controller.isr(q) != controller.isr(p))
-
-
-def _is_struck(c: Change) -> bool:
-    """Whether r, which registers, would be in the ELR if it had shut down cleanly."""
-    p, q = c.before, c.after
-    was_candidate = (p.elr | controller.isr(p)) >> c.r & 1 and not (q.elr | controller.isr(q)) >> c.r & 1
-    return was_candidate and tracks_eligible_leaders(q) and replica_sets.size(controller.isr(q)) < q.min_insync_replicas
-
-
-def _forgotten(c: Change) -> Iterator[str]:
-    """What r waited for, as a leader and as a follower."""
-    yield from isr_changes.given_up(c)
-    if c.before.flight[c.r] != Flight.NOTHING:
-        yield f"the answer in flight to {c.name} is discarded: {in_flight(c.before, c.r)}"
-
-
-def _outdated(p: State, epoch: int) -> str:
-    return f", although the controller is at epoch {p.controller_epoch}" if epoch < p.controller_epoch else ""
-
-
-def _own_last_epoch(p: State, r: int) -> str:
-    epoch = epoch_cache.latest_epoch(p, r)
-    return "an unknown epoch" if epoch == NONE else f"epoch {epoch}"
-
-
-def _epoch_answered(p: State, r: int) -> int:
-    """The epoch that an epoch answer is about: since KIP-279 it says so, before it is the one asked for."""
-    return int(p.flight_epoch[r] if p.flight_epoch[r] != NONE else epoch_cache.latest_epoch(p, r))
-
-
-def _ids(word: int, start: int, end: int) -> list[int]:
-    return [log.at(word, offset) for offset in range(start, end)]
-
-
-def _names(p: State, ids: Iterable[int]) -> str:
-    return joined(record_name(p, each) for each in ids)
-
-
-def _records(records: Iterable[int]) -> str:
-    return joined(f"m{record}" for record in records)
-
-
-def _is(record_set: int) -> str:
-    return "is" if record_set & (record_set - 1) == 0 else "are"

@@ -1,0 +1,165 @@
+"""Wording: what sentences are made of, and what they are about: records, epochs, and what clients were promised."""
+
+from collections.abc import Iterable, Iterator
+
+from epochfuzz.harness.witness import isr_changes
+from epochfuzz.harness.witness.change import Change, joined
+from epochfuzz.model import (
+    controller,
+    epoch_cache,
+    ideal_log,
+    log,
+    promises,
+    replica_sets,
+)
+from epochfuzz.model.mechanisms import (
+    tracks_eligible_leaders,
+)
+from epochfuzz.model.observation import record_name
+from epochfuzz.model.state import NONE, Flight, State
+from epochfuzz.model.transactions import is_marker
+
+
+def promised(p: State) -> int:
+    """The set of records a client was promised: consumers could read them, or their producer was answered."""
+    return int(p.exposed | p.acked)
+
+
+def missing(p: State) -> int:
+    """The set of promised records that the true leader does not have where they belong."""
+    leader = controller.true_leader(p)
+    return 0 if leader == NONE else absent(p, leader)
+
+
+def absent(p: State, r: int) -> int:
+    """The set of promised records that r does not have where they belong."""
+    if not p.retries:
+        return int(promised(p) & ~p.standing[r])
+    unlike_seen = {record for _, record in ideal_log.lost(p, r)}
+    return int(promises.lost_acked(p, r)) | sum(1 << record for record in unlike_seen)
+
+
+def stored(p: State, r: int) -> int:
+    """The set of records that r has, and where they belong if a record has one place."""
+    return int(log.records_in(p, r) if p.retries else p.standing[r])
+
+
+def records_in(record_set: int) -> list[int]:
+    """The record ids of a record set, in order."""
+    return [record for record in range(record_set.bit_length()) if record_set >> record & 1]
+
+
+def offset_of(p: State, record: int) -> int:
+    """The offset at which a record belongs: that of its first append, or with retries that at which it was seen."""
+    if p.retries:
+        for offset in range(p.seen_end):
+            if log.at(p.seen, offset) == record:
+                return offset
+    return log.at(p.record_offset, record)
+
+
+def in_flight(p: State, r: int) -> str:
+    """What is in flight to r, as in `m1, HW 1`; empty for nothing."""
+    if p.flight[r] == Flight.NOTHING:
+        return ""
+    offset = p.flight_offset[r]
+    if p.flight[r] == Flight.OUT_OF_RANGE:
+        return f"out of range, LEO {offset}"
+    if p.flight[r] == Flight.EPOCH_END:
+        return "epoch end undefined" if offset == NONE else f"epoch {epoch_answered(p, r)} ends at {offset}"
+    if p.flight[r] == Flight.DIVERGING:
+        return f"diverges, e{p.flight_epoch[r]} ends at {offset}"
+    return f"{fetched(p, r)}, HW {offset}"
+
+
+# Parts of clauses.
+
+
+def appends(c: Change) -> str:
+    """Which records it appends, and where."""
+    start, end = c.before.leo[c.r], c.after.leo[c.r]
+    at = f"at offset {start}" if end == start + 1 else f"at offsets {start} to {end - 1}"
+    return f"{c.name} appends {records_named(c.after, record_ids(c.after.log_record[c.r], start, end))} {at}"
+
+
+def cuts(c: Change, reason: str, verb: str = "cuts") -> str:
+    """Which records it cuts, and why."""
+    cut = record_ids(c.before.log_record[c.r], c.after.leo[c.r], c.before.leo[c.r])
+    return f"{c.name} {verb} {records_named(c.before, cut)}: {reason}{although(c, cut)}"
+
+
+def although(c: Change, cut: list[int]) -> str:
+    """That one of the records was committed, and where; empty for none."""
+    for record in cut:
+        if record in c.readable_on and not is_marker(c.before, record):
+            return f", although m{record} was committed on {c.readable_on[record]}"
+    return ""
+
+
+def disk(c: Change) -> str:
+    """What its disk has."""
+    p, r = c.after, c.r
+    kept = records_named(p, record_ids(p.log_record[r], 0, p.leo[r])) if p.leo[r] else "an empty log"
+    return f"its disk has {kept} with HW {p.high_watermark[r]}"
+
+
+def fetched(p: State, r: int) -> str:
+    """The records in the Fetch answer in flight to r."""
+    count = p.flight_count[r]
+    return records_named(p, record_ids(p.flight_record[r], 0, count)) if count else "no records"
+
+
+def decides(c: Change) -> bool:
+    """Whether the controller decides on leader or ISR in this step."""
+    p, q = c.before, c.after
+    return bool(q.controller_epoch > p.controller_epoch or controller.isr(q) != controller.isr(p))
+
+
+def is_struck(c: Change) -> bool:
+    """Whether r, which registers, would be in the ELR if it had shut down cleanly."""
+    p, q = c.before, c.after
+    was_candidate = (p.elr | controller.isr(p)) >> c.r & 1 and not (q.elr | controller.isr(q)) >> c.r & 1
+    return was_candidate and tracks_eligible_leaders(q) and replica_sets.size(controller.isr(q)) < q.min_insync_replicas
+
+
+def forgotten(c: Change) -> Iterator[str]:
+    """What r waited for, as a leader and as a follower."""
+    yield from isr_changes.given_up(c)
+    if c.before.flight[c.r] != Flight.NOTHING:
+        yield f"the answer in flight to {c.name} is discarded: {in_flight(c.before, c.r)}"
+
+
+def outdated(p: State, epoch: int) -> str:
+    """That the controller is at a later epoch; empty if it is not."""
+    return f", although the controller is at epoch {p.controller_epoch}" if epoch < p.controller_epoch else ""
+
+
+def own_last_epoch(p: State, r: int) -> str:
+    """The last epoch in its leader epoch cache."""
+    epoch = epoch_cache.latest_epoch(p, r)
+    return "an unknown epoch" if epoch == NONE else f"epoch {epoch}"
+
+
+def epoch_answered(p: State, r: int) -> int:
+    """The epoch that an epoch answer is about: since KIP-279 it says so, before it is the one asked for."""
+    return int(p.flight_epoch[r] if p.flight_epoch[r] != NONE else epoch_cache.latest_epoch(p, r))
+
+
+def record_ids(word: int, start: int, end: int) -> list[int]:
+    """The record ids of a word from one offset to another."""
+    return [log.at(word, offset) for offset in range(start, end)]
+
+
+def records_named(p: State, ids: Iterable[int]) -> str:
+    """Records by their names, joined."""
+    return joined(record_name(p, each) for each in ids)
+
+
+def records(records: Iterable[int]) -> str:
+    """Records by their numbers, joined."""
+    return joined(f"m{record}" for record in records)
+
+
+def is_or_are(record_set: int) -> str:
+    """`is` for one record, `are` for several."""
+    return "is" if record_set & (record_set - 1) == 0 else "are"
