@@ -1,0 +1,290 @@
+"""The narrative of Kafka 2.7 to 4.1: changes of the ISR by request, fetches that diverge, fencing and the ELR."""
+
+import pytest
+
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.witness.scenes import Scene, narrate
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import parse_protocol
+
+COPIED = "produce A, fetch B, receive B"
+COMMITTED = f"{COPIED}, fetch B, receive B"
+
+
+def run(schedule: str, protocol: str = "hw", **configuration: object) -> Run:
+    return replay(parse_schedule(schedule.split(", ")), parse_protocol(protocol), Configuration(**configuration))
+
+
+def scenes(schedule: str, protocol: str = "hw", **configuration: object) -> tuple[Scene, ...]:
+    return narrate(run(schedule, protocol, **configuration))
+
+
+def last_sentence(schedule: str, protocol: str = "hw", **configuration: object) -> str:
+    return scenes(schedule, protocol, **configuration)[-1].sentence
+
+
+SHRINKS = "produce A, shrink B"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "schedule", "sentence"),
+    [
+        (
+            "kip-497",
+            SHRINKS,
+            "A proposes to drop B from the ISR, to be A: it has not heard from B, and its own LEO is 1; "
+            "its AlterPartition request is on its way.",
+        ),
+        (
+            "kip-841",
+            "expire B, unfence B, notify B, notify A, fetch B, expire B, expand B",
+            "A proposes to take B into the ISR, to be A,B: it has seen B at offset 0, and its own HW is 0; "
+            "its AlterPartition request is on its way.",
+        ),
+        (
+            "kip-903",
+            "fetch B, expire B, notify A, crash B, restart B, expand B",
+            "A proposes to take B into the ISR, to be A,B: it has seen B at offset 0, before it restarted, "
+            "and its own HW is 0; its AlterPartition request is on its way.",
+        ),
+        ("kip-497", f"{SHRINKS}, alter A", "The controller applies A's proposal: ISR A."),
+        (
+            "kip-497",
+            f"{SHRINKS}, alter A, altered A",
+            "A learns that its proposal is applied: its ISR is now A; A's HW rises to 1; "
+            "m0 is committed and acknowledged.",
+        ),
+        (
+            "kip-497",
+            f"{SHRINKS}, elect B, alter A",
+            "The controller refuses A's proposal of ISR A: it is at epoch 1 by now (FENCED_LEADER_EPOCH).",
+        ),
+        (
+            "kip-903",
+            f"{SHRINKS}, expire B, alter A",
+            "The controller refuses A's proposal of ISR A: the partition has changed since (INVALID_UPDATE_VERSION).",
+        ),
+        (
+            "kip-497",
+            f"{SHRINKS}, elect B, alter A, altered A",
+            "A learns that its proposal is refused: ISR A stays pending until news.",
+        ),
+        (
+            "kip-497:isr_version=unchecked",
+            f"{SHRINKS}, elect B, alter A",
+            "The controller applies A's proposal: ISR A, although the partition is not as A knew it.",
+        ),
+        (
+            "kip-966",
+            "fetch B, expire B, notify A, expand B, alter A",
+            "The controller turns down A's proposal of ISR A,B: B is fenced (INELIGIBLE_REPLICA).",
+        ),
+        (
+            "kip-903",
+            "fetch B, crash B, restart B, notify A, expand B, alter A",
+            "The controller turns down A's proposal of ISR A,B: B has restarted since A heard from it "
+            "(INELIGIBLE_REPLICA).",
+        ),
+        (
+            "kip-966",
+            "fetch B, expire B, notify A, expand B, crash B, alter A, altered A",
+            "A takes its proposal back: its ISR stays A.",
+        ),
+        (
+            "kafka-4.1",
+            "fetch B, expire B, notify A, expand B, produce A, alter A, altered A",
+            "A takes its proposal back: its ISR stays A; leader A leaves its HW at 0, though its ISR has all below 1.",
+        ),
+        (
+            "kip-497",
+            f"{SHRINKS}, alter A, resend A",
+            "The answer to A's AlterPartition request is lost: ISR A applied; A sends the same request again.",
+        ),
+        (
+            "kip-497",
+            f"{SHRINKS}, alter A, resend A, alter A",
+            "The controller has applied A's proposal already, and says so: ISR A.",
+        ),
+        (
+            "kip-497:stale_controller=final",
+            f"{SHRINKS}, refuse A",
+            "A controller that is active no more refuses A's proposal of ISR A; A will take that for final.",
+        ),
+        (
+            "kip-497:stale_controller=final",
+            f"{SHRINKS}, refuse A, altered A",
+            "A learns that its proposal is refused: ISR A stays pending until news; "
+            "leader A has ISR A pending, and nothing under way will ever answer.",
+        ),
+        (
+            "kip-841",
+            f"{SHRINKS}, alter A, notify A",
+            "The metadata log tells A that the ISR is A, in epoch 0 still; that is what A has proposed; "
+            "A's HW rises to 1; m0 is committed and acknowledged.",
+        ),
+        (
+            "kip-497",
+            f"{SHRINKS}, expire B, notify A",
+            "A learns that it leads on, in epoch 1; A waits no more for ISR A, which it has proposed, "
+            "though its request is still under way; A's HW rises to 1; m0 is committed and acknowledged.",
+        ),
+        (
+            "kip-497",
+            f"{SHRINKS}, alter A, expire A, elect A, notify A, altered A",
+            "The answer to A comes too late, for it has nothing pending of the kind any more: ISR A applied.",
+        ),
+        (
+            "kip-497:isr_queue=cleared_by_news",
+            f"{SHRINKS}, expire B, notify A, notify B, fetch B, receive B, fetch B, expand B",
+            "A proposes to take B into the ISR, to be A,B: it has seen B at offset 1, and its own HW is 1; "
+            "but it sends nothing, for it has an earlier AlterPartition request under way; "
+            "leader A has ISR A,B pending, and nothing under way will ever answer.",
+        ),
+        (
+            "kip-497:effective_isr=committed",
+            "expire B, notify A, notify B, fetch B, expand B, produce A, alter A",
+            "The controller applies A's proposal: ISR A,B; B is in the ISR without m0, which is below A's HW; "
+            "B joins the ISR without all that is below the HW of A, which proposed it.",
+        ),
+    ],
+)
+def test_a_change_of_the_isr_is_followed_from_the_proposal_to_its_end(protocol, schedule, sentence):
+    assert last_sentence(schedule, protocol) == sentence
+
+
+def test_a_proposal_at_an_old_partition_epoch_is_said_to_be_one():
+    said = last_sentence("expire B, notify A, fetch B, expire C, expand B", "kip-903", replicas=3)
+    assert said.endswith("is on its way, with a partition epoch that is not the current one.")
+
+
+DIVERGES = "produce A, elect B, notify A, notify B, produce B"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "schedule", "sentence"),
+    [
+        (
+            "kip-595",
+            "produce A, elect B, notify A",
+            "A learns that B leads epoch 1 and steps down; "
+            "A keeps its log for now, and will fetch from offset 1 with epoch 0.",
+        ),
+        (
+            "kip-595",
+            f"{DIVERGES}, fetch A",
+            "A fetches from offset 1, its last record of epoch 0; "
+            "B answers that their logs diverge: epoch 0 ends at offset 0.",
+        ),
+        ("kip-595", f"{DIVERGES}, fetch A, receive A", "A cuts m0: epoch 0 ends at offset 0 on B."),
+        (
+            "kip-595:diverging_fetch=counted",
+            f"{DIVERGES}, fetch A",
+            "A fetches from offset 1, its last record of epoch 0; "
+            "B answers that their logs diverge: epoch 0 ends at offset 0; "
+            "B takes it that A has everything below offset 1 all the same; B's HW rises to 1; "
+            "m1 is committed and acknowledged; A is in the ISR without m1, which is below B's HW.",
+        ),
+        (
+            "kip-595:late_answer=diverging_any",
+            "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A",
+            "A becomes leader of epoch 2; the answer in flight to A outlives that: diverges, e0 ends at 0; "
+            "A's HW rises to 1; m0 is committed.",
+        ),
+        (
+            "kip-595:late_answer=diverging_any",
+            "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A",
+            "The answer outlives the decision that A has learned since it asked; "
+            "A does what a follower should, although it leads epoch 2 by now; "
+            "A cuts m0: epoch 0 ends at offset 0 on B, although m0 was committed on A; A's HW falls from 1 to 0; "
+            "m0 is lost: it was readable on A at offset 0, and leader A does not have it.",
+        ),
+        (
+            "kip-595:late_answer=same_leader",
+            "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A",
+            "A does not take the answer for one that it waits for: diverges, e0 ends at 0; "
+            "B gave it, and A leads itself now.",
+        ),
+        (
+            "kip-595:late_answer=same_leader",
+            "produce A, fetch B, expire B, notify B, receive B",
+            "B does not take the answer for one that it waits for: m0, HW 0; "
+            "it has started anew since, with an empty log.",
+        ),
+    ],
+)
+def test_a_fetch_between_logs_that_diverge_is_shown_with_what_becomes_of_its_answer(protocol, schedule, sentence):
+    assert last_sentence(schedule, protocol) == sentence
+
+
+def test_a_high_watermark_that_comes_with_a_divergence_is_seen_before_the_cut():
+    schedule = f"{DIVERGES}, shrink A, alter B, altered B, fetch A, receive A"
+    said = last_sentence(schedule, "kip-595:diverging_high_watermark=applied", follower_reads=True)
+    assert said.startswith("A first takes over the HW in it, 1, before it cuts its log; A cuts m0")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "sentence"),
+    [
+        (
+            "expire B",
+            "B's session with the controller expires, so that it is fenced: epoch 0 keeps leader A, ISR A; "
+            "the ELR is B now.",
+        ),
+        ("expire B, unfence B", "The controller hears from B again, which is fenced no more."),
+        (
+            "expire B, expire A",
+            "A's session with the controller expires, so that it is fenced: epoch 1 has no leader, ISR empty; "
+            "the ELR is A,B now; A does not know that and still leads epoch 0, a zombie.",
+        ),
+        (
+            "shutdown B",
+            "B shuts down under control: epoch 0 keeps leader A, ISR A; its disk has an empty log with HW 0; "
+            "the ELR is B now.",
+        ),
+        ("shutdown B, restart B", "B is up again, and knows no leader yet; its disk has an empty log with HW 0."),
+        (
+            "crash B, restart B",
+            "The controller takes B for failed first: epoch 0 keeps leader A, ISR A; "
+            "B is no eligible leader replica, for it did not shut down cleanly and may have lost records; "
+            "B is up again, and knows no leader yet; its disk has an empty log with HW 0.",
+        ),
+        (
+            "expire B, expire A, unfence B, elect B",
+            "The controller makes B leader of epoch 2 from the ELR, ISR B: the ISR was empty; the ELR is A now.",
+        ),
+        (
+            "crash B, restart B, crash A, restart A, elect A",
+            "The controller makes A leader of epoch 2 as the last known leader, ISR A: nobody was in the ISR or the "
+            "ELR.",
+        ),
+        (f"{SHRINKS}, alter A", "The controller applies A's proposal: ISR A; the ELR is B now."),
+        (
+            "fetch B, expire B, notify A",
+            "The metadata log tells A that the ISR is A, in epoch 0 still.",
+        ),
+        (
+            "produce A, fetch B, receive B, expire B, notify A",
+            "The metadata log tells A that the ISR is A, in epoch 0 still; "
+            "A's HW stays at 0: the ISR has 1 of min.insync.replicas 2.",
+        ),
+    ],
+)
+def test_fencing_and_eligible_leader_replicas_are_shown_as_kraft_has_them(schedule, sentence):
+    assert last_sentence(schedule, "kip-966", min_insync_replicas=2) == sentence
+
+
+def test_the_failure_from_which_on_losses_are_permitted_is_named_and_so_are_they():
+    schedule = f"{COMMITTED}, power_loss B, restart B, power_loss A, restart A, elect A, notify A, notify A"
+    *_, failed, _, _, _, lost = scenes(schedule, "kip-966", min_insync_replicas=2, power_loss=True)
+    assert failed.sentence.endswith("power has failed twice with unflushed records: losses are permitted from now on.")
+    assert "m0 is lost, as the contract permits now: it was readable on A at offset 0" in lost.sentence
+    assert not run(schedule, "kip-966", min_insync_replicas=2, power_loss=True).first_broken
+
+
+def test_the_last_known_leader_may_have_lost_what_the_contract_does_not_promise_any_more():
+    schedule = f"{COMMITTED}, power_loss B, restart B, crash A, restart A, elect A"
+    said = last_sentence(schedule, "kip-966", min_insync_replicas=2, power_loss=True)
+    assert said.endswith(
+        "whoever had all records has shut down uncleanly, and not all kept them: losses are permitted from now on."
+    )
