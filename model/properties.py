@@ -20,7 +20,7 @@ from epochfuzz.model import (
     waiting,
 )
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import IsrChange, has_heartbeats, has_transactions, requests_isr_changes
+from epochfuzz.model.mechanisms import IsrChange, has_heartbeats, has_transactions, requests_isr_changes, tracks_waiting
 from epochfuzz.model.names import nearest
 from epochfuzz.model.replication import presumes_leadership, serves_consumers
 from epochfuzz.model.state import NONE, Partition, State
@@ -272,7 +272,7 @@ PROPERTIES: tuple[Property, ...] = (
         at_end=True,
         applies=lambda p: has_heartbeats(p) or p.controllers > 1,
     ),
-    Property("answered", unanswered, breaches.unanswered, "RequestUnanswered", at_end=True, applies=_retries),
+    Property("answered", unanswered, breaches.unanswered, "RequestUnanswered", at_end=True, applies=tracks_waiting),
 )
 NAMES = tuple(each.name for each in PROPERTIES)
 BY_NAME = {each.name: each for each in PROPERTIES}

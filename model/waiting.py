@@ -34,7 +34,7 @@ def answer(p: State, r: int) -> None:
     for record in range(p.produced):
         if p.waiting[r] >> record & 1 and log.at(p.record_offset, record) < p.high_watermark[r]:
             p.waiting[r] &= ~(1 << record)
-            if replica_sets.size(p.isr[r] | p.pending_isr[r]) >= p.min_insync_replicas:
+            if replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
                 p.acked |= 1 << record
             else:
                 p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND
@@ -50,6 +50,8 @@ def fail(p: State, r: int) -> None:
 
 def anywhere(p: State) -> bool:
     """Whether any request waits at any replica."""
+    if not tracks_waiting(p):
+        return False
     for r in range(p.replicas):
         if p.waiting[r] != 0:
             return True
