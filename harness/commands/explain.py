@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.commands import completion, options
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, print_table
 from epochfuzz.harness.reference import explain as explaining
 from epochfuzz.harness.reference import releases
 from epochfuzz.harness.reference.explain import Entry, Example
@@ -64,10 +64,11 @@ def _explain_releases(out: Console, json: bool) -> int:
     """The map of releases: what each of them, and each generation, keeps and breaks."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in releases.HEAD:
-        table.add_column(column.replace("-", "-\n"), no_wrap=True)
+        narrowest = max(map(len, surveyed())) if column == releases.HEAD[0] else None
+        table.add_column(column.replace("-", "-\n"), no_wrap=True, min_width=narrowest)
     for row in releases.rows():
         table.add_row(*row)
-    out.print(table)
+    print_table(out, table)
     out.print(Text(releases.LEGEND))
     out.print(Text(f"The searches: {'; '.join(releases.bounds())}; clean elections, no power loss."))
     if json:
