@@ -12,7 +12,7 @@ from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, verb_of
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.properties import PROPERTIES, Property
-from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.model.protocols import GENERATIONS, parse_protocol
 from epochfuzz.model.state import VARIABLES
 from tests.property.states import may_differ, with_another_value
 
@@ -30,13 +30,15 @@ EVERY_FAULT = Configuration(
 
 _CLIENTS = ("retries", "consumer", "transactions")
 
+PROTOCOLS = [*GENERATIONS.values(), parse_protocol("kip-320:stable_offset=high_watermark")]
+
 
 def anything(draw: Random) -> Execution:
     """A partition that schedules lead to, with one value that may be of some other state: so it may break anything."""
     # A client with all there is has its records held up by one thing or another: some of it is left out.
     settings = replace(EVERY_FAULT, **{setting: draw.random() < 0.5 for setting in ("power_loss", *_CLIENTS)})
     events = generate.schedule(draw.randrange(1 << 32), 0, generate.deck_for(settings))[: draw.randrange(120)]
-    execution = Execution(draw.choice(list(GENERATIONS.values())), settings, events)
+    execution = Execution(draw.choice(PROTOCOLS), settings, events)
     field = draw.choice(list(filter(partial(may_differ, execution.state), VARIABLES)))
     execution.state = with_another_value(execution.state, field, draw)
     return execution

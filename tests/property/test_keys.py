@@ -150,6 +150,7 @@ TIGHT = (
     ("kip-320", Configuration(records=1, epochs=2, consumer=True)),
     ("kip-320", Configuration(records=1, epochs=1, transactions=True)),
     ("kip-320:controller_writes=unconditional", Configuration(records=1, epochs=1, controllers=2)),
+    ("hw", Configuration(records=2, epochs=1, retries=True, unclean_leader_election=True)),
     ("kip-841", Configuration(records=1, epochs=1)),
     ("kafka-2.8.1", Configuration(records=1, epochs=2)),
     ("kip-903", Configuration(records=1, epochs=1, power_loss=True)),
