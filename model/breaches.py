@@ -45,12 +45,14 @@ def lost_acked(p: Partition) -> Iterator[str]:
     if not p.retries:
         yield from _not_at_their_offsets(p, leader, missing)
         return
-    for record in _records_in(missing):
+    for record in observation.record_ids(missing):
         yield f"m{record} is nowhere in the log of leader {REPLICA_NAMES[leader]}"
 
 
 def _not_at_their_offsets(p: Partition, leader: int, missing: int) -> Iterator[str]:
-    for offset, record in sorted((log.at(p.record_offset, record), record) for record in _records_in(missing)):
+    for offset, record in sorted(
+        (log.at(p.record_offset, record), record) for record in observation.record_ids(missing)
+    ):
         yield f"m{record} is not at offset {offset} of leader {REPLICA_NAMES[leader]}"
 
 
@@ -74,7 +76,7 @@ def out_of_order(p: Partition) -> Iterator[str]:
 def passed_over(p: Partition) -> Iterator[str]:
     """Records that the consumer has not read, and will not."""
     if p.consumer:
-        for record in _records_in(consumer.skipped(p)):
+        for record in observation.record_ids(consumer.skipped(p)):
             leader = REPLICA_NAMES[controller.true_leader(p)]
             yield f"the consumer, at offset {p.position}, has never read m{record}, before that on leader {leader}"
 
@@ -83,7 +85,7 @@ def unanswered(p: Partition) -> Iterator[str]:
     """Requests that wait for ever."""
     if controller.true_leader(p) != NONE:
         for r in range(p.replicas):
-            for record in _records_in(p.waiting[r]):
+            for record in observation.record_ids(p.waiting[r]):
                 yield f"healed, the producer of m{record} still waits for an answer of {REPLICA_NAMES[r]}"
 
 
@@ -94,7 +96,7 @@ def uncommitted(p: Partition) -> Iterator[str]:
     for r in range(p.replicas):
         if replication.serves_consumers(p, r):
             read = transactions.delivered(p, r) & ~p.committed_records
-            for record in _records_in(read):
+            for record in observation.record_ids(read):
                 yield f"read_committed consumers may read m{record} on {REPLICA_NAMES[r]}, which is not committed"
 
 
@@ -184,10 +186,6 @@ def differing(p: Partition) -> Iterator[str]:
         for offset in range(min(p.leo[a], p.leo[b])):
             if _differ(p, a, b, offset) or log.at(p.log_epoch[a], offset) != log.at(p.log_epoch[b], offset):
                 yield f"healed, {_disagree(p, a, b, offset)}"
-
-
-def _records_in(record_set: int) -> list[int]:
-    return [record for record in range(record_set.bit_length()) if record_set >> record & 1]
 
 
 def _readable_offsets(p: Partition) -> dict[int, list[int]]:

@@ -30,7 +30,7 @@ def elect(p: State, r: int) -> int:
         return Refusal.IS_LEADER
     if isr(p) >> r & 1:
         return elect_member(p, r)
-    if isr(p) == 0 and (p.elr >> r & 1 or is_last_known(p, r)):
+    if replaces_isr(p, r):
         return elect_without_isr(p, r)
     return elect_uncleanly(p, r)
 
@@ -58,6 +58,11 @@ def elect_without_isr(p: State, r: int) -> int:
         promises.note_unclean_recovery(p)
     decide(p, r, 1 << r)
     return APPLIED
+
+
+def replaces_isr(p: State, r: int) -> bool:
+    """Whether the ISR is empty and r may lead all the same: as an eligible leader replica, or the last known leader."""
+    return isr(p) == 0 and (p.elr >> r & 1 != 0 or is_last_known(p, r))
 
 
 def is_last_known(p: State, r: int) -> bool:

@@ -70,7 +70,7 @@ def choose_leader(p: State) -> None:
         if controller.leader(p) == NONE:
             if controller.isr(p) >> r & 1:
                 controller.decide(p, r, controller.isr(p))
-            elif controller.isr(p) == 0 and (p.elr >> r & 1 or controller.is_last_known(p, r)):
+            elif controller.replaces_isr(p, r):
                 controller.elect_without_isr(p, r)
 
 

@@ -195,7 +195,12 @@ def observe(p: Partition) -> dict[str, Any]:
 
 def record_names(record_set: int) -> list[str]:
     """The names of a record set, in order."""
-    return [f"m{record}" for record in range(record_set.bit_length()) if record_set >> record & 1]
+    return [f"m{record}" for record in record_ids(record_set)]
+
+
+def record_ids(record_set: int) -> list[int]:
+    """The record ids of a record set, in order."""
+    return [record for record in range(record_set.bit_length()) if record_set >> record & 1]
 
 
 def _values(p: Partition, kinds: Iterable[Seen], r: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ A record is *exposed* once it was readable on a replica that presumed leadership
 its answer. Neither is ever forgotten, whatever happens to the replicas; the properties hold the replicas against it.
 """
 
-from epochfuzz.model import ideal_log, log, replica_sets, transactions, waiting
+from epochfuzz.model import ideal_log, log, transactions, waiting
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import tracks_eligible_leaders, tracks_waiting
@@ -54,18 +54,14 @@ def expose(p: State, r: int, start: int) -> None:
 def answer_producers(p: State, r: int, start: int) -> None:
     """Producers of the records from `start` to the high watermark of r, which it has appended itself, get an answer.
 
-    Who has been proposed for the ISR counts too (Partition.checkEnoughReplicasReachOffset, 2.7).
+    A marker is written with acks=all too, but the coordinator asks for an answer of its own.
     """
     if p.led_from[r] <= p.high_watermark[r]:
         p.led_from[r] = 0
     for offset in range(start, p.high_watermark[r]):
         record = log.at(p.log_record[r], offset)
-        if transactions.is_marker(p, record):
-            pass  # which is written with acks=all, and the coordinator asks for an answer of its own
-        elif replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
-            p.acked |= 1 << record
-        else:
-            p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+        if not transactions.is_marker(p, record):
+            waiting.answer_producer(p, r, record)
 
 
 def exposed_are_lost(p: State, r: int) -> bool:

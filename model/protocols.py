@@ -74,6 +74,11 @@ class Protocol:
         """The number of the choice by mechanism, as a state carries it."""
         return dict(zip(MECHANISMS, self.choices, strict=True))
 
+    @property
+    def constants(self) -> SimpleNamespace:
+        """Its choices by the names of their mechanisms, as a state has them."""
+        return SimpleNamespace(**self.numbers())
+
     def changed(self, name: str, *changes: Choice) -> "Protocol":
         """A protocol of another name that makes some other choices."""
         numbers = self.numbers() | {mechanism_of(choice): int(choice) for choice in changes}

@@ -11,24 +11,25 @@ from epochfuzz.model.mechanisms import DivergingFetch, DivergingHighWatermark
 from epochfuzz.model.state import NONE, Flight, State
 
 
+def end_of_last_epoch(p: State, leader: int, follower: int) -> tuple[int, int]:
+    """(epoch, end offset) on the leader of the epoch of the follower's last record, as `end_offset_kip_279` has it."""
+    return epoch_cache.end_offset_kip_279(p, leader, epoch_cache.latest_epoch(p, follower), p.leo[leader])
+
+
 def diverges(p: State, leader: int, follower: int) -> bool:
     """Whether the leader finds that the follower's log is no prefix of its own (Partition.readRecords).
 
     With an empty cache the follower's log is empty, and there is nothing to check.
     """
-    last_epoch = epoch_cache.latest_epoch(p, follower)
-    if last_epoch == NONE:
-        return False
-    epoch, end = epoch_cache.end_offset_kip_279(p, leader, last_epoch, p.leo[leader])
-    return end != NONE and (epoch < last_epoch or end < p.leo[follower])
+    epoch, end = end_of_last_epoch(p, leader, follower)
+    return end != NONE and (epoch < epoch_cache.latest_epoch(p, follower) or end < p.leo[follower])
 
 
 def is_beyond(p: State, leader: int, follower: int) -> bool:
     """Whether the fetch is out of range: by its offset, or for an epoch that the leader knows nothing of."""
-    last_epoch = epoch_cache.latest_epoch(p, follower)
-    if last_epoch == NONE:
+    if epoch_cache.latest_epoch(p, follower) == NONE:
         return p.leo[follower] > p.leo[leader]
-    _, end = epoch_cache.end_offset_kip_279(p, leader, last_epoch, p.leo[leader])
+    _, end = end_of_last_epoch(p, leader, follower)
     return end == NONE
 
 
@@ -37,7 +38,7 @@ def answer_diverging(p: State, leader: int, follower: int) -> None:
 
     In 2.8.0 it took the fetch offset for the follower's LEO all the same (KAFKA-13141).
     """
-    epoch, end = epoch_cache.end_offset_kip_279(p, leader, epoch_cache.latest_epoch(p, follower), p.leo[leader])
+    epoch, end = end_of_last_epoch(p, leader, follower)
     if p.diverging_fetch == DivergingFetch.COUNTED:
         high_watermark.note_position(p, leader, follower, p.leo[follower])
     p.goals |= Goal.FETCH_DIVERGED

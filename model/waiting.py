@@ -34,10 +34,18 @@ def answer(p: State, r: int) -> None:
     for record in range(p.produced):
         if p.waiting[r] >> record & 1 and log.at(p.record_offset, record) < p.high_watermark[r]:
             p.waiting[r] &= ~(1 << record)
-            if replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
-                p.acked |= 1 << record
-            else:
-                p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+            answer_producer(p, r, record)
+
+
+def answer_producer(p: State, r: int, record: int) -> None:
+    """The producer of a record below r's high watermark is told that it is stored, if the ISR is large enough now.
+
+    Who has been proposed for the ISR counts too (Partition.checkEnoughReplicasReachOffset, 2.7).
+    """
+    if replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
+        p.acked |= 1 << record
+    else:
+        p.goals |= Goal.NOT_ENOUGH_REPLICAS_AFTER_APPEND
 
 
 def fail(p: State, r: int) -> None:

@@ -118,7 +118,7 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
             if faults and not judge.goes_on:
                 break
         if healing and isinstance(judge, Promises) and driven.sent:
-            for fault in judge.not_converged(heal(subject, setting.settings, verbs)):
+            for fault in judge.not_converged(heal(subject, setting, verbs)):
                 driven.fail(fault)
         subject.finish()
     except SubjectFailed as failed:

@@ -1,21 +1,29 @@
 """Healing: what model/healing.py does to the model, done to a subject in events."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.conform.seen import SeenPartition
 from epochfuzz.harness.conform.subject import Answering
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import REPLICA_NAMES
+from epochfuzz.model.events import REPLICA_NAMES, verb_of
 from epochfuzz.model.state import EPOCHS
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.conform.drive import Setting
 
 _PATIENCE = 3  # rounds in which nothing is seen to happen; a follower may be asking for one epoch after another
 
 
-def heal(subject: Answering, settings: Configuration, verbs: Sequence[str]) -> Observation:
-    """All faults stop: everyone returns, learns every decision, and fetches until logs agree or nothing happens."""
+def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> Observation:
+    """All faults stop: everyone returns, learns every decision, and fetches until logs agree or nothing happens.
+
+    Only events are sent that the subject supports, and that protocol and configuration can enable.
+    """
+    settings = setting.settings
     names = REPLICA_NAMES[: settings.replicas]
+    verbs = {verb_of(event).text for event in setting.alphabet()} & set(supported)
 
     def each(verb: str) -> list[str]:
         return [name for name in names if verb in verbs and subject.apply(f"{verb} {name}")]

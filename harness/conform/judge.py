@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from epochfuzz.harness.conform.fault import Fault
 from epochfuzz.model import observation, protocols
-from epochfuzz.model.configuration import MAX_OFFSETS, Configuration
-from epochfuzz.model.events import Verb, verb_of
-from epochfuzz.model.mechanisms import Registration
+from epochfuzz.model.events import Verb, replica_of, verb_of
+from epochfuzz.model.mechanisms import Registration, has_transactions
+from epochfuzz.model.state import Partition, offsets
 
 if TYPE_CHECKING:  # the command line names the ways before it loads anything
     from epochfuzz.harness.conform.wire import Observation
@@ -72,17 +72,17 @@ def _named(part: str, values: dict[str, Any]) -> Iterator[str]:
     yield from (f"{part}.{OWN}.{field[:_LONGEST_NAME]}" for field in values.get(OWN, {}))
 
 
-def is_beyond_bounds(
-    event: int, appended: int, epoch: int, settings: Configuration, protocol: protocols.Protocol
-) -> bool:
+def is_beyond_bounds(event: int, p: Partition, epoch: int, protocol: protocols.Protocol) -> bool:
     """Whether maybe only the bounds of a run forbid the event. Those are the harness's business, so it is not sent.
 
-    `appended` is how many records were produced, or are in the longest log if some are there twice.
+    `p` is the partition as far as the judge knows it, and `epoch` the greatest leader epoch that there may be.
     """
-    if verb_of(event) in (Verb.PRODUCE, Verb.RETRY):
-        with_markers = min(settings.records, MAX_OFFSETS // 2)
-        return appended >= (with_markers if settings.transactions else settings.records)
-    return may_open_epoch(verb_of(event), protocol) and epoch >= settings.epochs
+    verb = verb_of(event)
+    if verb in (Verb.PRODUCE, Verb.RETRY):
+        room = offsets(p) - p.leo[replica_of(event)]
+        needed = 2 if has_transactions(p) else 1  # a record, and the marker of its transaction
+        return room < needed or (verb is Verb.PRODUCE and p.produced >= p.records)
+    return may_open_epoch(verb, protocol) and epoch >= p.epochs
 
 
 def may_open_epoch(verb: Verb, protocol: protocols.Protocol) -> bool:

@@ -26,7 +26,6 @@ class LockStep:
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         self._execution = Execution(protocol, settings)
-        self._settings = settings
         self._protocol = protocol
         self._applied = True
         self._uninformed: set[str] = set()
@@ -38,8 +37,7 @@ class LockStep:
 
     def advance(self, event: int) -> bool:
         """Apply the event to the model, and say whether to send it to the subject."""
-        appended, epoch = max(self.model.produced, *self.model.leo), self.model.controller_epoch
-        if is_beyond_bounds(event, appended, epoch, self._settings, self._protocol):
+        if is_beyond_bounds(event, self.model, self.model.controller_epoch, self._protocol):
             return False
         state_is_new = self._applied
         self._applied = self._execution.apply(event)

@@ -147,7 +147,7 @@ class ConformanceMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         """At the end of a schedule that kept its promises, faults stop, and the logs have to agree."""
         if isinstance(self._judge, Promises) and not self._failed:
-            healed = self._answer(lambda: heal(self._subject, self.setting.settings, self._verbs))
+            healed = self._answer(lambda: heal(self._subject, self.setting, self._verbs))
             self._check(self._judge.not_converged(healed))
 
     def _answer(self, ask: Callable[[], Any]) -> Any:

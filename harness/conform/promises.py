@@ -10,7 +10,7 @@ from epochfuzz.harness.conform.seen import SeenPartition
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model import breaches, properties
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import Verb, verb_of
+from epochfuzz.model.events import verb_of
 from epochfuzz.model.protocols import Protocol
 
 
@@ -21,10 +21,8 @@ class Promises:
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         self._protocol = protocol
-        self._settings = settings
         self._seen = SeenPartition(settings, protocol)
         self._known = properties.set_of(properties.permitted(settings))  # broken already, or permitted to
-        self._appended = 0
         self._epoch = 0
         self._refused: set[int] = set()  # since an event was applied last
 
@@ -32,7 +30,7 @@ class Promises:
         """Whether to send the event: not if it was refused, and nothing has happened since."""
         if event in self._refused:
             return False
-        return not is_beyond_bounds(event, self._appended, self._epoch, self._settings, self._protocol)
+        return not is_beyond_bounds(event, self._seen.state, self._epoch, self._protocol)
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
         """The properties that are newly broken, the most severe first."""
@@ -41,7 +39,6 @@ class Promises:
         else:
             self._refused.clear()
             self._seen.follow(verb_of(event))
-            self._appended += verb_of(event) in (Verb.PRODUCE, Verb.RETRY)
             self._epoch += may_open_epoch(verb_of(event), self._protocol)
         self._seen.show(observation, event if applied else None)
         return self._faults(self._seen.broken())

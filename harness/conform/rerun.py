@@ -10,9 +10,9 @@ from epochfuzz.harness.conform.healing import heal
 from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.lockstep import LockStep
 from epochfuzz.harness.conform.promises import Promises
+from epochfuzz.harness.conform.seen import UNSEEN
 from epochfuzz.harness.conform.subject import Answering
 from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import VERBS, event_text, verb_of
 from epochfuzz.model.protocols import Protocol
 
@@ -36,11 +36,18 @@ class Rerun:
         return replace(self.model, first_broken=self.first_broken)
 
     @property
+    def model_as_seen(self) -> Run:
+        """The model's run without the properties that no observation can be judged by."""
+        first_broken = {name: at for name, at in self.model.first_broken.items() if name not in UNSEEN}
+        return replace(self.model, first_broken=first_broken)
+
+    @property
     def agrees(self) -> bool:
-        """Whether the subject breaks what the model breaks, after the same event."""
+        """Whether the subject breaks what the model breaks, after the same event, of the properties that are seen."""
         if self.differs is not None and self.differs[1].kind not in JUDGED:
             return False
-        return (self.subject.broken, self.subject.at) == (self.model.broken, self.model.at)
+        seen, wanted = self.subject, self.model_as_seen
+        return (seen.broken, seen.at) == (wanted.broken, wanted.at)
 
 
 def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
@@ -49,15 +56,15 @@ def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
     Raises SubjectUnable, if the subject lacks the protocol, the configuration or an event, and CommandError.
     """
     model = replay(case.events, protocol, case.settings)
-    settings = case.settings
-    judge = _Both(protocol, settings)
+    setting = Setting(protocol, case.settings, JudgedBy.PROMISES)
+    judge = _Both(setting)
     try:
-        verbs = subject.reset(wire.config_of(settings), protocol.name)
+        verbs = subject.reset(wire.config_of(case.settings), protocol.name)
         _refuse_lacking(case, verbs)
         for number, event in enumerate(case.events, start=1):
             judge.send(subject, number, event)
         if case.events:
-            judge.end(len(case.events), heal(subject, settings, verbs))
+            judge.end(len(case.events), heal(subject, setting, verbs))
         subject.finish()
     except SubjectFailed as failed:
         judge.note(failed.fault)
@@ -73,13 +80,11 @@ def _refuse_lacking(case: Case, verbs: list[str]) -> None:
 class _Both:
     """Judges by the promises to clients, to the end, and in lock-step, up to the first difference."""
 
-    def __init__(self, protocol: Protocol, settings: Configuration) -> None:
+    def __init__(self, setting: Setting) -> None:
         self.first_broken: dict[str, int] = {}
         self.differs: tuple[int, Fault] | None = None
-        self._model = LockStep(protocol, settings)
-        judge = Setting(protocol, settings, JudgedBy.PROMISES).judge()
-        assert isinstance(judge, Promises)
-        self._promises = judge
+        self._model = LockStep(setting.protocol, setting.settings)
+        self._promises = Promises(setting.protocol, setting.settings)
         self._number = 0
 
     def send(self, subject: Answering, number: int, event: int) -> None:

@@ -15,6 +15,10 @@ _UNSEEN = -1
 _RECORDS = {f"m{number}": number for number in range(MAX_RECORDS)}
 _MARKERS = {marker.name: int(marker) for marker in Marker}
 
+# What a breach of these is made of is not shown: what is pending, in flight or waits, and what a leader knows of its
+# followers. Of read-committed only the logs are shown, not what a consumer has made of an LSO.
+UNSEEN = frozenset({"read-committed", "join-complete", "hw-due", "isr-change-ends", "leader-available", "answered"})
+
 
 class SeenPartition:
     """A subject's partition as far as it is seen. What is left out breaks nothing; what clients were promised stays.
@@ -48,6 +52,7 @@ class SeenPartition:
             self._show_replica(r, replica)
         for r, replica in enumerate(replicas):
             self._show_high_watermark(r, replica)
+        self._show_consumer(cast(dict[str, Any], observation.get("consumer", {})))
         if event is not None:
             self._note_failure(event, ends_before, controller_before)
 
@@ -136,6 +141,14 @@ class SeenPartition:
         if "hw" in replica:
             end = p.leo[r] if "log" in replica else replica.get("leo", replica["hw"])
             p.high_watermark[r] += max(0, replica["hw"] - end)
+
+    def _show_consumer(self, consumer: dict[str, Any]) -> None:
+        """Show where the consumer reads on, and what it has read; where one of these is left out it skips nothing."""
+        p = self.state
+        is_shown = {"position", "leader_epoch", "delivered"} <= consumer.keys()
+        p.position = consumer["position"] if is_shown else 0
+        p.consumer_epoch = 0 if is_shown and consumer["leader_epoch"] == self._controller_epoch else NONE
+        p.delivered = sum(1 << _RECORDS[name] for name in consumer.get("delivered", []) if name in _RECORDS)
 
     def _record(self, name: str, offset: int) -> int:
         """The number of a record. Where it is seen first is where it belongs."""

@@ -23,7 +23,7 @@ from epochfuzz.model import properties
 from epochfuzz.model.configuration import MAX_EPOCHS, Configuration
 from epochfuzz.model.events import Verb, parse_schedule, schedule_texts, verb_of
 from epochfuzz.model.execution import Execution
-from epochfuzz.model.mechanisms import IsrChange
+from epochfuzz.model.mechanisms import requests_isr_changes
 
 _FILE = Path(__file__).with_name("proofs.yaml")
 _MEMORY = 3 << 30
@@ -97,7 +97,7 @@ def prove(defect: Defect) -> Proof | None:
     Complete search of three replicas ends at one record. Where it finds nothing, random schedules may find one to
     shrink, and the search of all shorter ones is complete again.
     """
-    by_request = defect.sound_protocol.choice("isr_change") == IsrChange.REQUEST
+    by_request = requests_isr_changes(defect.sound_protocol.constants)
     for settings in SEARCHED_BY_REQUEST if by_request else SEARCHED:
         exploration = _explore(defect, settings, None)
         if exploration.shortest is not None:

@@ -9,10 +9,9 @@ from typing import Any
 import yaml
 
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import IsrChange
+from epochfuzz.model.mechanisms import requests_isr_changes
 from epochfuzz.model.properties import applying
-from epochfuzz.model.protocols import NAMED as PROTOCOLS
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.protocols import NAMED, Protocol
 from epochfuzz.model.state import initial
 
 FILE = Path(__file__).with_name("survey.yaml")
@@ -29,17 +28,12 @@ SCHEDULES_WITH_REQUESTS = 200_000
 
 def searched(protocol: Protocol) -> tuple[Configuration, ...]:
     """The bounds within which a protocol is searched completely."""
-    return SEARCHED_WITH_REQUESTS if requests_isr_changes(protocol) else SEARCHED
+    return SEARCHED_WITH_REQUESTS if requests_isr_changes(protocol.constants) else SEARCHED
 
 
 def schedules(protocol: Protocol) -> int:
     """How many random schedules it is walked through."""
-    return SCHEDULES_WITH_REQUESTS if requests_isr_changes(protocol) else SCHEDULES
-
-
-def requests_isr_changes(protocol: Protocol) -> bool:
-    """Whether its leaders change the ISR by request (KIP-497)."""
-    return protocol.choice("isr_change") == IsrChange.REQUEST
+    return SCHEDULES_WITH_REQUESTS if requests_isr_changes(protocol.constants) else SCHEDULES
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,7 @@ def surveyed() -> dict[str, Verdicts]:
 
 
 # What can break where nothing is asked for but replicas, under one protocol or another.
-JUDGED = applying(*(initial(protocol, Configuration()) for protocol in PROTOCOLS.values()))
+JUDGED = applying(*(initial(protocol, Configuration()) for protocol in NAMED.values()))
 HEAD = ("protocol", *JUDGED)
 
 SHORT = ("no-committed-loss", "no-divergence", "isr-complete", "convergence")  # for the README
@@ -101,7 +95,7 @@ def short_rows() -> list[list[str]]:
 
 def holding(protocol: str, verdicts: Verdicts) -> list[str]:
     """The properties that a protocol keeps, of those that could break."""
-    judged = applying(initial(PROTOCOLS[protocol], Configuration()))
+    judged = applying(initial(NAMED[protocol], Configuration()))
     return [name for name in judged if name not in verdicts.broken]
 
 

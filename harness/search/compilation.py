@@ -27,7 +27,7 @@ from epochfuzz import model
 from epochfuzz.harness.search.interpretation import NUMPY, interpreted
 from epochfuzz.model import program
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import IsrChange
+from epochfuzz.model.mechanisms import requests_isr_changes
 from epochfuzz.model.protocols import NAMED
 from epochfuzz.model.state import Partition
 
@@ -107,7 +107,7 @@ def _scope_of(starts: Sequence[Partition]) -> Scope:
 @cache
 def _early() -> Mapping[str, int]:
     """What all protocols that change the ISR at once have in common, and the settings that are seldom asked for."""
-    choices = [each.numbers() for each in NAMED.values() if each.choice("isr_change") == IsrChange.ATOMIC]
+    choices = [each.numbers() for each in NAMED.values() if not requests_isr_changes(each.constants)]
     common = {name: number for name, number in choices[0].items() if all(each[name] == number for each in choices)}
     return common | {name: Configuration().numbers()[name] for name in _SELDOM}
 

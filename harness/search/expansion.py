@@ -136,7 +136,7 @@ def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-un
 def split(key, keys, row):  # type: ignore[no-untyped-def]
     """Write the words of a key to a row of keys, by halves."""
     for half in range(keys.shape[1]):
-        keys[np.uint64(row), half] = np.uint32(key[half >> 1] >> ((half & 1) << 5))
+        keys[np.uint64(row), half] = key[half >> 1] >> ((half & 1) << 5)
 
 
 def unpack(keys, row, key, tables, views, slot):  # type: ignore[no-untyped-def]

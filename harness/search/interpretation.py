@@ -1,7 +1,8 @@
 """Interpretation: kernels as plain Python, where NUMBA_DISABLE_JIT switches Numba off, to debug them or to do without.
 
 Numba computes with 64 bits, whatever an array holds. NumPy computes with as many as the array has, and what does not
-fit is wrapped or refused. So arrays and records give kernels Python's integers here, which have room for anything.
+fit is wrapped or refused. So arrays and records give kernels Python's integers here, which have room for anything, and
+take back as many bits as they have room for.
 """
 
 import functools
@@ -25,13 +26,13 @@ class _Wide:
         return _widened(self._of[index])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._of[index] = _raw(value)
+        self._of[index] = _stored(_raw(value), self._of.dtype)
 
     def __getattr__(self, name: str) -> Any:
         return _widened(self._of[name] if isinstance(self._of, np.void) else getattr(self._of, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._of[name] = _raw(value)
+        self._of[name] = _stored(_raw(value), self._of.dtype[name])
 
     def __iter__(self) -> Iterator[Any]:
         return map(_widened, self._of)
@@ -56,21 +57,27 @@ def _raw(value: Any) -> Any:
     return value._of if isinstance(value, _Wide) else value
 
 
+def _stored(value: Any, of: "np.dtype[Any]") -> Any:
+    """A number as an array of a type of integers has it: the bits that there are room for, as Numba stores them."""
+    if not isinstance(value, int) or of.kind not in "iu":
+        return value
+    bits = 8 * of.itemsize
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if of.kind == "i" and value >> bits - 1 else value
+
+
 def _made(make: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(make)
     def made(*arguments: Any) -> Any:
-        return _Wide(make(*(np.uint32 if each is _low_half else each for each in arguments)))
+        return _Wide(make(*arguments))
 
     return made
 
 
-def _low_half(value: Any) -> Any:
-    """The low 32 bits, as a conversion of Numba's has it; NumPy would refuse the rest."""
-    return np.uint32(int(value) & 0xFFFFFFFF)
-
-
 # What kernels have for NumPy: the numbers that they ask for by name are NumPy's, whose arithmetic is modulo 2^64.
-NUMPY = SimpleNamespace(**{name: getattr(np, name) for name in ("uint64", "int64", "int32", "uint8", "int8", "bool")})
+NUMPY = SimpleNamespace(
+    **{name: getattr(np, name) for name in ("uint64", "int64", "uint32", "int32", "uint8", "int8", "bool")}
+)
 NUMPY.empty, NUMPY.zeros, NUMPY.arange = _made(np.empty), _made(np.zeros), _made(np.arange)
 
 
@@ -90,6 +97,3 @@ def _wide_arrays(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return _Wide(argument)
     return tuple(map(_wide_arrays, argument)) if isinstance(argument, tuple) else argument
-
-
-NUMPY.uint32 = _low_half

@@ -4,19 +4,11 @@ from collections.abc import Iterator
 
 from epochfuzz.harness.witness import isr_changes, rivals, transactions
 from epochfuzz.harness.witness.change import Change, listed
-from epochfuzz.harness.witness.wording import is_or_are, missing, offset_of, record_ids, records, records_in, stored
-from epochfuzz.model import (
-    controller,
-    events,
-    high_watermark,
-    log,
-    promises,
-    replica_sets,
-    replication,
-)
+from epochfuzz.harness.witness.wording import ids_between, is_or_are, missing, offset_of, records, stored
+from epochfuzz.model import controller, events, high_watermark, log, promises, replica_sets, replication
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.events import REPLICA_NAMES, Verb
-from epochfuzz.model.observation import record_name
+from epochfuzz.model.observation import record_ids, record_name
 from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.state import State
 
@@ -74,7 +66,7 @@ def _promises(c: Change) -> Iterator[str]:
         (answered & ~committed, "acknowledged"),
     ):
         if record_set:
-            yield f"{records(records_in(record_set))} {is_or_are(record_set)} {what}"
+            yield f"{records(record_set)} {is_or_are(record_set)} {what}"
     if committed & ~answered and c.after.acks == Acks.ALL:
         yield from _unanswered(c, committed & ~answered)
 
@@ -95,18 +87,18 @@ def _waiting(c: Change) -> Iterator[str]:
     for r in range(c.after.replicas):
         name = REPLICA_NAMES[r]
         if begun[r]:
-            yield f"the producer of {records(records_in(begun[r]))} waits for {name}'s HW"
+            yield f"the producer of {records(begun[r])} waits for {name}'s HW"
         ended = c.before.waiting[r] & ~c.after.waiting[r] & ~c.after.acked & ~elsewhere
         if ended and not c.after.up[r]:
-            yield f"the producer of {records(records_in(ended))}, which waited there, has no answer"
+            yield f"the producer of {records(ended)}, which waited there, has no answer"
         elif ended and not stored(c.after, r) & ended & _committed(c.after, r):
-            yield f"the producer of {records(records_in(ended))} gets NOT_LEADER_OR_FOLLOWER from {name}"
+            yield f"the producer of {records(ended)} gets NOT_LEADER_OR_FOLLOWER from {name}"
 
 
 def _committed(p: State, r: int) -> int:
     """The set of records below r's high watermark, if it leads."""
     end = p.high_watermark[r] if replication.presumes_leadership(p, r) else 0
-    return sum(1 << record for record in set(record_ids(p.log_record[r], 0, end)))
+    return sum(1 << record for record in set(ids_between(p.log_record[r], 0, end)))
 
 
 def _zombies(c: Change) -> Iterator[str]:
@@ -137,7 +129,7 @@ def _lossy(p: State) -> str:
 def _losses(c: Change) -> Iterator[str]:
     leader = controller.true_leader(c.after)
     permitted = ", as the contract permits now" if promises.are_void(c.after) else ""
-    for record in records_in(missing(c.after) & ~missing(c.before)):
+    for record in record_ids(missing(c.after) & ~missing(c.before)):
         offset = offset_of(c.after, record)
         instead = log.at(c.after.log_record[leader], offset)
         has = f"has {record_name(c.after, instead)} there" if offset < c.after.leo[leader] else "does not have it"

@@ -20,7 +20,7 @@ from epochfuzz.model.mechanisms import (
     tracks_eligible_leaders,
     tracks_partition_epoch,
 )
-from epochfuzz.model.observation import log_entries, members, record_name, replica_name
+from epochfuzz.model.observation import log_entries, members, record_ids, record_name, record_names, replica_name
 from epochfuzz.model.properties import PROPERTIES
 from epochfuzz.model.state import NONE, Alter, Flight, Phase, State
 from epochfuzz.model.transactions import last_stable_offset
@@ -304,7 +304,7 @@ def _cell(p: State, r: int, offset: int, *, appended: bool) -> Cell:
 
 
 def _missing(p: State, r: int) -> tuple[Missing, ...]:
-    absent = wording.records_in(wording.absent(p, r))
+    absent = record_ids(wording.absent(p, r))
     places = sorted((wording.offset_of(p, record), record) for record in absent)
     if controller.true_leader(p) != r:
         places = [place for place in places if place[0] < p.high_watermark[r]]
@@ -312,4 +312,4 @@ def _missing(p: State, r: int) -> tuple[Missing, ...]:
 
 
 def _record_names(record_set: int) -> tuple[str, ...]:
-    return tuple(f"m{record}" for record in wording.records_in(record_set))
+    return tuple(record_names(record_set))

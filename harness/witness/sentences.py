@@ -16,11 +16,11 @@ from epochfuzz.harness.witness.wording import (
     epoch_answered,
     fetched,
     forgotten,
+    ids_between,
     in_flight,
     is_struck,
     outdated,
     own_last_epoch,
-    record_ids,
     records_named,
 )
 from epochfuzz.model import (
@@ -261,7 +261,7 @@ def _start_to_follow(c: Change) -> Iterator[str]:
     if c.after.leo[r] < p.leo[r]:
         yield cuts(c, f"its high watermark was {high_watermark}")
     elif c.after.phase[r] != Phase.FETCHING:
-        beyond = record_ids(p.log_record[r], high_watermark, p.leo[r])
+        beyond = ids_between(p.log_record[r], high_watermark, p.leo[r])
         kept = f"keeps {records_named(p, beyond)}, beyond its high watermark {high_watermark}, and " if beyond else ""
         yield f"{c.name} {kept}will ask {REPLICA_NAMES[leader]} where {own_last_epoch(p, r)} ends before it fetches"
     elif p.leo[r] == 0:

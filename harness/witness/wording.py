@@ -4,18 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from epochfuzz.harness.witness import isr_changes
 from epochfuzz.harness.witness.change import Change, joined
-from epochfuzz.model import (
-    controller,
-    epoch_cache,
-    ideal_log,
-    log,
-    promises,
-    replica_sets,
-)
-from epochfuzz.model.mechanisms import (
-    tracks_eligible_leaders,
-)
-from epochfuzz.model.observation import record_name
+from epochfuzz.model import controller, epoch_cache, ideal_log, log, promises, replica_sets
+from epochfuzz.model.mechanisms import tracks_eligible_leaders
+from epochfuzz.model.observation import record_name, record_names
 from epochfuzz.model.state import NONE, Flight, State
 from epochfuzz.model.transactions import is_marker
 
@@ -42,11 +33,6 @@ def absent(p: State, r: int) -> int:
 def stored(p: State, r: int) -> int:
     """The set of records that r has, and where they belong if a record has one place."""
     return int(log.records_in(p, r) if p.retries else p.standing[r])
-
-
-def records_in(record_set: int) -> list[int]:
-    """The record ids of a record set, in order."""
-    return [record for record in range(record_set.bit_length()) if record_set >> record & 1]
 
 
 def offset_of(p: State, record: int) -> int:
@@ -79,12 +65,12 @@ def appends(c: Change) -> str:
     """Which records it appends, and where."""
     start, end = c.before.leo[c.r], c.after.leo[c.r]
     at = f"at offset {start}" if end == start + 1 else f"at offsets {start} to {end - 1}"
-    return f"{c.name} appends {records_named(c.after, record_ids(c.after.log_record[c.r], start, end))} {at}"
+    return f"{c.name} appends {records_named(c.after, ids_between(c.after.log_record[c.r], start, end))} {at}"
 
 
 def cuts(c: Change, reason: str, verb: str = "cuts") -> str:
     """Which records it cuts, and why."""
-    cut = record_ids(c.before.log_record[c.r], c.after.leo[c.r], c.before.leo[c.r])
+    cut = ids_between(c.before.log_record[c.r], c.after.leo[c.r], c.before.leo[c.r])
     return f"{c.name} {verb} {records_named(c.before, cut)}: {reason}{although(c, cut)}"
 
 
@@ -99,14 +85,14 @@ def although(c: Change, cut: list[int]) -> str:
 def disk(c: Change) -> str:
     """What its disk has."""
     p, r = c.after, c.r
-    kept = records_named(p, record_ids(p.log_record[r], 0, p.leo[r])) if p.leo[r] else "an empty log"
+    kept = records_named(p, ids_between(p.log_record[r], 0, p.leo[r])) if p.leo[r] else "an empty log"
     return f"its disk has {kept} with HW {p.high_watermark[r]}"
 
 
 def fetched(p: State, r: int) -> str:
     """The records in the Fetch answer in flight to r."""
     count = p.flight_count[r]
-    return records_named(p, record_ids(p.flight_record[r], 0, count)) if count else "no records"
+    return records_named(p, ids_between(p.flight_record[r], 0, count)) if count else "no records"
 
 
 def decides(c: Change) -> bool:
@@ -145,7 +131,7 @@ def epoch_answered(p: State, r: int) -> int:
     return int(p.flight_epoch[r] if p.flight_epoch[r] != NONE else epoch_cache.latest_epoch(p, r))
 
 
-def record_ids(word: int, start: int, end: int) -> list[int]:
+def ids_between(word: int, start: int, end: int) -> list[int]:
     """The record ids of a word from one offset to another."""
     return [log.at(word, offset) for offset in range(start, end)]
 
@@ -155,9 +141,9 @@ def records_named(p: State, ids: Iterable[int]) -> str:
     return joined(record_name(p, each) for each in ids)
 
 
-def records(records: Iterable[int]) -> str:
-    """Records by their numbers, joined."""
-    return joined(f"m{record}" for record in records)
+def records(record_set: int) -> str:
+    """The records of a set by their names, joined."""
+    return joined(record_names(record_set))
 
 
 def is_or_are(record_set: int) -> str:

@@ -22,9 +22,11 @@ from epochfuzz.model.protocols import parse_protocol
 hw, latest = parse_protocol("hw"), parse_protocol("kip-320")
 tally = Walker([hw, latest], Configuration(replicas=3, power_loss=True), 7).walk(0, 4)
 searched = explore(hw, Configuration().bounded_by(4), properties.named("isr-complete").bit, depth=4, holding=[latest])
+request = explore(parse_protocol("kip-966"), Configuration(records=1, epochs=1), 0, depth=3)  # has keys of all bits
 print(json.dumps([
     tally.events.tolist(), tally.failures.nonzero()[0].tolist(), tally.shortest.tolist(), tally.goals.tolist(),
     [list(met.rows()) for met in tally.met], searched.states, searched.transitions,
+    request.states, request.transitions,
 ]))
 """
 

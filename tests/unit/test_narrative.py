@@ -6,19 +6,18 @@ from hypothesis import strategies as st
 
 from epochfuzz.harness.witness import refusal, sentences
 from epochfuzz.harness.witness.change import Change
-from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.harness.witness.scenes import Missing, Role, Scene, narrate
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.witness.scenes import Missing, Role, narrate
 from epochfuzz.harness.witness.story import Parting, parting
 from epochfuzz.model import events, promises, properties
 from epochfuzz.model.configuration import ACKS, Configuration
-from epochfuzz.model.events import parse_event, parse_schedule
+from epochfuzz.model.events import parse_event
 from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.observation import observe
-from epochfuzz.model.protocols import Protocol, parse_protocol
+from epochfuzz.model.protocols import Protocol
+from tests.unit.narrating import COMMITTED, COPIED, last_sentence, run, scenes
 
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
-COPIED = "produce A, fetch B, receive B"
-COMMITTED = f"{COPIED}, fetch B, receive B"
 # Verbs that make others possible come more often; the rest of a schedule is what the shrinker may take away.
 OFTEN = {"produce": 3, "fetch": 8, "receive": 8, "notify": 5, "restart": 3, "elect": 2}
 ALPHABET = [events.encode(verb, r) for verb in events.Verb for r in range(3) for _ in range(OFTEN.get(verb.text, 1))]
@@ -38,18 +37,6 @@ any_settings = st.builds(
     records_per_fetch=st.integers(1, 2),
 )
 quickly = settings(max_examples=60, deadline=None)
-
-
-def run(schedule: str, protocol: str = "hw", **configuration: object) -> Run:
-    return replay(parse_schedule(schedule.split(", ")), parse_protocol(protocol), Configuration(**configuration))
-
-
-def scenes(schedule: str, protocol: str = "hw", **configuration: object) -> tuple[Scene, ...]:
-    return narrate(run(schedule, protocol, **configuration))
-
-
-def last_sentence(schedule: str, protocol: str = "hw", **configuration: object) -> str:
-    return scenes(schedule, protocol, **configuration)[-1].sentence
 
 
 @quickly

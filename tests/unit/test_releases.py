@@ -57,7 +57,7 @@ def test_complete_search_with_three_replicas_finds_the_published_lengths(protoco
 
 
 def test_the_states_of_the_newest_generation_are_counted():
-    found = explore(GENERATIONS["kip-320"], Configuration(records=3, epochs=3), 0)
+    found = explore(GENERATIONS["kip-320"], Configuration(records=3, epochs=3), 0, symmetric=False)
     assert (found.complete, found.states, found.transitions) == (True, 400_524, 1_567_865)
 
 

@@ -1,0 +1,22 @@
+"""What tests of the narrative share: schedules written as text, and what is said of them."""
+
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.witness.scenes import Scene, narrate
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import parse_protocol
+
+COPIED = "produce A, fetch B, receive B"
+COMMITTED = f"{COPIED}, fetch B, receive B"
+
+
+def run(schedule: str, protocol: str = "hw", **configuration: object) -> Run:
+    return replay(parse_schedule(schedule.split(", ")), parse_protocol(protocol), Configuration(**configuration))
+
+
+def scenes(schedule: str, protocol: str = "hw", **configuration: object) -> tuple[Scene, ...]:
+    return narrate(run(schedule, protocol, **configuration))
+
+
+def last_sentence(schedule: str, protocol: str = "hw", **configuration: object) -> str:
+    return scenes(schedule, protocol, **configuration)[-1].sentence
