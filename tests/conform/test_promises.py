@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from epochfuzz.harness.conform.drive import Driven, Setting, drive
 from epochfuzz.harness.conform.judge import JudgedBy
+from epochfuzz.harness.conform.seen import UNSEEN
 from epochfuzz.harness.conform.subject import CheckedSubject
 from epochfuzz.harness.search import generate
 from epochfuzz.harness.witness.replay import replay
@@ -24,10 +25,6 @@ LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", 
 def run(schedule: bytes, protocol: str, settings: Configuration, subject: Reference | None = None) -> Driven:
     setting = Setting(parse_protocol(protocol), settings, JudgedBy.PROMISES)
     return drive(CheckedSubject(subject or Reference()), schedule, setting)
-
-
-# What is pending and what is in flight is not shown, nor what a leader knows of its followers.
-NOT_SEEN = {"join-complete", "hw-due", "isr-change-ends", "leader-available"}
 
 
 @given(
@@ -50,7 +47,7 @@ def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
 ) -> None:
     driven = run(generate.schedule(seed, 0, generate.deck_for(settings)), protocol, settings)
     first_broken = replay(driven.sent, parse_protocol(protocol), settings).first_broken
-    by_model = {name: at for name, at in first_broken.items() if name not in NOT_SEEN}
+    by_model = {name: at for name, at in first_broken.items() if name not in UNSEEN}
     by_observation = {str(sighting.fault.field): len(sighting.sent) for sighting in driven.sightings}
     assert by_observation == {name: at for name, at in by_model.items() if name not in permitted(settings)}
 
@@ -123,12 +120,16 @@ def test_what_the_contract_permits_is_not_reported() -> None:
 
 
 def test_every_property_that_a_model_can_break_is_judged() -> None:
-    breakable = set(NAMES) - {"hw-within-log", "log-matching"} - NOT_SEEN
+    breakable = set(NAMES) - {"hw-within-log", "log-matching"} - UNSEEN
+    breakable -= {
+        "consumer-no-skip"
+    }  # which is rare in drawn schedules; a case of the corpus has it, see test_rerun.py
     found: set[str] = set()
-    settings = Configuration(replicas=3, unclean_leader_election=True)
     for number in range(200):
+        settings = Configuration(replicas=3, unclean_leader_election=True, retries=number % 2 == 1)
+        deck = generate.deck_for(settings)
+        driven = run(generate.schedule(1, number, deck), "hw:idempotence=none", settings)
+        found |= {str(sighting.fault.field) for sighting in driven.sightings}
         if found >= breakable:
             return
-        driven = run(generate.schedule(1, number, generate.deck_for(settings)), "hw", settings)
-        found |= {str(sighting.fault.field) for sighting in driven.sightings}
     assert found >= breakable

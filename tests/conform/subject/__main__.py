@@ -9,6 +9,12 @@ from tests.conform.subject.cluster import Cluster
 from tests.conform.subject.defects import DEFECTS
 from tests.conform.subject.protocols import PROTOCOLS
 
+EVENTS = (
+    *("produce", "fetch", "receive", "drop", "crash", "power_loss", "restart", "notify", "catch_up"),
+    *("elect", "expire", "shrink", "expand", "flush", "checkpoint"),
+)
+WITHOUT = {"retries": False, "consumer": False, "transactions": False, "controllers": 1}
+
 
 def main() -> None:
     """Serve requests until standard input ends."""
@@ -31,8 +37,11 @@ def answer(cluster: Cluster, request: dict[str, Any]) -> dict[str, Any]:
         return {"applied": cluster.apply(request["event"]), "observation": cluster.observe()}
     if request["protocol"] not in PROTOCOLS:
         return {"ok": False, "error": f"there is {', '.join(PROTOCOLS)}, and no {request['protocol']}"}
+    for setting, plain in WITHOUT.items():
+        if request["config"].get(setting, plain) != plain:
+            return {"ok": False, "error": f"there is no {setting} here"}
     cluster.reset(request["config"], request["protocol"])
-    return {"ok": True}
+    return {"ok": True, "events": EVENTS}
 
 
 if __name__ == "__main__":
