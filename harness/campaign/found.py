@@ -9,6 +9,8 @@ from epochfuzz.harness.campaign.kinds import work_of
 from epochfuzz.harness.campaign.work import Work, text_of
 from epochfuzz.harness.version import epochfuzz_version
 
+ALONE = "nothing else says what the campaign is; restore it, or choose another directory"
+
 
 class Tables(Interface):
     """A directory that can be read: by Spark (directory.py) or without it (kept.py)."""
@@ -38,12 +40,17 @@ def work_found(tables: Tables) -> Work[Any] | None:
     try:
         work = work_of(rows[0])
     except ValueError as error:
-        raise CampaignError(
-            f"{place} cannot be used: {error}; it was written by epochfuzz {rows[0].get('version')}, and this is"
-            f" epochfuzz {epochfuzz_version()}"
-        ) from None
+        raise CampaignError(_unusable(place, rows[0].get("version"), error)) from None
     work.as_written = text_of(rows[0], work.NAME)
     return work
+
+
+def _unusable(place: str, version: Any, error: ValueError) -> str:
+    """What is wrong with parameters that can be read. Parquet has no checksum of the names of columns."""
+    said = f"{place} cannot be used: {error}; it was written by epochfuzz {version}"
+    if version == epochfuzz_version():
+        return f"{said} as this is, so it is damaged: {ALONE}"
+    return f"{said}, and this is epochfuzz {epochfuzz_version()}"
 
 
 def refuse_foreign_to(tables: Tables, work: Work[Any], campaigns: Iterable[str]) -> None:

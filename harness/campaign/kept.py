@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from epochfuzz.harness.campaign.errors import CampaignError
-from epochfuzz.harness.campaign.found import refuse_foreign_to, work_found
+from epochfuzz.harness.campaign.found import ALONE, refuse_foreign_to, work_found
 from epochfuzz.harness.campaign.place import is_held
 from epochfuzz.harness.campaign.work import Work
 
@@ -113,7 +113,7 @@ class Kept:
         """What is wrong with a file, and what can be done."""
         said = f"{file} is damaged ({reason}): "
         if table == "parameters":
-            return said + "nothing else says what the campaign is; restore it, or choose another directory"
+            return said + ALONE
         end = [self.path(name) for name in _TABLES_AT_THE_END if self._files(name)]
         if table in _TABLES_AT_THE_END:
             remedy, comes = end, "its end is made again"

@@ -41,7 +41,7 @@ def test_a_campaign_counts_what_fuzz_counts(undisturbed, fuzzed):
 
 def test_a_campaign_finds_what_fuzz_finds(undisturbed, fuzzed):
     assert undisturbed.outcome.findings == fuzzed[1]
-    assert len(fuzzed[1]) == 5
+    assert len(fuzzed[1]) == 6
 
 
 def test_a_block_of_another_size_changes_nothing_that_is_found(spark, undisturbed, tmp_path):
