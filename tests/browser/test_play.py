@@ -18,6 +18,7 @@ from epochfuzz.model.protocols import parse_protocol
 CORPUS = Path(__file__).parents[2] / "corpus"
 M1_LOSS = load_case(CORPUS / "documents" / "m1-loss.yaml")
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
+FIRST = ("hw", "kip-101", "kip-279", "kip-320")
 UNEQUAL = "produce A, elect B, notify B, produce B, elect A, catch_up A, produce A"
 
 expect.set_options(timeout=30_000)  # a machine may have more to do
@@ -86,7 +87,7 @@ def test_a_click_adds_an_event_and_says_what_it_did(page: Page, address: str) ->
 
 
 def test_protocols_stand_side_by_side_and_those_that_look_alike_together(page: Page, address: str) -> None:
-    page.goto(f"{address}?{Position(settings=M1_LOSS.settings, events=M1_LOSS.events, step=12).query()}")
+    page.goto(at(address, ", ".join(schedule_texts(M1_LOSS.events)), 12, *FIRST))
     assert panes(page) == ["hw", "kip-101 and kip-279 alike", "kip-320"]
     boxes = [pane.bounding_box() for pane in page.locator(".pane").all()]
     assert len({box["y"] for box in boxes if box}) == 1
@@ -167,7 +168,7 @@ def test_what_does_not_converge_is_seen_healed_after_the_last_step(page: Page, a
 
 
 def test_protocols_and_configuration_are_swapped_under_the_same_schedule(page: Page, address: str) -> None:
-    page.goto(at(address, SHORTEST_LOSS, 5))
+    page.goto(at(address, SHORTEST_LOSS, 5, *FIRST))
     page.click("#change summary")
     for name in ("kip-101", "kip-279"):
         page.locator(f"#settings input[value='{name}']").uncheck()

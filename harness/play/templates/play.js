@@ -5,6 +5,7 @@
 const page = () => document.querySelector("main");
 let search = null; // the number of the one that is running
 let visits = 0;
+let arrived = Promise.resolve(); // where the links that were followed lead
 
 async function visit(address, remember = true) {
   stop();
@@ -22,6 +23,16 @@ async function visit(address, remember = true) {
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   say();
   prepare();
+}
+
+// Clicks and keys may come faster than answers. Each waits for the page that the one before leads to, and means what its
+// link is there; one that is there no more leads nowhere.
+function follow(link) {
+  const go = () => {
+    const address = link.id ? document.getElementById(link.id)?.href : link.href;
+    return address && visit(address);
+  };
+  arrived = arrived.then(go, go);
 }
 
 async function ask(address, options) {
@@ -48,7 +59,7 @@ document.addEventListener("click", (event) => {
   const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   if (!link || !plain || link.origin !== location.origin) return;
   event.preventDefault();
-  visit(link.href);
+  follow(link);
 });
 
 const KEYS = { ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last" };
@@ -57,7 +68,7 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, pre")) return;
   event.preventDefault();
   const link = document.getElementById(KEYS[event.key]);
-  if (link?.href) visit(link.href);
+  if (link) follow(link);
 });
 
 function prepare() {
