@@ -328,7 +328,7 @@ VARIABLES: tuple[Field, ...] = (
     Field("committed_records", Holds.RECORD_SET, read=has_transactions),
     # How often power loss has lost something, up to min.insync.replicas.
     Field("lossy_failures", Holds.REPLICAS, read=lambda p: tracks_eligible_leaders(p) and p.power_loss, narrow=True),
-    # Whether a replica has joined the ISR without a record below the high watermark of the leader that proposed it.
+    # Whether by the last event a replica joined the ISR without a record below its proposer's high watermark.
     Field("joined_incomplete", Holds.FLAG),
     # The promises: what clients saw and were told.
     Field("produced", Holds.COUNT),

@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from epochfuzz.model.events import Verb, alphabet, verb_of
-from epochfuzz.model.refusals import Refusal
+from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import State
 
 # The rule of each verb, in their order: the function of its name in the module that the verb's declaration names.
@@ -20,5 +20,9 @@ def step(p: State, event: int) -> int:
     r = event & 7
     if r >= p.replicas:
         return Refusal.NO_SUCH_REPLICA
+    joined_incomplete = p.joined_incomplete
+    p.joined_incomplete = 0  # a fact of one event: kept any longer, it would double the states of a search
     refusal: int = RULES[event >> 3](p, r)
+    if refusal != APPLIED:
+        p.joined_incomplete = joined_incomplete
     return refusal

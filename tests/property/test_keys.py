@@ -65,9 +65,20 @@ def read(p: Partition, but: Field) -> dict[str, Any]:
 
 
 def is_distinguishable(one: Execution, field: Field, draw: Random) -> bool:
-    """Whether another value of a field makes an event or a property of a state come out otherwise."""
+    """Whether another value of a field makes an event or a property of a state come out otherwise.
+
+    A rule may fail where the value is one that cannot be; then it has read it.
+    """
     other = one.copy()
     other.state = with_another_value(one.state, field, draw)
+    try:
+        return comes_out_otherwise(one, other, field)
+    except ValueError:
+        return True
+
+
+def comes_out_otherwise(one: Execution, other: Execution, field: Field) -> bool:
+    """Whether two executions that differ in a field do so in anything else, at once or after an event."""
     if (one.broken(), one.broken_at_end()) != (other.broken(), other.broken_at_end()):
         return True
     for event in one.settings.alphabet():

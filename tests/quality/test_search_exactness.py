@@ -21,23 +21,23 @@ LOSS = properties.named("no-committed-loss").bit
 
 # Protocol, protocols that are to hold, configuration; states, transitions and levels.
 COUNTS: Sequence[tuple[str, Sequence[str], dict[str, Any], tuple[int, int, int]]] = (
-    ("hw", (), {"records": 2, "epochs": 2}, (113747, 512755, 37)),
+    ("hw", (), {"records": 2, "epochs": 2}, (114033, 513923, 37)),
     ("kip-101", (), {"records": 2, "epochs": 1}, (18749, 76787, 26)),
     ("kip-279", (), {"records": 1, "epochs": 2}, (14803, 70978, 25)),
     ("kip-320", (), {"records": 2, "epochs": 2}, (22542, 83209, 28)),
-    ("kip-320:fencing=none", (), {"records": 1, "epochs": 3}, (25798, 114536, 28)),
+    ("kip-320:fencing=none", (), {"records": 1, "epochs": 3}, (25804, 114559, 28)),
     ("kip-320", (), {"replicas": 3, "records": 1, "epochs": 1}, (84892, 487180, 33)),
-    ("hw", (), {"replicas": 3, "records": 1, "epochs": 1}, (339836, 2179616, 33)),
-    ("kip-320", (), {"records": 2, "epochs": 1, "power_loss": True}, (33714, 171313, 30)),
-    ("kip-101", (), {"records": 1, "epochs": 2, "power_loss": True}, (84840, 606190, 31)),
+    ("hw", (), {"replicas": 3, "records": 1, "epochs": 1}, (342304, 2194496, 33)),
+    ("kip-320", (), {"records": 2, "epochs": 1, "power_loss": True}, (34032, 172984, 30)),
+    ("kip-101", (), {"records": 1, "epochs": 2, "power_loss": True}, (84884, 606492, 31)),
     ("kip-320", (), {"records": 2, "epochs": 1, "asynchronous_checkpoint": True}, (10844, 40651, 25)),
-    ("hw", (), {"records": 2, "epochs": 1, "asynchronous_checkpoint": True}, (83256, 378745, 35)),
+    ("hw", (), {"records": 2, "epochs": 1, "asynchronous_checkpoint": True}, (83504, 379777, 35)),
     ("kip-320", (), {"records": 3, "epochs": 1, "records_per_fetch": 2}, (11305, 36914, 26)),
-    ("kip-279", (), {"records": 2, "epochs": 2, "records_per_fetch": 2}, (103955, 488024, 30)),
+    ("kip-279", (), {"records": 2, "epochs": 2, "records_per_fetch": 2}, (103957, 488030, 30)),
     ("kip-320", (), {"records": 2, "epochs": 1, "acks": "1"}, (3419, 11240, 22)),
     ("kip-320", (), {"records": 2, "epochs": 2, "min_insync_replicas": 2}, (32388, 119025, 30)),
     ("kip-101", (), {"records": 1, "epochs": 2, "unclean_leader_election": True}, (16608, 79424, 26)),
-    ("hw", ["kip-101"], {"records": 1, "epochs": 1}, (146924, 725476, 43)),
+    ("hw", ["kip-101"], {"records": 1, "epochs": 1}, (147307, 727066, 43)),
     ("kip-320", ["hw"], {"records": 1, "epochs": 1}, (118598, 517173, 36)),
 )
 
