@@ -67,8 +67,9 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
     )
     if conformance.given_up:
         yield "Not all schedules were run: too few answers could be judged."
-    for case, reason in conformance.unable.items():
-        yield f"Case {case} was not run, the subject is unable to: {reason}"
+    for reason in dict.fromkeys(conformance.unable.values()):
+        cases = ", ".join(case for case, why in conformance.unable.items() if why == reason)
+        yield f"Not run, since the subject says {reason!r}: {cases}"
     for title, names in (
         ("Events that were never applied", never_applied(conformance, plan)),
         ("Fields that were never shown, so never compared", never_shown(conformance, plan)),
