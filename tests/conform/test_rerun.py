@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.conform.rerun import rerun
 from epochfuzz.harness.conform.subject import CheckedSubject
@@ -20,9 +21,14 @@ M1_LOSS = str(CORPUS / "documents" / "m1-loss.yaml")
 HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
 
 
+def telling(case: Case) -> list[str]:
+    """Of the protocols with one verdict on a case, the first."""
+    return list({tuple(case.expect[name].broken): name for name in reversed(case.protocols)}.values())
+
+
 def test_the_model_as_a_subject_has_the_verdicts_of_the_model_on_the_whole_corpus() -> None:
     subject = CheckedSubject(Reference())
-    reruns = [rerun(subject, case, parse_protocol(name)) for case in load_corpus([CORPUS]) for name in case.protocols]
+    reruns = [rerun(subject, case, parse_protocol(name)) for case in load_corpus([CORPUS]) for name in telling(case)]
     assert any(each.model.broken for each in reruns)
     assert [each.case.id for each in reruns if each.differs] == []
     assert {each.case.id for each in reruns if not each.agrees} == {READ_WITHIN_AN_EVENT}

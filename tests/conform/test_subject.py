@@ -224,7 +224,17 @@ def test_there_is_a_shortest_schedule_for_every_defect() -> None:
     assert set(SHORTEST) == set(DEFECTS)
 
 
-@pytest.mark.parametrize("defect", sorted(SHORTEST))
+TAKES_LONG = (
+    *("followers-do-not-checkpoint", "expands-at-the-high-watermark", "remote-offsets-outlive-the-epoch"),
+    *("latest-epoch-ends-at-the-high-watermark", "followers-assign-their-own-epoch", "unheard-epochs-have-an-end"),
+    *("epoch-file-is-not-cut", "epochs-outlive-the-restart", "recovery-trusts-the-checkpoint"),
+)
+
+
+@pytest.mark.parametrize(
+    "defect",
+    [pytest.param(each, marks=[pytest.mark.slow] if each in TAKES_LONG else []) for each in sorted(SHORTEST)],
+)
 def test_a_planted_defect_is_found_and_shrunk(defect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "MOST_NONCONFORMITIES", 1)
     arguments, events, field = SHORTEST[defect]

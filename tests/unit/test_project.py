@@ -34,7 +34,7 @@ def walked(epochfuzz: Callable[..., Any]) -> Callable[..., Any]:
     """What a short walk is about."""
 
     def walk(*words: str) -> tuple[list[str], dict[str, Any]]:
-        document = epochfuzz("fuzz", "--schedules", 10, "--seed", 1, "--json", *words).json
+        document = epochfuzz("fuzz", "--schedules", 1, "--seed", 1, "--json", *words).json
         return document["protocols"], document["configuration"]
 
     return walk
@@ -79,7 +79,8 @@ def test_what_says_which_protocol_to_ablate_needs_none_of_the_project(
     write: Write, epochfuzz: Callable[..., Any]
 ) -> None:
     write('protocols = ["hw"]')
-    ended = epochfuzz("fuzz", "--ablate", "kip-101", "--schedules", 10, "--seed", 1, "--json")
+    bounds = ("--records", 1, "--epochs", 1)
+    ended = epochfuzz("fuzz", "--ablate", "kip-101", *bounds, "--schedules", 10, "--seed", 1, "--json")
     assert ended.json["protocols"][0] == "kip-101"
 
 

@@ -1,4 +1,7 @@
-"""The defects that can be detected, each caught by the default strategy."""
+"""The defects that can be detected, each caught by the default strategy.
+
+To compile the rules with all their defects takes minutes; what a defect is, test_defects.py says without.
+"""
 
 import json
 
@@ -15,6 +18,8 @@ from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.goals import Goal
+
+pytestmark = pytest.mark.slow
 
 SEED = 3
 HUNTED = truncation.truncates_to_high_watermark
