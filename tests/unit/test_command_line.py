@@ -168,7 +168,7 @@ def test_explore_comes_to_the_same_with_any_number_of_jobs_and_without_symmetry(
 
 
 def test_explore_says_when_memory_ended_it():
-    found = result("explore", "--protocol", "kip-320", "--replicas", "3", "--memory", "0.02", exit_code=4)
+    found = result("explore", "--protocol", "kip-320", "--replicas", "3", "--memory", "0.1", exit_code=4)
     assert (found["complete"], found["broken"]) == (False, False)
 
 
