@@ -10,6 +10,7 @@ from epochfuzz.harness.campaign.errors import NonDeterminismError
 from .conftest import Quiet, parameters, start
 
 
+@pytest.mark.slow
 def test_one_block_in_so_many_is_walked_twice(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(waves, "SAMPLED", 4)
     asked = parameters(schedules=5, block=1)

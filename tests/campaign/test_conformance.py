@@ -126,6 +126,7 @@ def test_one_that_was_killed_goes_on_to_the_same_end_and_runs_no_finished_block_
     assert asdict(resumed.shown) == asdict(undisturbed.shown)
 
 
+@pytest.mark.slow
 def test_a_wave_that_was_lost_is_run_again_before_what_comes_after_it(spark, finished, tmp_path):
     directory, undisturbed = finished
     copied = tmp_path / "c"
@@ -143,6 +144,7 @@ def test_blocks_are_run_twice_and_come_out_the_same(spark, finished):
     assert [row["number"] for row in again] == [0]
 
 
+@pytest.mark.slow
 def test_under_several_protocols_each_stops_where_it_would_on_this_machine(spark, tmp_path):
     protocols = [parse_protocol("hw"), KIP_320]
     plan = replace(DEFECTIVE, protocols=protocols, cases=(), schedules=300, max_failures=2)
@@ -151,6 +153,7 @@ def test_under_several_protocols_each_stops_where_it_would_on_this_machine(spark
     assert (there.schedules, asdict(there.shown)) == (here.schedules, asdict(here.shown))
 
 
+@pytest.mark.slow
 def test_a_subject_that_does_not_do_the_same_again_is_found_out_by_its_second_run(spark, tmp_path):
     (tmp_path / "subject.py").write_text(FICKLE)
     command = (sys.executable, str(tmp_path / "subject.py"), str(tmp_path / "count"))

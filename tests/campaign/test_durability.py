@@ -37,6 +37,7 @@ class Dying(Quiet):
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_campaign_broken_off_amid_a_wave_is_resumed_to_the_same_end(spark, undisturbed, tmp_path):
     directory = str(tmp_path / "c")  # test_killed.py does it with SIGKILL, to processes of its own
     with pytest.raises(KeyboardInterrupt):

@@ -45,6 +45,7 @@ def test_a_campaign_that_is_cut_in_two_stops_at_the_same_schedule(spark, stable,
     assert campaign.work.tally(campaign).schedules == stable.tally.schedules
 
 
+@pytest.mark.slow
 def test_a_campaign_that_runs_out_of_schedules_says_that_it_is_not_stable(spark, tmp_path):
     asked = parameters(schedules=300, stable=0.001, block=100)
     outcome = start(spark, tmp_path / "c", asked).run(Quiet())

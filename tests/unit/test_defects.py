@@ -126,6 +126,7 @@ def linked(root, constants=None, **options):
     return namespace[program.flat_name(root)]
 
 
+@pytest.mark.slow
 def test_every_protocol_is_in_the_program_that_has_all_defects_what_it_is_alone():
     together = linked(step, with_defects=True)
     for protocol in [*GENERATIONS.values(), *(defect.broken_protocol for defect in DEFECTS)]:
