@@ -16,9 +16,9 @@ import inspect
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from epochfuzz.model import properties
@@ -45,6 +45,11 @@ class Linked:
     name: str
     node: ast.FunctionDef
     origin: Rule
+
+    @cached_property
+    def code(self) -> CodeType:
+        """What defines it, run in a namespace."""
+        return compile(ast.Module([self.node], type_ignores=[]), self.origin.__code__.co_filename, "exec")
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,7 @@ def _interpreted(constants: tuple[tuple[str, int], ...]) -> Rules:
     roots = (step, properties.broken_now, properties.broken_at_end)
     namespace: dict[str, Any] = {}
     for linked in link(roots, dict(constants)):
-        code = ast.Module([linked.node], type_ignores=[])
-        exec(compile(code, linked.origin.__code__.co_filename, "exec"), namespace)
+        exec(linked.code, namespace)
     return Rules(*(namespace[flat_name(root)] for root in roots))
 
 
@@ -100,16 +104,25 @@ def link(roots: Iterable[Rule], constants: Mapping[str, int] = {}, *, with_defec
     return linker.linked
 
 
+# What a linker does for a function that it folds, and for what: other functions are linked.
+_Need = tuple[Callable[["_Linker", Any], str], Any]
+
+# Functions that were folded, and their needs, by all that the outcome depends on: protocols are alike in most rules.
+_folded: dict[tuple[Any, ...], tuple[Linked, list[_Need]]] = {}
+
+
 @dataclass
 class _Linker:
     constants: dict[str, int]
     with_defects: bool
     linked: list[Linked] = field(default_factory=list)
+    _needs: list[_Need] = field(default_factory=list)  # of the function that is being folded
     _names: dict[Rule, str] = field(default_factory=dict)
     _tables: dict[tuple[Rule, ...], str] = field(default_factory=dict)
 
     def add(self, function: Rule) -> str:
         """Link a function unless it is there already; returns its flat name."""
+        self._needs.append((_Linker.add, function))
         if function not in self._names:
             if flat_name(function) in self._names.values():
                 raise CannotLink(f"{function.__module__}.{function.__name__} has the flat name of another function")
@@ -123,6 +136,7 @@ class _Linker:
 
     def add_sound(self, function: Rule) -> str:
         """Link a rule as it is where no mistake takes its place; returns its flat name."""
+        self._needs.append((_Linker.add_sound, function))
         name = f"{flat_name(function)}_without_defect"
         if all(linked.name != name for linked in self.linked):
             self._emit(name, function)
@@ -130,8 +144,9 @@ class _Linker:
 
     def add_table(self, functions: tuple[Rule, ...]) -> str:
         """Link a table of functions as one that calls the function of a number; returns its flat name."""
+        self._needs.append((_Linker.add_table, functions))
         if functions not in self._tables:
-            name = self._tables[functions] = f"one_of_{len(self._tables)}"
+            name = self._tables[functions] = f"one_of_{len(functions)}_from_{flat_name(functions[0])}"
             arguments = ", ".join(inspect.signature(functions[0]).parameters)
             calls = [f"{self.add(each)}({arguments})" for each in functions]
             self._emit_text(name, f"number, {arguments}", "number", enumerate(calls[:-1]), calls[-1], functions[0])
@@ -164,9 +179,20 @@ class _Linker:
         self.linked.append(Linked(name, node, origin))
 
     def _emit(self, name: str, function: Rule, in_place_of: Rule | None = None) -> None:
-        node = _Folder(self, function, in_place_of).folded(_definition(function))
-        node.name = name
-        self.linked.append(Linked(name, ast.fix_missing_locations(node), function))
+        values = tuple(map(self.constants.get, _names_in(function.__code__)))
+        key = name, function, in_place_of, values
+        if key in _folded:
+            linked, needs = _folded[key]
+            for need, what in needs:
+                need(self, what)
+        else:
+            outer, self._needs = self._needs, []
+            node = _Folder(self, function, in_place_of).folded(_definition(function))
+            node.name = name
+            linked = Linked(name, ast.fix_missing_locations(node), function)
+            _folded[key] = linked, self._needs
+            self._needs = outer
+        self.linked.append(linked)
 
 
 class _Folder(ast.NodeTransformer):
@@ -391,6 +417,13 @@ def _definitions(file: str) -> dict[int, bytes]:
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     lines = [min([node.lineno, *(each.lineno for each in node.decorator_list)]) for node in functions]
     return dict(zip(lines, map(pickle.dumps, functions), strict=True))
+
+
+@cache
+def _names_in(code: CodeType) -> tuple[str, ...]:
+    """The names in a function, those of what it reads of the state among them."""
+    inner = (name for each in code.co_consts if isinstance(each, CodeType) for name in _names_in(each))
+    return tuple(dict.fromkeys([*code.co_names, *inner]))
 
 
 def _definition(function: Rule) -> ast.FunctionDef:
