@@ -4,7 +4,7 @@ The decision is durable. The marker goes to the leader, again and again until it
 then: it is the log alone that says what readers get, see transactions.py.
 """
 
-from epochfuzz.model import high_watermark, replication, transactions
+from epochfuzz.model import high_watermark, log, replication, transactions
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import has_transactions
 from epochfuzz.model.refusals import APPLIED, Refusal
@@ -62,6 +62,10 @@ def write_marker(p: State, r: int) -> int:
 
 
 def finish(p: State, leader: int) -> None:
-    """A partition is healed: its leader gets the marker of a transaction that is decided."""
-    if p.transaction == Transaction.COMMITTING or p.transaction == Transaction.ABORTING:
+    """A partition is healed: its leader gets the marker of a transaction that is decided.
+
+    Healing may open leader epochs beyond the bound of a run, and of the last of them no record can be.
+    """
+    is_decided = p.transaction == Transaction.COMMITTING or p.transaction == Transaction.ABORTING
+    if is_decided and p.known_epoch[leader] <= log.LAST_EPOCH:
         write_marker(p, leader)

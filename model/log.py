@@ -11,6 +11,8 @@ retries that is not so, a record may be appended anew elsewhere, and nothing loo
 
 from epochfuzz.model.state import NONE, State
 
+LAST_EPOCH = 15  # that a record can have: four bits have room for no later one
+
 
 def prefix(word: int, end: int) -> int:
     """The part of a word below offset `end`."""

@@ -138,6 +138,17 @@ def test_a_cut_takes_the_marker_with_it_and_the_transaction_is_open_again_in_tha
     assert (log_of(p, "A"), transactions.is_open(p, A)) == (["m0"], True)
 
 
+def test_healing_writes_no_marker_of_an_epoch_that_no_record_can_have():
+    settings = Configuration(replicas=3, transactions=True, power_loss=True)
+    elections = [f"elect {name}" for name in "BABABCABABCABC"]
+    execution = Execution(parse_protocol("kip-966"), settings)
+    for event in ("produce A", *elections, "power_loss C", "abort B"):
+        execution.apply(parse_event(event))
+    healed, broken = execution.healed()
+    assert (healed.controller_epoch, healed.transaction) == (16, Transaction.ABORTING)
+    assert broken == 0
+
+
 def test_healing_delivers_the_marker_of_what_is_decided():
     execution = after("produce A, fetch B, receive B, abort B, elect B, notify B")
     assert not execution.broken_at_end()
