@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from epochfuzz.harness import cli
 from epochfuzz.strategies import profiles
@@ -16,11 +17,19 @@ profiles.register()
 settings.load_profile("ci")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In parallel, a file's tests stay together for what they share, and those of campaigns for their Spark session."""
-    for item in items:
-        shared = "campaign" if "campaign" in item.path.relative_to(Path(__file__).parent).parts else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(shared))
+class ByFile(LoadScopeScheduling):
+    """In parallel, a file's tests stay together for what they share, and those of campaigns for their Spark session.
+
+    With pytest 9.2 the groups of `--dist loadgroup` are lost: xdist 3.8 writes them into an id that is a string no more.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = Path(nodeid.partition("::")[0])
+        return str(file.parent if file.parent.name == "campaign" else file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
 
 
 class Ended(NamedTuple):
