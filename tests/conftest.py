@@ -20,7 +20,7 @@ settings.load_profile("ci")
 class ByFile(LoadScopeScheduling):
     """In parallel, a file's tests stay together for what they share, and those of campaigns for their Spark session.
 
-    With pytest 9.2 the groups of `--dist loadgroup` are lost: xdist 3.8 writes them into an id that is a string no more.
+    With pytest 9.2 the groups of `--dist loadgroup` are lost: xdist 3.8 puts them into an id that is a string no more.
     """
 
     def _split_scope(self, nodeid: str) -> str:
