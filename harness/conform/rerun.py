@@ -19,7 +19,7 @@ from epochfuzz.model.protocols import Protocol
 
 @dataclass(frozen=True)
 class Rerun:
-    """A case as it went on a subject, beside the model's run under a protocol.
+    """A case as it went on a subject, beside the model's run under a protocol, of the properties that can be seen.
 
     `first_broken` is what the subject broke, as in Run. `differs` is the first fault in lock-step, with the number of
     the event after which it was seen: something is not as in the model, or there was no answer that can be judged.
@@ -36,18 +36,11 @@ class Rerun:
         return replace(self.model, first_broken=self.first_broken)
 
     @property
-    def model_as_seen(self) -> Run:
-        """The model's run without the properties that no observation can be judged by."""
-        first_broken = {name: at for name, at in self.model.first_broken.items() if name not in UNSEEN}
-        return replace(self.model, first_broken=first_broken)
-
-    @property
     def agrees(self) -> bool:
-        """Whether the subject breaks what the model breaks, after the same event, of the properties that are seen."""
+        """Whether the subject breaks what the model breaks, after the same event."""
         if self.differs is not None and self.differs[1].kind not in JUDGED:
             return False
-        seen, wanted = self.subject, self.model_as_seen
-        return (seen.broken, seen.at) == (wanted.broken, wanted.at)
+        return (self.subject.broken, self.subject.at) == (self.model.broken, self.model.at)
 
 
 def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
@@ -68,7 +61,12 @@ def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
         subject.finish()
     except SubjectFailed as failed:
         judge.note(failed.fault)
-    return Rerun(case, model, judge.first_broken, judge.differs)
+    return Rerun(case, _as_seen(model), judge.first_broken, judge.differs)
+
+
+def _as_seen(run: Run) -> Run:
+    """A run without the properties that no observation can be judged by."""
+    return replace(run, first_broken={name: at for name, at in run.first_broken.items() if name not in UNSEEN})
 
 
 def _refuse_lacking(case: Case, verbs: list[str]) -> None:
