@@ -40,11 +40,15 @@ _OPTIONS = {
 
 @contextmanager
 def opened(
-    master: str | None = None, remote: str | None = None, temporary: Path | None = None
+    master: str | None = None,
+    remote: str | None = None,
+    temporary: Path | None = None,
+    memory: float | None = None,
 ) -> Iterator["SparkSession"]:
     """A Spark session on a master, or on a Spark Connect server. Whatever Spark fails with is a CampaignError.
 
     What Spark, Java and workers on this machine need for a while only is in `temporary`, if there is such a directory.
+    `memory`: what the driver's Java may take, in GiB.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -55,7 +59,7 @@ def opened(
     try:
         with _temporary_files_in(temporary):
             with _output_to(descriptor):
-                spark = _connected(remote) if remote else _started(master or DEFAULT_MASTER, temporary)
+                spark = _connected(remote) if remote else _started(master or DEFAULT_MASTER, temporary, memory)
             try:
                 yield spark
             finally:
@@ -85,13 +89,15 @@ def _complaint(error: Exception, log: Path) -> str:
     return f"Spark failed: {reason} (its log is {log})"
 
 
-def _started(master: str, temporary: Path | None) -> "SparkSession":
+def _started(master: str, temporary: Path | None, memory: float | None) -> "SparkSession":
     from pyspark.sql import SparkSession
 
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
     if shutil.which(java) is None:
         raise CampaignError(f"{java} was not found; {_JAVA_REMEDY}")
     options = dict(_OPTIONS)
+    if memory is not None:
+        options["spark.driver.memory"] = f"{memory * 1024:.0f}m"
     if master.startswith("local"):
         options |= _LOCAL_OPTIONS
         if temporary is not None:

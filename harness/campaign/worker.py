@@ -42,9 +42,14 @@ def do_blocks(text: str, numbers: Batches) -> Batches:
 def work(text: str) -> Work[Any]:
     """The work of a text, built once in a worker's life. Raises WrongModelError."""
     asked = work_of_text(text)
-    if asked.model != model_digest():
-        raise WrongModelError(f"a worker runs model {model_digest()}, the campaign is of model {asked.model}")
+    require_model(asked.model)
     return asked
+
+
+def require_model(model: str) -> None:
+    """The rules are those of a campaign. Raises WrongModelError."""
+    if model != model_digest():
+        raise WrongModelError(f"a worker runs model {model_digest()}, the campaign is of model {model}")
 
 
 def each(numbers: Batches) -> Iterator[int]:

@@ -73,10 +73,13 @@ def mistakes() -> Iterator[None]:
 
 
 @contextmanager
-def spark_session(master: str | None, remote: str | None, works_in: str | None = None) -> Iterator["SparkSession"]:
+def spark_session(
+    master: str | None, remote: str | None, works_in: str | None = None, memory: float | None = None
+) -> Iterator["SparkSession"]:
     """A Spark session. What goes wrong with Spark or with the directory is bad input, here or where they are set up.
 
     A directory on this machine that it `works_in` is held for that long, and has what Spark needs for a while only.
+    `memory` is for the driver's Java, in GiB.
     """
     from epochfuzz.harness.campaign import session
     from epochfuzz.harness.campaign.place import held, on_this_machine
@@ -86,7 +89,7 @@ def spark_session(master: str | None, remote: str | None, works_in: str | None =
     here = None if works_in is None or remote is not None else on_this_machine(works_in)
     with mistakes(), as_ctrl_c(), nullcontext() if here is None else held(here) as temporary:
         note(f"starting Spark on {remote or master or session.DEFAULT_MASTER}")
-        with session.opened(master, remote, temporary) as spark:
+        with session.opened(master, remote, temporary, memory) as spark:
             yield spark
 
 

@@ -1,28 +1,47 @@
-"""`epochfuzz explore`: complete search of a protocol within bounds."""
+"""`epochfuzz explore`: complete search of a protocol within bounds, in memory or on Spark."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 
-from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.output import Exit, console, print_json
+from epochfuzz.harness.commands import campaigns, options
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.search.expectations import known_flaw
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.search.asked import Asked
+    from epochfuzz.harness.search.explore import Exploration
+
+_NEEDS_SPARK = options.needs("spark")
 
 
 @options.configured(records=3, epochs=3)
 def explore(
     *,
     settings: Configuration,
-    protocol: Annotated[str, options.protocol_option("--protocol", "-p", help="The protocol to search.")],
+    protocol: Annotated[str | None, options.protocol_option("--protocol", "-p", help="The protocol to search.")] = None,
     property_: options.Property = "no-committed-loss",
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="The longest schedule to look at.")] = None,
-    memory: Annotated[float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB.")] = 4.0,
+    memory: Annotated[
+        float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB; with --out, for Spark's own Java.")
+    ] = 4.0,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")] = None,
     symmetry: Annotated[
         bool, typer.Option("--symmetry/--no-symmetry", help="One state for all that differ in names of replicas.")
     ] = True,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", callback=_NEEDS_SPARK, help="Search on Spark, and keep the levels in this directory."),
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option("--resume", callback=_NEEDS_SPARK, help="Go on with the search that this directory has."),
+    ] = None,
+    master: campaigns.Master = None,
+    remote: campaigns.Remote = None,
     json: options.Json = False,
 ) -> int:
     """Visit every state within bounds, nearest first: a shortest counterexample, or the proof that there is none.
@@ -33,55 +52,117 @@ def explore(
     - `epochfuzz explore --protocol kip-320 --property no-divergence --records 3 --epochs 3`
     - `epochfuzz explore --protocol kip-320:isr_expansion=high_watermark --replicas 3`
     - `epochfuzz explore --protocol kip-101 --jobs 1 --no-symmetry`
+    - `epochfuzz explore --protocol kip-320 --replicas 3 --epochs 5 --out build/search --memory 1`
+    - `epochfuzz explore --resume build/search`
     """
+    _refuse_both_ways(protocol, jobs, out, resume, master, remote)
+    if resume is not None:
+        return _on_spark(None, resume, memory, master, remote, json)
+    if protocol is None:
+        raise BadInput("--protocol says what to search, or --resume DIR with which search to go on")
     (parsed,) = options.parse_protocols([protocol])
-    wanted = options.parse_property(property_)
+    options.parse_property(property_)
 
+    from epochfuzz.harness.search.asked import Asked
+
+    asked = Asked(parsed, settings, property_, depth, symmetry)
+    if out is not None:
+        return _on_spark(asked, out, memory, master, remote, json)
+    return _in_memory(asked, memory, jobs, json)
+
+
+def _refuse_both_ways(
+    protocol: str | None, jobs: int | None, out: str | None, resume: str | None, master: str | None, remote: str | None
+) -> None:
+    """Raises BadInput for options of searches in memory and of those on Spark together."""
+    on_spark = out is not None or resume is not None
+    if out is not None and resume is not None:
+        raise BadInput("--out begins a search, and --resume goes on with one: give one of them")
+    if not on_spark and (master or remote):
+        raise BadInput("--master and --remote say where Spark runs: give --out DIR as well, for what it keeps")
+    if on_spark and jobs is not None:
+        raise BadInput("--jobs is for a search in memory; on Spark, --master says how many cores there are")
+    if resume is not None and protocol is not None:
+        raise BadInput("--resume goes on with what the search was begun with: leave --protocol out")
+
+
+def _in_memory(asked: "Asked", memory: float, jobs: int | None, json: bool) -> int:
     from epochfuzz.harness.search import explore as engine
     from epochfuzz.harness.views.progress import show_search
-    from epochfuzz.harness.views.terminal import timeline
-    from epochfuzz.harness.witness.replay import replay
 
     out = console(json)
     limit = int(memory * engine.GIBIBYTE)
-    states = engine.most_states(parsed, settings, limit)
-    out.print(f"{parsed.name} · {property_} · {settings.text()}\nat most {memory:g} GiB: {states:,} states")
+    states = engine.most_states(asked.protocol, asked.settings, limit)
+    out.print(f"{asked.heading}\nat most {memory:g} GiB: {states:,} states")
     with show_search(out) as progress:
         searched = engine.timed(
-            parsed, settings, wanted, depth, limit, progress.searched, jobs=jobs, symmetric=symmetry
-        )
-    result = searched.exploration
+            asked.protocol, asked.settings, asked.wanted, asked.depth, limit, progress.searched,
+            jobs=jobs, symmetric=asked.symmetric,
+        )  # fmt: skip
+    return _end(out, asked, searched.exploration, searched.seconds, json)
+
+
+def _on_spark(
+    asked: "Asked | None", directory: str, memory: float, master: str | None, remote: str | None, json: bool
+) -> int:
+    """Begin the search that is asked for in a directory, or go on with the one that is there."""
+    from epochfuzz.harness.views.progress import show_search
+
+    out = console(json)
+    with campaigns.spark_session(master, remote, directory, memory) as spark:
+        from epochfuzz.harness.campaign.search.search import Search, command_to_resume
+
+        search = Search.load(spark, directory) if asked is None else Search.start(spark, directory, asked)
+        out.print(f"{search.asked.heading}\nkept in {directory}", markup=False, soft_wrap=True)
+        try:
+            with show_search(out) as progress:
+                exploration = search.run(progress.searched)
+        except BaseException:
+            campaigns.note(f"not finished; go on with: {command_to_resume(directory)}")
+            raise
+    return _end(out, search.asked, exploration, search.seconds, json)
+
+
+def _end(out: Console, asked: "Asked", result: "Exploration", seconds: float, json: bool) -> int:
+    """Show what a search has found; returns the exit code."""
+    from epochfuzz.harness.views.terminal import timeline
+    from epochfuzz.harness.witness.replay import replay
+
     if result.shortest is not None:
-        run = replay(result.shortest, parsed, settings)
-        out.print(timeline(run))
-        out.print(f"{parsed.name} breaks {property_}: {len(result.shortest)} events, and no schedule is shorter")
+        out.print(timeline(replay(result.shortest, asked.protocol, asked.settings)))
+        found = (
+            f"{asked.protocol.name} breaks {asked.sought}: {len(result.shortest)} events, and no schedule is shorter"
+        )
     elif result.complete:
-        out.print(f"{parsed.name} holds {property_}: every state within the bounds was visited")
+        found = f"{asked.protocol.name} holds {asked.sought}: every state within the bounds was visited"
     else:
         reason = "memory ended the search; --memory gives it more" if result.memory_exhausted else "as asked"
-        out.print(f"no schedule of up to {result.depth} events breaks {property_} ({reason})")
+        found = f"no schedule of up to {result.depth} events breaks {asked.sought} ({reason})"
+    out.print(found)
     out.print(
         f"{result.states:,} states of {result.memory / result.states:.0f} bytes, {result.transitions:,} transitions,"
-        f" depth {result.depth} in {searched.seconds:.1f} s"
-        f" ({result.transitions / searched.seconds / 1e6:.1f} million transitions/s)"
+        f" depth {result.depth} in {seconds:.1f} s ({result.transitions / seconds / 1e6:.1f} million transitions/s)"
     )
     if json:
-        print_json(
-            {
-                "protocol": parsed.name,
-                "property": property_,
-                "configuration": settings.changed(),
-                "states": result.states,
-                "bytes_per_state": round(result.memory / result.states, 1),
-                "transitions": result.transitions,
-                "transitions_per_second": round(result.transitions / searched.seconds),
-                "depth": result.depth,
-                "complete": result.complete,
-                "broken": result.broken,
-                "length": len(result.shortest) if result.shortest is not None else None,
-                "shortest": schedule_texts(result.shortest) if result.shortest is not None else None,
-            }
-        )
-    if result.broken and known_flaw(parsed, settings, property_) is None:
+        print_json(_document(asked, result, seconds))
+    if result.broken and known_flaw(asked.protocol, asked.settings, asked.sought) is None:
         return Exit.BROKEN
     return Exit.GOAL_UNMET if result.memory_exhausted else Exit.AS_EXPECTED
+
+
+def _document(asked: "Asked", result: "Exploration", seconds: float) -> dict[str, Any]:
+    return {
+        "protocol": asked.protocol.name,
+        "property": asked.sought,
+        "configuration": asked.settings.changed(),
+        "states": result.states,
+        "symmetry": result.symmetry,
+        "bytes_per_state": round(result.memory / result.states, 1),
+        "transitions": result.transitions,
+        "transitions_per_second": round(result.transitions / seconds),
+        "depth": result.depth,
+        "complete": result.complete,
+        "broken": result.broken,
+        "length": len(result.shortest) if result.shortest is not None else None,
+        "shortest": schedule_texts(result.shortest) if result.shortest is not None else None,
+    }

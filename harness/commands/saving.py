@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -10,7 +11,9 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.folder import Folder
 from epochfuzz.harness.commands.cases import known_cases, mistakes_as_bad_input
 from epochfuzz.harness.commands.output import BadInput
-from epochfuzz.harness.search.findings import Engine, Finding
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.search.findings import Engine, Finding
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Saving:
             except OSError as error:
                 raise BadInput(f"--out: {directory}: {error.strerror}") from None
 
-    def save(self, walker: Engine, findings: Sequence[Finding]) -> list[str]:
+    def save(self, walker: "Engine", findings: "Sequence[Finding]") -> list[str]:
         """Save what is to be saved, and is not there yet; returns the files. Raises BadInput."""
         from epochfuzz.harness.cases.comparison import news
         from epochfuzz.harness.cases.found_case import case_for

@@ -219,5 +219,5 @@ def _compiled_as(linked: program.Linked, with_defects: bool) -> str:
 # How the functions of the module are compiled.
 as_kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
 as_kernel_not_kept = numba.njit(nogil=True, error_model="numpy")
-as_inlined = register_jitable(forceinline=True)
-as_called = register_jitable(forceinline=False)
+as_inlined = register_jitable(forceinline=True, no_cfunc_wrapper=True)
+as_called = register_jitable(forceinline=False, no_cfunc_wrapper=True)

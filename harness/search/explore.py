@@ -7,7 +7,7 @@ threads, wave by wave, and what is new is then inserted shard by shard, in an or
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
@@ -52,7 +52,10 @@ class Exploration:
     `states` are those kept: with symmetry one for each class, and none of the greatest depth that was asked for, for
     from there nothing is sought. `complete`: every state within the bounds was visited. Otherwise `depth` is the length
     up to which every schedule was covered, and `memory_exhausted` says whether memory, rather than a requested depth,
-    ended it. `memory` is what the states took, in bytes.
+    ended it. `memory` is what the states took, in bytes, and `symmetry` for how many states one stands at the most.
+
+    Where the property breaks, states and transitions are those of the levels before the one whose states break it, so
+    that neither depends on the order in which that one is gone through.
     """
 
     states: int
@@ -62,6 +65,7 @@ class Exploration:
     shortest: bytes | None
     memory_exhausted: bool
     memory: int = 0
+    symmetry: int = 1
 
     @property
     def broken(self) -> bool:
@@ -123,6 +127,7 @@ class _Search:
         self.after = after
         starts = [each.state for each in executions(protocols, settings, after)]
         symmetric = symmetric and symmetry.is_symmetric(wanted, protocols, settings)
+        self.symmetry = symmetry.most_alike(settings) if symmetric else 1
         self.expansion = Expansion(starts, symmetric, threads.jobs)
         self.visited = Visited(self.expansion.halves, memory)
         self.expansion.put(starts, self.expansion.canonical)
@@ -143,15 +148,15 @@ class _Search:
         self, level: Level, is_last: bool, report: Callable[[SearchProgress], None]
     ) -> Exploration | None:
         """Expand a level; how the search ended there, None if it goes on. Of the last one nothing is kept."""
-        found_any = False
+        found_any, states, transitions = False, self.visited.size, self.transitions
         for first in range(0, level.size, WAVE):
             wave = self._expand_wave(level, first)
-            self.transitions += sum(each.applied for each in wave)
             for expanded in wave:
                 if expanded.ended == DOES_NOT_FIT:
                     self._raise_does_not_fit(expanded.row)
                 if expanded.ended == BROKEN:
-                    return self._result(shortest=self._shortest())
+                    return replace(self._result(states), transitions=transitions, shortest=self._shortest())
+            self.transitions += sum(each.applied for each in wave)
             found_any |= any(each.entries for each in wave)
             if not is_last:
                 starts = self.expansion.outbox[4][: len(wave)]
@@ -182,18 +187,20 @@ class _Search:
         return [each for each in wave if each is not None]
 
     def _result(
-        self, *, complete: bool = False, shortest: bytes | None = None, memory_exhausted: bool = False
+        self, states: int | None = None, *, complete: bool = False, memory_exhausted: bool = False
     ) -> Exploration:
+        """How the search has ended. `states` are those that count, all of them if left out."""
+        states = states or self.visited.size
+        memory = self.visited.bytes * states // self.visited.size
         depth = len(self.levels) - 1
-        states, memory = self.visited.size, self.visited.bytes
-        return Exploration(states, self.transitions, depth, complete, shortest, memory_exhausted, memory)
+        return Exploration(states, self.transitions, depth, complete, None, memory_exhausted, memory, self.symmetry)
 
     def _shortest(self) -> bytes:
         """The least of the shortest schedules that break a wanted property. Raises NotConfirmed."""
         retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
         tables = retrace.tables_to(retrace.breaking(self.wanted))
         shortest = retrace.schedule(tables, executions(self.protocols, self.settings, self.after), self.wanted)
-        _confirm(self.protocols, self.settings, self.wanted, self.after + shortest)
+        confirm(self.protocols, self.settings, self.wanted, self.after + shortest)
         return shortest
 
     def _raise_does_not_fit(self, row: int) -> None:
@@ -223,7 +230,7 @@ def most_states(protocol: Protocol, settings: Configuration, memory: int) -> int
     return int(memory / Visited.bytes_per_state(packing.layout_for([state.initial(protocol, settings)]).halves))
 
 
-def _confirm(protocols: Sequence[Protocol], settings: Configuration, wanted: int, schedule: bytes) -> None:
+def confirm(protocols: Sequence[Protocol], settings: Configuration, wanted: int, schedule: bytes) -> None:
     """Raises NotConfirmed unless a schedule breaks a wanted property under the first protocol while the others hold."""
     execution, *holding = (Execution(protocol, settings, schedule) for protocol in protocols)
     broken = [protocol.name for protocol, each in zip(protocols[1:], holding, strict=True) if each.breaks(_ANY)]

@@ -11,6 +11,7 @@ What `convergence` needs is not symmetric: healing gives a partition without a l
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from math import factorial
 
 import numpy as np
 
@@ -58,6 +59,11 @@ def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configura
     if settings.controllers > 1:
         return False
     return wanted & properties.AT_END == 0 and len(protocols) == 1 and not protocols[0].defect
+
+
+def most_alike(settings: Configuration) -> int:
+    """How many states one may stand for at the most."""
+    return factorial(settings.replicas)
 
 
 def renaming_for(layout: Layout, replicas: int, symmetric: bool) -> Renaming:

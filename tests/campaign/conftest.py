@@ -1,6 +1,7 @@
 """One Spark session for all tests of campaigns, and one campaign that ran undisturbed."""
 
 import shutil
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -61,3 +62,15 @@ def undisturbed(spark, tmp_path_factory):
     campaign = start(spark, tmp_path_factory.mktemp("campaign") / "undisturbed", asked)
     outcome = campaign.run(Quiet())
     return SimpleNamespace(parameters=asked, work=campaign.work, directory=campaign.directory, outcome=outcome)
+
+
+@pytest.fixture
+def epochfuzz(epochfuzz, spark, monkeypatch):
+    """Runs a command in this process, on the session that all tests share."""
+
+    @contextmanager
+    def opened(master=None, remote=None, temporary=None, memory=None):
+        yield spark
+
+    monkeypatch.setattr(session, "opened", opened)
+    return epochfuzz

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,18 +26,6 @@ from epochfuzz.model.protocols import parse_protocol
 from .conftest import parameters
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def epochfuzz(epochfuzz, spark, monkeypatch):
-    """Runs a command in this process, on the session that all tests share."""
-
-    @contextmanager
-    def opened(master=None, remote=None, temporary=None):
-        yield spark
-
-    monkeypatch.setattr(session, "opened", opened)
-    return epochfuzz
 
 
 def process(*arguments, **environment):

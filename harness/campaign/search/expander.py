@@ -1,0 +1,93 @@
+"""Expander: successors of states by their keys, with the kernel of complete search and no table of those visited."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from epochfuzz.harness.campaign.worker import require_model
+from epochfuzz.harness.search import symmetry
+from epochfuzz.harness.search.asked import Asked
+from epochfuzz.harness.search.expansion import BROKEN, CHUNK, DOES_NOT_FIT, Expansion, Level
+from epochfuzz.harness.search.explore import executions
+from epochfuzz.harness.search.packing import DoesNotFit
+from epochfuzz.harness.search.visited import BLOCK, SHARDS
+from epochfuzz.model.state import Partition
+
+_NOTHING_VISITED = np.zeros((SHARDS, 1), np.int32)
+_NOTHING_MET = np.zeros(0, np.uint8)
+_NO_ROWS = np.zeros(SHARDS, np.int64)
+
+Keys = npt.NDArray[np.uint32]  # a row for each state
+
+
+@dataclass(frozen=True)
+class Successors:
+    """Successors of a chunk of states: the key of each, the number of its parent in the chunk, and the event.
+
+    `applied` events led to them, and if `broken`, the last of them is broken and others may be missing.
+    """
+
+    keys: Keys
+    parents: npt.NDArray[np.int64]
+    events: npt.NDArray[np.uint8]
+    applied: int
+    broken: bool
+
+
+class Expander:
+    """Expands the states of a search."""
+
+    def __init__(self, asked: Asked) -> None:
+        started = executions([asked.protocol], asked.settings, b"")
+        symmetric = asked.symmetric and symmetry.is_symmetric(asked.wanted, [asked.protocol], asked.settings)
+        self._expansion = Expansion([each.state for each in started], symmetric, jobs=1)
+        self._wanted = asked.wanted
+        self.halves = self._expansion.halves
+        self.symmetry = symmetry.most_alike(asked.settings) if symmetric else 1
+        self.first = self._expansion.put([started[0].state], self._expansion.canonical)[None].copy()
+
+    def key_as_it_is(self, state: Partition) -> Keys:
+        """The key of a state, whatever its class."""
+        return self._expansion.put([state], self._expansion.as_it_is)[None].copy()
+
+    def chunks(self, keys: list[bytes]) -> Iterator[Keys]:
+        """Keys as they are in tables, so many at a time as `successors` takes."""
+        rows = np.frombuffer(bytearray(b"".join(keys)), np.uint32).reshape(len(keys), self.halves)
+        for first in range(0, len(rows), CHUNK):
+            yield rows[first : first + CHUNK]
+
+    def successors(self, keys: Keys, which: int) -> Successors:
+        """All successors of states (NEW), or those that are broken (BREAKING). Raises DoesNotFit."""
+        # One block of each shard is a level whose rows are those of the keys.
+        level = Level(_NO_ROWS, np.clip(len(keys) - BLOCK * np.arange(SHARDS), 0, BLOCK))
+        expanded = self._expansion.expand(
+            keys, _NOTHING_VISITED, level, 0, len(keys), which, self._wanted, _NOTHING_MET, 0, 0
+        )
+        if expanded.ended == DOES_NOT_FIT:
+            raise DoesNotFit("a state does not fit its key")
+        found, _, parents, _, _, events = self._expansion.outbox
+        entries = slice(expanded.entries)
+        return Successors(
+            found[entries].copy(),
+            parents[0, entries].copy(),
+            events[0, entries].copy(),
+            expanded.applied,
+            expanded.ended == BROKEN,
+        )
+
+
+@lru_cache(maxsize=2)
+def expander_of(text: str) -> Expander:
+    """The expander of what a text asks for, made once in a worker's life. Raises WrongModelError."""
+    asked = Asked.from_text(text)
+    require_model(asked.model)
+    return Expander(asked)
+
+
+def as_bytes(keys: Keys) -> npt.NDArray[Any]:
+    """Keys as values that can be compared."""
+    return np.ascontiguousarray(keys).view(np.dtype((np.void, 4 * keys.shape[1])))[:, 0]

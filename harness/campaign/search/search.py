@@ -1,0 +1,119 @@
+"""Search: a complete search in its directory, from its start to its end, or from where it was when it was killed."""
+
+import shlex
+import time
+from collections.abc import Callable
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from epochfuzz.harness.campaign.directory import Directory
+from epochfuzz.harness.campaign.errors import CampaignError
+from epochfuzz.harness.campaign.search.expander import Expander
+from epochfuzz.harness.campaign.search.levels import Counted, Levels
+from epochfuzz.harness.campaign.search.retrace import shortest
+from epochfuzz.harness.search.asked import Asked
+from epochfuzz.harness.search.compilation import model_digest
+from epochfuzz.harness.search.explore import Exploration, SearchProgress, confirm
+
+ASKED = pa.schema({"asked": pa.string()})  # Asked.text
+OUTCOME = pa.schema({"shortest": pa.binary()})  # a schedule, null where there is none; a search that has it is finished
+
+Report = Callable[[SearchProgress], None]
+
+
+def command_to_resume(uri: str) -> str:
+    """The command that goes on with a search."""
+    return f"epochfuzz explore --resume {shlex.quote(uri)}"
+
+
+class Search:
+    """A search in its directory."""
+
+    def __init__(self, directory: Directory, asked: Asked) -> None:
+        self.asked = asked
+        self._directory = directory
+        self._expander = Expander(asked)
+        self._levels = Levels(directory, asked)
+        self._noted = self._levels.noted()
+
+    @staticmethod
+    def start(spark: SparkSession, uri: str, asked: Asked) -> "Search":
+        """A new search. Raises CampaignError where the directory has something already."""
+        directory = Directory(spark, uri)
+        if directory.has("parameters"):
+            raise CampaignError(f"{uri} already holds a campaign: choose another directory")
+        if directory.has("search"):
+            raise CampaignError(
+                f"{uri} already holds a search; go on with `{command_to_resume(uri)}`, or choose another directory"
+            )
+        directory.write_rows([{"asked": asked.text()}], ASKED, "search")
+        return Search(directory, asked)
+
+    @staticmethod
+    def load(spark: SparkSession, uri: str) -> "Search":
+        """The search of a directory. Raises CampaignError where there is none, or it began with other rules."""
+        directory = Directory(spark, uri)
+        rows = directory.read_rows("search", ASKED)
+        if not rows:
+            raise CampaignError(f"{uri} holds no search; `epochfuzz explore --out {uri}` starts one")
+        asked = Asked.from_text(rows[0]["asked"])
+        if asked.model != model_digest():
+            raise CampaignError(
+                f"{uri} was begun with model {asked.model} (epochfuzz {asked.version}), and this is model"
+                f" {model_digest()}: go on with that version, or start another search"
+            )
+        return Search(directory, asked)
+
+    def run(self, report: Report) -> Exploration:
+        """Search what has not been searched yet. Raises NotConfirmed."""
+        if not self._noted:
+            self._levels.begin(self._expander.first)
+            self._note(Counted(0, len(self._expander.first), 0, False, 0.0), report)
+        while self._goes_on():
+            self._note(self._next(len(self._noted)), report)
+        return self._result()
+
+    @property
+    def seconds(self) -> float:
+        """For how long it has searched, start-up and retracing not counted."""
+        return sum(each.seconds for each in self._noted)
+
+    def _goes_on(self) -> bool:
+        last = self._noted[-1]
+        return last.states > 0 and (self.asked.depth is None or last.level < self.asked.depth)
+
+    def _next(self, level: int) -> Counted:
+        """The next level."""
+        started = time.monotonic()
+        transitions, broken = self._levels.expand(level - 1)
+        states = 0 if broken else self._levels.add(level)
+        return Counted(level, states, transitions, broken, time.monotonic() - started)
+
+    def _note(self, counted: Counted, report: Report) -> None:
+        self._levels.note(counted)
+        self._noted.append(counted)
+        states, transitions = (sum(getattr(each, name) for each in self._noted) for name in ("states", "transitions"))
+        report(SearchProgress(counted.level, states, transitions, counted.states))
+
+    def _result(self) -> Exploration:
+        """What the levels come to, counted as explore.py does it: up to where every schedule was covered."""
+        last = self._noted[-1]
+        covered = self._noted[:-1]  # of the last one there is nothing, or nothing is sought from there
+        states = sum(each.states for each in covered)
+        transitions = sum(each.transitions for each in (covered if last.broken else self._noted))
+        depth = last.level - last.broken
+        schedule = self._shortest() if last.broken else None
+        memory = states * 4 * self._expander.halves
+        complete = last.states == 0 and not last.broken
+        return Exploration(states, transitions, depth, complete, schedule, False, memory, self._expander.symmetry)
+
+    def _shortest(self) -> bytes:
+        """The least of the shortest schedules that break the property, found once. Raises NotConfirmed."""
+        found = self._directory.read_rows("outcome", OUTCOME)
+        if found:
+            return bytes(found[0]["shortest"])
+        schedule = shortest(self.asked, self._levels, self._expander, self._noted[-1].level - 1)
+        confirm([self.asked.protocol], self.asked.settings, self.asked.wanted, schedule)
+        self._directory.write_rows([{"shortest": schedule}], OUTCOME, "outcome")
+        return schedule

@@ -1,0 +1,134 @@
+"""A complete search on Spark finds what it finds in memory, and loses nothing when it is killed."""
+
+from dataclasses import replace
+
+import pytest
+from pyspark.errors import PythonException
+
+from epochfuzz.harness.campaign.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.search.levels import Levels
+from epochfuzz.harness.campaign.search.search import Search
+from epochfuzz.harness.search.asked import Asked
+from epochfuzz.harness.search.explore import explore
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import parse_protocol
+
+
+def asked(protocol, sought="no-committed-loss", *, depth=None, symmetric=True, **settings):
+    return Asked(parse_protocol(protocol), Configuration(**settings), sought, depth, symmetric)
+
+
+BROKEN = asked("kip-320:truncation=high_watermark", "isr-complete", records=1, epochs=1)
+HELD = asked("kip-320", replicas=3, depth=4)
+
+
+def in_memory(wanted):
+    found = explore(wanted.protocol, wanted.settings, wanted.wanted, depth=wanted.depth, symmetric=wanted.symmetric)
+    return numbers(found)
+
+
+def numbers(found):
+    """Of an exploration, all but the memory that it took."""
+    return found.states, found.transitions, found.depth, found.complete, found.shortest, found.symmetry
+
+
+def silent(progress):
+    pass
+
+
+def test_what_breaks_is_found_by_the_schedule_that_is_found_in_memory(spark, tmp_path):
+    found = Search.start(spark, str(tmp_path / "s"), BROKEN).run(silent)
+    assert found.shortest is not None
+    assert numbers(found) == in_memory(BROKEN)
+
+
+def test_what_holds_has_as_many_states_and_transitions_as_in_memory(spark, tmp_path):
+    assert numbers(Search.start(spark, str(tmp_path / "s"), HELD).run(silent)) == in_memory(HELD)
+
+
+def test_a_search_that_runs_dry_says_so(spark, tmp_path):
+    wanted = asked("kip-320", records=1, epochs=0, symmetric=False)
+    found = Search.start(spark, str(tmp_path / "s"), wanted).run(silent)
+    assert found.complete
+    assert numbers(found) == in_memory(wanted)
+
+
+def test_one_that_is_killed_amid_a_level_goes_on_from_the_last_whole_one(spark, tmp_path, monkeypatch):
+    directory = str(tmp_path / "s")
+    note = Levels.note
+
+    def dying(levels, counted):
+        if counted.level == 2:
+            raise KeyboardInterrupt
+        note(levels, counted)
+
+    monkeypatch.setattr(Levels, "note", dying)
+    with pytest.raises(KeyboardInterrupt):
+        Search.start(spark, directory, BROKEN).run(silent)
+    monkeypatch.undo()
+    depths = []
+    found = Search.load(spark, directory).run(lambda progress: depths.append(progress.depth))
+    assert depths[0] == 2
+    assert numbers(found) == in_memory(BROKEN)
+    assert Search.load(spark, directory).run(silent) == found
+
+
+def test_a_directory_that_holds_something_is_not_searched_into(spark, undisturbed, tmp_path):
+    Search.start(spark, str(tmp_path / "s"), HELD)
+    with pytest.raises(CampaignError, match="already holds a search; go on with `epochfuzz explore --resume"):
+        Search.start(spark, str(tmp_path / "s"), HELD)
+    with pytest.raises(CampaignError, match="already holds a campaign"):
+        Search.start(spark, undisturbed.directory.uri, HELD)
+
+
+def test_what_holds_no_search_or_one_of_other_rules_is_not_gone_on_with(spark, tmp_path):
+    with pytest.raises(CampaignError, match="holds no search; `epochfuzz explore --out"):
+        Search.load(spark, str(tmp_path / "nothing"))
+    Search.start(spark, str(tmp_path / "s"), replace(HELD, model="0" * 16))
+    with pytest.raises(CampaignError, match="was begun with model 0000"):
+        Search.load(spark, str(tmp_path / "s"))
+
+
+def test_a_worker_with_other_rules_ends_the_search(spark, tmp_path):
+    with pytest.raises(PythonException) as failure:
+        Search.start(spark, str(tmp_path / "s"), replace(HELD, model="0" * 16)).run(silent)
+    assert "is of model 0000" in sentence(str(failure.value))
+
+
+def test_the_command_prints_the_json_that_it_prints_in_memory(epochfuzz, tmp_path):
+    words = (
+        "explore",
+        "--protocol",
+        BROKEN.protocol.name,
+        "--property",
+        BROKEN.sought,
+        "--records",
+        1,
+        "--epochs",
+        1,
+        "--json",
+    )
+    ended = epochfuzz(*words, "--out", tmp_path / "s")
+    expected = epochfuzz(*words)
+    assert ended.code == expected.code
+    measured = ("transitions_per_second", "bytes_per_state")
+    assert {key: value for key, value in ended.json.items() if key not in measured} == {
+        key: value for key, value in expected.json.items() if key not in measured
+    }
+    assert epochfuzz("explore", "--resume", tmp_path / "s", "--json").json["shortest"] == ended.json["shortest"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--protocol", "hw", "--master", "local[2]"], "give --out DIR as well"),
+        (["--protocol", "hw", "--out", "a", "--resume", "b"], "give one of them"),
+        (["--protocol", "hw", "--out", "a", "--jobs", "2"], "--jobs is for a search in memory"),
+        (["--protocol", "hw", "--resume", "a"], "leave --protocol out"),
+        ([], "--protocol says what to search"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(epochfuzz, words, complaint):
+    ended = epochfuzz("explore", *words)
+    assert ended.code == 2
+    assert complaint in " ".join(ended.err.split())
