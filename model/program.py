@@ -3,7 +3,8 @@
 The rules are written to be read: they go from module to module, compare with enumerations, look up tables of rules and
 loop over declarations. Nothing of that has to happen at each event. `link` takes functions, and all that they call, and
 partially evaluates them: names of constants become numbers, tables of functions become a choice between calls, loops
-over declarations are unrolled, and what cannot happen under the constants of a state that are given is left out.
+over declarations are unrolled, rules that have one answer under the constants of a state that are given are that
+answer, and what cannot happen under them is left out.
 
 What comes out is run as it is (`interpreted`), or written to a file and compiled by Numba, see
 harness/search/compilation.py. Nobody has to know: tracebacks and debuggers show the rules as they are written.
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from epochfuzz.model import properties
@@ -27,6 +28,9 @@ from epochfuzz.model.step import step
 
 PARTITION = "p"  # the name that every rule has for the state
 DEFECT = "defect"  # the constant of a state that says which mistake is planted
+
+_PACKAGE = f"{__package__}."
+_OF_KNOWN: dict[str, Callable[[Any], int]] = {"bool": bool, "int": int, "len": len}
 
 Rule = Callable[..., Any]
 
@@ -107,8 +111,10 @@ def link(roots: Iterable[Rule], constants: Mapping[str, int] = {}, *, with_defec
 # What a linker does for a function that it folds, and for what: other functions are linked.
 _Need = tuple[Callable[["_Linker", Any], str], Any]
 
-# Functions that were folded, and their needs, by all that the outcome depends on: protocols are alike in most rules.
+# Functions that were folded and their needs, and answers of rules, by all that the outcome depends on: protocols are
+# alike in most rules.
 _folded: dict[tuple[Any, ...], tuple[Linked, list[_Need]]] = {}
+_answers: dict[tuple[Any, ...], int | None] = {}
 
 
 @dataclass
@@ -119,6 +125,7 @@ class _Linker:
     _needs: list[_Need] = field(default_factory=list)  # of the function that is being folded
     _names: dict[Rule, str] = field(default_factory=dict)
     _tables: dict[tuple[Rule, ...], str] = field(default_factory=dict)
+    _answered: dict[Rule, int | None] = field(default_factory=dict)
 
     def add(self, function: Rule) -> str:
         """Link a function unless it is there already; returns its flat name."""
@@ -152,6 +159,22 @@ class _Linker:
             self._emit_text(name, f"number, {arguments}", "number", enumerate(calls[:-1]), calls[-1], functions[0])
         return self._tables[functions]
 
+    def answer(self, function: Rule) -> int | None:
+        """The number that a rule returns under the constants, None where that depends on more."""
+        if function not in self._answered:
+            self._answered[function] = None  # to a rule that asks itself
+            if _only_answers(function) and not (self.with_defects and function in _planted):
+                key = function, self._known_to(function)
+                if key not in _answers:
+                    _answers[key] = _Folder(self, function, None).answer(_definition(function))
+                self._answered[function] = _answers[key]
+        return self._answered[function]
+
+    def _known_to(self, function: Rule) -> tuple[int | None, ...]:
+        """All that the code of a function depends on: the constants that it reads, and the rules that it asks."""
+        constants = map(self.constants.get, _names_in(function.__code__))
+        return (*constants, *map(self.answer, _rules_in(function)))
+
     def _add_choice(self, function: Rule, mistakes: Mapping[int, Rule]) -> None:
         """Link a rule that has mistakes as a choice between itself and them."""
         name, arguments = flat_name(function), ", ".join(inspect.signature(function).parameters)
@@ -179,8 +202,7 @@ class _Linker:
         self.linked.append(Linked(name, node, origin))
 
     def _emit(self, name: str, function: Rule, in_place_of: Rule | None = None) -> None:
-        values = tuple(map(self.constants.get, _names_in(function.__code__)))
-        key = name, function, in_place_of, values
+        key = name, function, in_place_of, self._known_to(function)
         if key in _folded:
             linked, needs = _folded[key]
             for need, what in needs:
@@ -211,10 +233,14 @@ class _Folder(ast.NodeTransformer):
         definition.decorator_list, definition.returns = [], None
         for argument in definition.args.args:
             argument.annotation = None
-        if ast.get_docstring(definition) is not None:
-            del definition.body[0]
-        definition.body = self._block(definition.body)
+        definition.body = self._block(_without_docstring(definition))
         return _Writer(self._linker, self._in_place_of).visit(definition)
+
+    def answer(self, definition: ast.FunctionDef) -> int | None:
+        """The number that is all of the function, if there is one."""
+        first = self._block(_without_docstring(definition))[0]
+        number = first.value if isinstance(first, ast.Return) else None
+        return number.value if isinstance(number, ast.Constant) and isinstance(number.value, int) else None
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
@@ -251,8 +277,14 @@ class _Folder(ast.NodeTransformer):
             name = self._linker.add_table(tuple(_value(called.value)))
             node.args.insert(0, called.slice)
             node.func = ast.copy_location(ast.Name(name, ast.Load()), node)
-        elif isinstance(called, ast.Name) and called.id == "len" and isinstance(node.args[0], ast.Constant):
-            return _known(len(_value(node.args[0])), node)
+        elif isinstance(called, ast.Name) and called.id in _OF_KNOWN and isinstance(node.args[0], ast.Constant):
+            return _known(_OF_KNOWN[called.id](_value(node.args[0])), node)
+        elif isinstance(called, ast.Constant) and _value(called) in _rules_in(self._function):
+            answer = self._linker.answer(_value(called))
+            if answer is not None and not any(
+                isinstance(each, ast.Call) for arg in node.args for each in ast.walk(arg)
+            ):
+                return _known(answer, node)
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
@@ -424,6 +456,33 @@ def _names_in(code: CodeType) -> tuple[str, ...]:
     """The names in a function, those of what it reads of the state among them."""
     inner = (name for each in code.co_consts if isinstance(each, CodeType) for name in _names_in(each))
     return tuple(dict.fromkeys([*code.co_names, *inner]))
+
+
+@cache
+def _rules_in(function: Rule) -> frozenset[Rule]:
+    """The rules that a function names, by themselves or as a module's."""
+    names = _names_in(function.__code__)
+    named = [function.__globals__.get(name) for name in names]
+    modules = [each for each in named if isinstance(each, ModuleType) and each.__name__.startswith(_PACKAGE)]
+    named += [getattr(module, name, None) for module in modules for name in names]
+    return frozenset(each for each in named if isinstance(each, FunctionType))
+
+
+@cache
+def _only_answers(function: Rule) -> bool:
+    """Whether there is nothing in a function but conditions and what it returns."""
+    if not function.__module__.startswith(_PACKAGE):
+        return False
+    nodes = [each for statement in _without_docstring(_definition(function)) for each in ast.walk(statement)]
+    calls = [each.func for each in nodes if isinstance(each, ast.Call)]
+    statements = [each for each in nodes if isinstance(each, ast.stmt)]
+    return all(isinstance(each, ast.If | ast.Return) for each in statements) and not any(
+        isinstance(each, ast.Subscript) for each in calls
+    )
+
+
+def _without_docstring(definition: ast.FunctionDef) -> list[ast.stmt]:
+    return definition.body[ast.get_docstring(definition) is not None :]
 
 
 def _definition(function: Rule) -> ast.FunctionDef:

@@ -100,10 +100,14 @@ def test_where_nothing_breaks_a_scout_comes_home_with_a_schedule_all_of_which_ha
 
 
 @given(st.data())
-def test_something_can_always_happen_so_a_machine_never_runs_out_of_rules(data: st.DataObject) -> None:
+def test_something_can_happen_as_long_as_the_leader_epoch_may_change_so_a_machine_has_rules(
+    data: st.DataObject,
+) -> None:
     settings, protocol = data.draw(configurations()), data.draw(protocols())
     execution = Execution(protocol, settings, data.draw(lively_schedules(protocol, settings)))
-    assert any(execution.copy().apply(event) for event in execution.alphabet())
+    # A broker that returns is taken for failed first (KIP-380): past the bound on epochs, one that led cannot.
+    at_bound = execution.state.controller_epoch == settings.epochs
+    assert at_bound or any(execution.copy().apply(event) for event in execution.alphabet())
 
 
 def test_a_failure_names_protocol_property_and_events() -> None:

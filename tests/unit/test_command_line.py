@@ -1,5 +1,6 @@
 """The command line: JSON, exit codes, and mistakes that end in one clear message."""
 
+import io
 import json
 import os
 import re
@@ -8,18 +9,30 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from epochfuzz.harness import cli
 from epochfuzz.harness.cases.case import load_case
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 
 
-def epochfuzz(*arguments, **options):
-    command = [sys.executable, "-c", "from epochfuzz.harness.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+def epochfuzz(*arguments, input=""):
+    """How a command ends, run in this process, where everything is compiled and loaded but once."""
+    command = ["epochfuzz", *map(str, arguments)]
+    with (
+        patch.object(sys, "argv", command),
+        patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(input.encode()))),
+        redirect_stdout(io.StringIO()) as out,
+        redirect_stderr(io.StringIO()) as err,
+        pytest.raises(SystemExit) as ended,
+    ):
+        cli.main()
+    return subprocess.CompletedProcess(command, int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
 
 def result(*arguments, exit_code=0):
@@ -28,8 +41,8 @@ def result(*arguments, exit_code=0):
     return json.loads(ended.stdout)
 
 
-def complaint(*arguments, **options):
-    ended = epochfuzz(*arguments, **options)
+def complaint(*arguments):
+    ended = epochfuzz(*arguments)
     assert ended.returncode == 2, ended
     assert "Traceback" not in ended.stderr
     assert ended.stdout == ""
@@ -234,7 +247,7 @@ def test_a_shrunk_case_tells_its_own_story_and_not_that_of_the_case_it_was_made_
         (["fuzz", "--sede", "7"], "No such option: --sede"),
         (["fuss"], "No such command 'fuss'"),
         (["explore", "--protocol", "hw", "--property", "no-loss"], "unknown property 'no-loss'"),
-        (["explore"], "Missing option '--protocol'"),
+        (["explore"], "--protocol says what to search"),
         (["replay", "no-such-file.yaml"], "no-such-file.yaml"),
         (["shrink", str(DOCUMENTS / "m1-loss.yaml"), "--protocol", "kip-101"], "nothing to shrink"),
     ],
@@ -285,7 +298,7 @@ def test_the_line_of_a_mistake_is_a_number_and_no_pictogram(tmp_path):
 
 def test_nobody_to_ask_whether_to_keep_a_case_is_bad_input_and_says_what_to_use(tmp_path):
     arguments = ("corpus", "add", DOCUMENTS / "m1-loss.yaml", "--corpus", tmp_path / "corpus")
-    ended = epochfuzz(*arguments, stdin=subprocess.DEVNULL)
+    ended = epochfuzz(*arguments)
     assert ended.returncode == 2
     assert "use --yes" in ended.stderr
     assert not (tmp_path / "corpus").exists()

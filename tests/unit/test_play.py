@@ -187,7 +187,13 @@ def test_what_is_broken_or_not_promised_is_not_searched_for() -> None:
 
 def play(*arguments: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "epochfuzz", "play", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell ignores it for what runs behind it
+    )
 
 
 def test_ctrl_c_ends_it_quietly() -> None:
