@@ -200,7 +200,8 @@ def _source(scope: Scope, kept: bool) -> str:
         f"from {__name__} import as_called, as_inlined, {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}",
     ]
     constants = _early() if scope is Scope.EARLY else {}
-    for linked in program.link(_kernels, constants, with_defects=with_defects):
+    kernels = sorted(_kernels, key=program.flat_name)  # and not as modules happened to be imported
+    for linked in program.link(kernels, constants, with_defects=with_defects):
         parts.append(f"@{_compiled_as(linked, with_defects)}\n{ast.unparse(linked.node)}")
     return "\n\n".join(parts) + "\n"
 

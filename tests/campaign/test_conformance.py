@@ -199,6 +199,7 @@ def test_a_command_that_a_worker_cannot_start_is_named(spark, tmp_path):
     assert "'no-such-command' cannot be started" in sentence(str(failed.value))
 
 
+@pytest.mark.slow
 def test_no_process_of_the_subject_is_left(spark, tmp_path):
     command = (sys.executable, str(ROOT / "tests" / "conform" / "hostile.py"), "hang", "event", "left-by-campaign")
     plan = Plan(command, [KIP_320], Configuration(), 1, 1, patience=0.1)

@@ -185,6 +185,7 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     assert not (project / "tonight").exists()
 
 
+@pytest.mark.slow
 def test_the_workflow_of_the_install_page_runs_as_written(wheel: Path, bare_python: Path, project: Path) -> None:
     (page,) = (block for block in blocks(named("install.md"), "yaml") if block.notes["file"].startswith(".github/"))
     workflow = yaml.safe_load(page.text)

@@ -120,7 +120,10 @@ def test_a_search_that_keeps_states_whole_finds_the_same(protocol: str, settings
 
 @pytest.mark.parametrize(
     ("protocol", "settings"),
-    [("hw", Configuration(records=1, epochs=1)), ("kip-320", Configuration(records=2, epochs=1))],
+    [
+        ("hw", Configuration(records=1, epochs=1)),
+        pytest.param("kip-320", Configuration(records=2, epochs=1), marks=pytest.mark.slow),
+    ],
 )
 def test_a_search_with_symmetry_finds_one_state_for_each_class_of_renamed_ones(
     protocol: str, settings: Configuration

@@ -79,7 +79,11 @@ def tidied(broken: PropertyBroken) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "shortest"), [("no-committed-loss", LOSS), ("no-divergence", DIVERGENCE)], ids=["loss", "divergence"]
+    ("wanted", "shortest"),
+    [
+        pytest.param("no-committed-loss", LOSS, id="loss"),
+        pytest.param("no-divergence", DIVERGENCE, id="divergence", marks=pytest.mark.slow),
+    ],
 )
 def test_side_by_side_with_kip_101_hw_fails_in_as_few_events_as_possible(wanted: str, shortest: list[str]) -> None:
     found = failures(replication_machine("hw", "kip-101", wanted=wanted))
@@ -99,6 +103,7 @@ def test_kip_101_alone_holds_for_one_election_where_hw_does_not() -> None:
     assert failures(replication_machine("kip-101", settings=once, judged=ALL), examples=3) == []
 
 
+@pytest.mark.slow
 def test_what_kip_101_diverges_by_leaves_kip_320_whole() -> None:
     (broken,) = failures(replication_machine("kip-101", judged=["no-divergence"]))
     assert len(broken.events) >= 12  # the shortest that complete search knows

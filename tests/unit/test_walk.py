@@ -84,9 +84,9 @@ def interpreted(subject: Walker, number: int) -> Tally:
 def test_the_compiled_walk_sees_what_interpreted_replay_sees(name, settings):
     subject = walker(name, settings=settings)
     expected = Tally.empty(1)
-    for number in range(60):
+    for number in range(25):
         expected.add(interpreted(subject, number))
-    assert equal(subject.walk(0, 60), expected)
+    assert equal(subject.walk(0, 25), expected)
 
 
 def test_blocks_and_threads_change_nothing():
