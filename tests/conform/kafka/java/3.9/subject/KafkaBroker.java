@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import kafka.cluster.Partition;
+import kafka.cluster.PendingPartitionChange;
 import kafka.cluster.ReplicaState;
 import kafka.log.LogManager;
 import kafka.log.UnifiedLog;
@@ -98,7 +99,13 @@ final class KafkaBroker implements Broker {
         return leader.serve(request);
     }
 
+    /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
     @Override public void proposeShrink(int follower) {
+        for (kafka.cluster.Replica other : Scala.list(partition().remoteReplicas())) {
+            if (other.brokerId() != follower && committedIsr().contains(other.brokerId())) {
+                other.resetReplicaState(time.milliseconds(), log().logEndOffset(), false, true);
+            }
+        }
         partition().maybeShrinkIsr();
     }
 
@@ -115,6 +122,11 @@ final class KafkaBroker implements Broker {
         } catch (NotLeaderOrFollowerException staleBrokerEpoch) {
             // KIP-903
         }
+    }
+
+    @Override public Set<Integer> pendingIsr() {
+        return partition().partitionState() instanceof PendingPartitionChange change
+                ? Scala.ints(change.sentLeaderAndIsr().isr()) : Set.of();
     }
 
     @Override public long remoteLeo(int follower) {

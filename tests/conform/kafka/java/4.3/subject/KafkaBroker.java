@@ -3,6 +3,7 @@ package subject;
 import java.util.List;
 import java.util.Properties;
 import java.util.Set;
+import java.util.TreeSet;
 import kafka.cluster.Partition;
 import kafka.log.LogManager;
 import kafka.server.KafkaConfig;
@@ -15,6 +16,7 @@ import org.apache.kafka.server.common.KRaftVersion;
 import org.apache.kafka.server.common.MetadataVersion;
 import org.apache.kafka.server.common.RequestLocal;
 import org.apache.kafka.server.common.TransactionVersion;
+import org.apache.kafka.server.partition.PendingPartitionChange;
 import org.apache.kafka.server.replica.ReplicaState;
 import org.apache.kafka.storage.internals.log.AppendOrigin;
 import org.apache.kafka.storage.internals.log.CleanerConfig;
@@ -99,7 +101,13 @@ final class KafkaBroker implements Broker {
         return leader.serve(request);
     }
 
+    /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
     @Override public void proposeShrink(int follower) {
+        for (org.apache.kafka.server.replica.Replica other : Scala.list(partition().remoteReplicas())) {
+            if (other.brokerId() != follower && committedIsr().contains(other.brokerId())) {
+                other.resetReplicaState(time.milliseconds(), log().logEndOffset(), false, true);
+            }
+        }
         partition().maybeShrinkIsr();
     }
 
@@ -116,6 +124,11 @@ final class KafkaBroker implements Broker {
         } catch (NotLeaderOrFollowerException staleBrokerEpoch) {
             // KIP-903
         }
+    }
+
+    @Override public Set<Integer> pendingIsr() {
+        return partition().partitionState() instanceof PendingPartitionChange change
+                ? new TreeSet<>(change.sentLeaderAndIsr().isr()) : Set.of();
     }
 
     @Override public long remoteLeo(int follower) {
