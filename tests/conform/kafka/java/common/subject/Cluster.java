@@ -258,7 +258,7 @@ final class Cluster implements AutoCloseable {
 
     /** Under KRaft the leader hears of a change of the ISR that the controller made, without a new epoch. */
     private boolean refresh(Node node) {
-        if (node != trueLeader() || isCurrent(node)) {
+        if (!release.isRaft() || node != trueLeader() || isCurrent(node)) {
             return false;
         }
         tell(node, controller.current());
