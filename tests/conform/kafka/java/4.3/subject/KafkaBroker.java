@@ -70,7 +70,6 @@ final class KafkaBroker implements Broker {
     @Override public void learn(List<Decision> decisions) {
         MetadataDelta delta = metadata.learn(decisions);
         manager.applyDelta(delta.topicsDelta(), metadata.image());
-        scheduler.runDue();
     }
 
     @Override public void noteRegistration(int broker) {
@@ -134,6 +133,10 @@ final class KafkaBroker implements Broker {
     @Override public long remoteLeo(int follower) {
         org.apache.kafka.server.replica.Replica known = partition().getReplica(follower).getOrElse(Scala.supplier(() -> null));
         return known == null ? -1 : known.stateSnapshot().logEndOffsetMetadata().messageOffset;
+    }
+
+    @Override public void finishScheduled() {
+        scheduler.runDue();
     }
 
     @Override public void checkpoint() {

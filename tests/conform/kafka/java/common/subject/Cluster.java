@@ -206,7 +206,7 @@ final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /** By then it leads nothing, is in no ISR, and has all on disk; it will have no log to recover. */
+    /** By then it leads nothing, is in no ISR, and has all on disk. Its log is recovered as after a crash all the same. */
     private boolean shutDown(Node node) {
         if (!node.isUp()) {
             return false;
@@ -214,9 +214,7 @@ final class Cluster implements AutoCloseable {
         controller.endSession(node.id);
         flush(node);
         checkpoint(node);
-        crash(node);
-        node.disk.markClean();
-        return true;
+        return crash(node);
     }
 
     private boolean restart(Node node) {
@@ -419,6 +417,9 @@ final class Cluster implements AutoCloseable {
 
     private void settle() {
         for (Node node : nodes) {
+            if (node.isUp()) {
+                node.broker.finishScheduled();
+            }
             node.look();
             if (node.isUp() && !settings.asynchronousCheckpoint() && node.next > 0) {
                 checkpoint(node);

@@ -70,15 +70,6 @@ record Disk(Path directory) {
         }
     }
 
-    /** As a broker does that has shut down under control. */
-    void markClean() {
-        try {
-            Files.createFile(directory.resolve(".kafka_cleanshutdown"));
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
-    }
-
     /** replication-offset-checkpoint: a version, a count, and topic, partition and offset a line. */
     long highWatermark() {
         return lines(directory.resolve("replication-offset-checkpoint")).stream()
