@@ -43,15 +43,8 @@ DIFFERENCES = (
         schedule="shrink B",
         field="applied",
         reason="A leader that has not heard of a follower since it leads takes it for lagging even while its own log is"
-        " empty (Partition.isFollowerOutOfSync: an unknown log end offset is not the leader's); to the model it is 0.",
-    ),
-    Difference(
-        releases=tuple(rung.name for rung in RUNGS if rung.release.startswith(("3.", "4."))),
-        schedule="expire B, expire A, elect A",
-        field="applied",
-        reason="A KRaft controller elects nobody whom it has fenced, until it is heard from again (`unfence`); the"
-        " controller of the subject, which is not Kafka's, fences nobody.",
-        cases=("residual-loss",),
+        " empty (Partition.isFollowerOutOfSync: an unknown log end offset is not the leader's); to the model it is 0. The subject leaves that out of `shrink`, for most"
+        " schedules would end with it.",
     ),
     Difference(
         releases=("4.3.1",),

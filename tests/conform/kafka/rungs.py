@@ -10,6 +10,7 @@ from epochfuzz.model.events import Verb, verb_of
 from epochfuzz.model.mechanisms import requests_isr_changes
 from epochfuzz.model.protocols import Protocol, ProtocolError, parse_protocol
 
+_ANSWERS = (Verb.ALTER, Verb.REFUSE)
 _STAND_IN = "kip-320"  # to replay beside where the model has no protocol for a release; the model's verdict is not used
 
 
@@ -39,9 +40,9 @@ class Rung:
             return None
 
     def protocol_for(self, case: Case) -> Protocol:
-        """What a case is replayed under: where it has no `alter`, a change of the ISR is one event in it."""
+        """What a case is replayed under: where no controller answers in it, a change of the ISR is one event."""
         protocol = self.of_the_model() or parse_protocol(_STAND_IN)
-        if any(verb_of(event) is Verb.ALTER for event in case.events) or not requests_isr_changes(protocol.constants):
+        if any(verb_of(event) in _ANSWERS for event in case.events) or not requests_isr_changes(protocol.constants):
             return protocol
         return parse_protocol(f"{protocol.name}{',' if ':' in protocol.name else ':'}isr_change=atomic")
 
