@@ -43,8 +43,8 @@ DIFFERENCES = (
         schedule="shrink B",
         field="applied",
         reason="A leader that has not heard of a follower since it leads takes it for lagging even while its own log is"
-        " empty (Partition.isFollowerOutOfSync: an unknown log end offset is not the leader's); to the model it is 0. The subject leaves that out of `shrink`, for most"
-        " schedules would end with it.",
+        " empty (Partition.isFollowerOutOfSync: an unknown log end offset is not the leader's); to the model it is 0."
+        " The subject leaves that out of `shrink`, or most schedules would end with it.",
     ),
     Difference(
         releases=("4.3.1",),
