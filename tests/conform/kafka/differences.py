@@ -36,7 +36,6 @@ DIFFERENCES = (
         field="replicas.B.hw",
         reason="Until KAFKA-7104 (1.1.1, 2.0.0) an answer with records carried the high watermark as it was after the"
         " fetch, so B's is one fetch ahead of the model's: kafka-1.1 is 1.1.1.",
-        cases=("kafka-6361-fast-leader-fail-over", "kafka-7415-epoch-below-the-first"),
     ),
     Difference(
         releases=_ALL,
