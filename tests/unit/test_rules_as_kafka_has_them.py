@@ -8,7 +8,7 @@ from epochfuzz.model.events import parse_event
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.properties import BY_NAME
 from epochfuzz.model.protocols import parse_protocol
-from epochfuzz.model.state import NONE, Partition, Phase
+from epochfuzz.model.state import NONE, Flight, Partition, Phase
 
 A, B, C = range(3)
 KEPT, FORGOTTEN = "kip-320:remote_leo=kept", "kip-320"
@@ -52,6 +52,13 @@ def test_a_fetch_from_where_the_leader_knows_the_follower_to_be_moves_no_high_wa
     assert state("kafka-2.8.1", LEFT_BEHIND, replicas=3).high_watermark[A] == 0
     assert state("kafka-2.8.1", f"{LEFT_BEHIND}, fetch B", replicas=3).high_watermark[A] == 0
     assert state("kafka-3.1", LEFT_BEHIND, replicas=3).high_watermark[A] == 1
+
+
+def test_in_2_8_0_an_answer_that_diverges_carries_the_high_watermark_of_before_the_offset_was_noted():
+    diverging = "produce A, produce A, fetch B, receive B, elect B, notify A, notify B, fetch A"
+    p = state("kafka-2.8.0", diverging)
+    assert (p.high_watermark[B], p.flight[A], p.flight_count[A]) == (1, Flight.DIVERGING, 0)
+    assert state("kafka-2.8.0", f"{diverging}, receive A").high_watermark[A] == 0
 
 
 @pytest.mark.parametrize(("choice", "known"), [("unknown", NONE), ("as_it_was", 0)])
