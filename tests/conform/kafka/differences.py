@@ -65,9 +65,9 @@ DIFFERENCES = (
         releases=("2.8.1 as 0.11.0", "2.8.1 as 2.0"),
         schedule="produce A, expire B, notify B, fetch B, receive B",
         field="replicas.B.leo",
-        reason="Since 2.1 a follower whose leader epoch cache is empty asks nobody where to cut its log, whatever protocol"
-        " brokers speak (AbstractFetcherThread.fetchTruncatingPartitions), and its first fetch brings records; the model"
-        " has that together with fencing, which these have not.",
+        reason="Since 2.1 a follower whose leader epoch cache is empty asks nobody where to cut its log, whatever"
+        " protocol brokers speak (AbstractFetcherThread.fetchTruncatingPartitions), so that its first fetch brings"
+        " records; the model has that together with fencing, which these have not.",
     ),
     Difference(
         releases=_WITH_EPOCHS,
