@@ -57,9 +57,13 @@ def effective_isr(p: State, leader: int) -> int:
 
 
 def note_position(p: State, leader: int, follower: int, offset: int) -> None:
-    """The leader takes note of how far a follower is."""
-    p.remote_leos[leader, follower] = offset
-    advance_leader(p, leader)
+    """The leader takes note of how far a follower is; its HW is looked at only if that is news.
+
+    Partition.updateFollowerFetchState; it matters where a HW has been left behind (KAFKA-13091).
+    """
+    if p.remote_leos[leader, follower] != offset:
+        p.remote_leos[leader, follower] = offset
+        advance_leader(p, leader)
 
 
 def replication_position(p: State, leader: int, follower: int) -> int:

@@ -6,7 +6,14 @@ leader makes the change itself, by a conditional write to ZooKeeper; since KIP-4
 
 from epochfuzz.model import alter_partition, controller, high_watermark
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import Fencing, IsrChange, IsrEligibility, IsrExpansion, tracks_partition_epoch
+from epochfuzz.model.mechanisms import (
+    Fencing,
+    IsrAnswer,
+    IsrChange,
+    IsrEligibility,
+    IsrExpansion,
+    tracks_partition_epoch,
+)
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, Phase, State
 
@@ -26,10 +33,17 @@ def shrink_by(p: State, leader: int, r: int) -> int:
     if high_watermark.replication_position(p, leader, r) >= p.leo[leader]:
         return Refusal.DOES_NOT_LAG
     refusal = change(p, leader, p.isr[leader] & ~(1 << r))
-    if refusal == APPLIED and p.isr_change == IsrChange.ATOMIC:
-        high_watermark.advance_leader(p, leader)
-        p.goals |= Goal.ISR_SHRANK
+    if refusal == APPLIED:
+        note_shrunk(p, leader)
     return refusal
+
+
+def note_shrunk(p: State, leader: int) -> None:
+    """The leader has taken a replica out of its ISR, or has proposed to, after which it looks at its HW up to 3.0."""
+    if p.isr_change == IsrChange.ATOMIC:
+        p.goals |= Goal.ISR_SHRANK
+    if p.isr_change == IsrChange.ATOMIC or p.isr_answer == IsrAnswer.HIGH_WATERMARK_KEPT:
+        high_watermark.advance_leader(p, leader)
 
 
 def expand(p: State, r: int) -> int:

@@ -36,9 +36,10 @@ def is_beyond(p: State, leader: int, follower: int) -> bool:
 def answer_diverging(p: State, leader: int, follower: int) -> None:
     """The leader answers with where the follower's last epoch ends in its own log, and notes nothing of the follower.
 
-    In 2.8.0 it took the fetch offset for the follower's LEO all the same (KAFKA-13141).
+    In 2.8.0 it took the fetch offset for the follower's LEO all the same, once it had the answer (KAFKA-13141).
     """
     epoch, end = end_of_last_epoch(p, leader, follower)
+    high_watermark_read = p.high_watermark[leader]
     if p.diverging_fetch == DivergingFetch.COUNTED:
         high_watermark.note_position(p, leader, follower, p.leo[follower])
     p.goals |= Goal.FETCH_DIVERGED
@@ -46,7 +47,7 @@ def answer_diverging(p: State, leader: int, follower: int) -> None:
     p.flight_epoch[follower] = epoch
     p.flight_offset[follower] = end
     if p.diverging_high_watermark == DivergingHighWatermark.APPLIED:
-        p.flight_count[follower] = p.high_watermark[leader]
+        p.flight_count[follower] = high_watermark_read
 
 
 def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:

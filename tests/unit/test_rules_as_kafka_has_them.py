@@ -8,13 +8,15 @@ from epochfuzz.model.events import parse_event
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.properties import BY_NAME
 from epochfuzz.model.protocols import parse_protocol
-from epochfuzz.model.state import NONE, Partition, Phase
+from epochfuzz.model.state import NONE, Flight, Partition, Phase
 
 A, B, C = range(3)
 KEPT, FORGOTTEN = "kip-320:remote_leo=kept", "kip-320"
 CUT_BY_ANOTHER_LEADER = "produce A, fetch B, receive B, fetch B, elect C, notify B, notify C, fetch B, receive B"
 RE_ELECTED = f"{CUT_BY_ANOTHER_LEADER}, crash C, elect A, catch_up A"
 OUT_OF_RANGE = "produce A, fetch B, receive B, power_loss A, restart A, notify A, fetch B"
+# B has m0, A knows it, and C, whom A waited for, is out of the ISR.
+LEFT_BEHIND = "produce A, fetch B, receive B, shrink C, alter A, fetch B, receive B, altered A"
 
 
 def after(protocol: str, schedule: str, **settings: object) -> Execution:
@@ -44,6 +46,19 @@ def test_an_answer_with_records_carries_the_high_watermark_that_was_read_before_
 def test_an_answer_without_records_was_read_again_and_carries_the_high_watermark_of_afterwards():
     p = state("kip-320", "produce A, fetch B, receive B, fetch B")
     assert (p.high_watermark[A], p.flight_count[B], p.flight_offset[B]) == (1, 0, 1)
+
+
+def test_a_fetch_from_where_the_leader_knows_the_follower_to_be_moves_no_high_watermark():
+    assert state("kafka-2.8.1", LEFT_BEHIND, replicas=3).high_watermark[A] == 0
+    assert state("kafka-2.8.1", f"{LEFT_BEHIND}, fetch B", replicas=3).high_watermark[A] == 0
+    assert state("kafka-3.1", LEFT_BEHIND, replicas=3).high_watermark[A] == 1
+
+
+def test_in_2_8_0_an_answer_that_diverges_carries_the_high_watermark_of_before_the_offset_was_noted():
+    diverging = "produce A, produce A, fetch B, receive B, elect B, notify A, notify B, fetch A"
+    p = state("kafka-2.8.0", diverging)
+    assert (p.high_watermark[B], p.flight[A], p.flight_count[A]) == (1, Flight.DIVERGING, 0)
+    assert state("kafka-2.8.0", f"{diverging}, receive A").high_watermark[A] == 0
 
 
 @pytest.mark.parametrize(("choice", "known"), [("unknown", NONE), ("as_it_was", 0)])
@@ -178,6 +193,12 @@ def test_who_ignored_a_decision_learns_the_next_one_as_one_that_came_after_a_gap
 def test_a_leader_that_stays_leader_keeps_what_it_knew_of_those_in_the_new_isr(protocol, known):
     p = state(protocol, "fetch B, fetch C, expire C, notify A", replicas=3)
     assert [p.remote_leos[A, r] for r in (B, C)] == known
+
+
+def test_up_to_3_0_a_leader_that_proposes_to_shrink_its_isr_looks_at_its_high_watermark():
+    left_behind = "produce A, fetch B, receive B, fetch B, produce A, shrink C, alter A, altered A"
+    assert state("kafka-3.0", left_behind, replicas=3).high_watermark[A] == 0
+    assert state("kafka-3.0", f"{left_behind}, shrink B", replicas=3).high_watermark[A] == 1
 
 
 def test_from_kip_320_on_a_leader_that_expands_looks_at_what_it_has_noted_alone():

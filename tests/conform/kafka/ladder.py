@@ -23,7 +23,6 @@ from epochfuzz.harness.commands.rerun import verdict_text
 from epochfuzz.harness.conform.fault import JUDGED, SubjectUnable
 from epochfuzz.harness.conform.rerun import Rerun, rerun
 from epochfuzz.harness.conform.subject import CommandSubject
-from epochfuzz.model.protocols import parse_protocol
 from tests.conform.kafka.build import BuildError, class_path, missing
 from tests.conform.kafka.differences import reason
 from tests.conform.kafka.rungs import RUNGS, Rung
@@ -31,7 +30,6 @@ from tests.conform.kafka.rungs import RUNGS, Rung
 ROOT = Path(__file__).parents[3]
 CORPUS = (ROOT / "corpus" / "documents", ROOT / "corpus" / "history", Path(__file__).parent / "cases")
 PATIENCE = 30.0  # a machine that compiles at the same time may be slow
-_STAND_IN = "kip-320"  # to replay beside where the model has no protocol for a release; the model's verdict is not used
 
 
 @dataclass(frozen=True)
@@ -94,12 +92,11 @@ def _climb(rung: Rung, cases: Sequence[Case], out: Console) -> Iterator[Verdict]
     """Replay all cases on a rung; how long it takes is printed."""
     class_path(rung.release)
     started = time.monotonic()
-    protocol = rung.of_the_model() or parse_protocol(_STAND_IN)
     events = ran = differ = 0
     with CommandSubject([sys.executable, "-m", "tests.conform.kafka", *rung.words], PATIENCE) as subject:
         for case in cases:
             try:
-                verdict = Verdict(case.id, rung, rerun(subject, case, protocol))
+                verdict = Verdict(case.id, rung, rerun(subject, case, rung.protocol_for(case)))
             except SubjectUnable as unable:
                 out.print(f"{case.id} was not replayed on {rung.name}: {unable}", markup=False)
                 continue

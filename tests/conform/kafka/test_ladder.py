@@ -12,6 +12,7 @@ from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.conform.rerun import Rerun, rerun
 from epochfuzz.harness.conform.subject import CheckedSubject, CommandSubject
 from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.mechanisms import IsrChange
 from epochfuzz.model.protocols import parse_protocol
 from tests.conform.kafka import build, ladder
 from tests.conform.kafka.differences import DIFFERENCES, reason
@@ -20,7 +21,9 @@ from tests.conform.kafka.releases import RELEASES, ReleaseError, adapter
 from tests.conform.kafka.rungs import RUNGS, Rung
 from tests.conform.reference import Reference
 
-M1_LOSS = next(case for case in load_corpus(CORPUS) if case.id == "m1-loss")
+CASES = {case.id: case for case in load_corpus(CORPUS)}
+M1_LOSS = CASES["m1-loss"]
+KAFKA_13091 = CASES["kafka-13091-high-watermark-left-behind"]
 
 
 def rerun_as(protocol: str, beside: str) -> Rerun:
@@ -79,16 +82,26 @@ def test_where_the_model_has_no_protocol_nothing_is_compared() -> None:
     assert verdict.is_as_it_should_be
 
 
+def test_a_case_that_has_no_answers_of_the_controller_changes_the_isr_in_one_event() -> None:
+    for rung in RUNGS:
+        chosen = rung.protocol_for(M1_LOSS)
+        assert chosen.choice("isr_change") is IsrChange.ATOMIC
+        assert parse_protocol(chosen.name) == chosen
+
+
+def test_a_case_that_has_them_is_replayed_under_the_protocol_of_the_release() -> None:
+    assert {rung.protocol_for(KAFKA_13091).name for rung in RUNGS} == {rung.protocol for rung in RUNGS}
+
+
 def test_a_difference_that_is_written_down_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ladder, "reason", lambda rung, case: "because")
     assert Verdict("m1-loss", Rung("2.8.1", "kip-101"), rerun_as("hw", "kip-101")).is_as_it_should_be
 
 
 def test_what_is_written_down_is_of_releases_and_cases_that_there_are() -> None:
-    cases = {case.id for case in load_corpus(CORPUS)}
     for difference in DIFFERENCES:
         assert set(difference.releases) <= {rung.name for rung in RUNGS}
-        assert set(difference.cases) <= cases
+        assert set(difference.cases) <= CASES.keys()
         assert parse_schedule(difference.schedule.split(", "))
     assert reason(RUNGS[0], "m1-loss") is None
 

@@ -5,8 +5,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
+import kafka.cluster.IsrState;
 import kafka.cluster.Partition;
+import kafka.cluster.PendingShrinkIsr;
 import kafka.log.AppendOrigin;
 import kafka.log.CleanerConfig;
 import kafka.log.Log;
@@ -119,7 +122,13 @@ final class KafkaBroker implements Broker {
         return leader.serve(request);
     }
 
+    /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
     @Override public void proposeShrink(int follower) {
+        for (kafka.cluster.Replica other : Scala.list(partition().remoteReplicas())) {
+            if (other.brokerId() != follower && committedIsr().contains(other.brokerId())) {
+                other.resetLastCaughtUpTime(log().logEndOffset(), time.milliseconds(), time.milliseconds());
+            }
+        }
         partition().maybeShrinkIsr();
     }
 
@@ -127,6 +136,16 @@ final class KafkaBroker implements Broker {
         kafka.cluster.Replica known = partition().getReplica(follower).get();
         partition().updateFollowerFetchState(follower, known.logEndOffsetMetadata(), known.logStartOffset(),
                 time.milliseconds(), Long.MAX_VALUE);
+    }
+
+    @Override public Set<Integer> pendingIsr() {
+        IsrState state = partition().isrState();
+        if (state instanceof PendingShrinkIsr shrink) {
+            Set<Integer> remaining = new TreeSet<>(committedIsr());
+            remaining.removeAll(Scala.ints(shrink.outOfSyncReplicaIds()));
+            return remaining;
+        }
+        return state.isInflight() ? Scala.ints(state.maximalIsr()) : Set.of();
     }
 
     @Override public long remoteLeo(int follower) {

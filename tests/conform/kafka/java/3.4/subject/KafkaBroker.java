@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import kafka.cluster.Partition;
+import kafka.cluster.PendingPartitionChange;
 import kafka.cluster.ReplicaState;
 import kafka.log.AppendOrigin;
 import kafka.log.CleanerConfig;
@@ -96,7 +97,13 @@ final class KafkaBroker implements Broker {
         return leader.serve(request);
     }
 
+    /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
     @Override public void proposeShrink(int follower) {
+        for (kafka.cluster.Replica other : Scala.list(partition().remoteReplicas())) {
+            if (other.brokerId() != follower && committedIsr().contains(other.brokerId())) {
+                other.resetReplicaState(time.milliseconds(), log().logEndOffset(), false, true);
+            }
+        }
         partition().maybeShrinkIsr();
     }
 
@@ -105,6 +112,11 @@ final class KafkaBroker implements Broker {
         ReplicaState known = replica.stateSnapshot();
         partition().updateFollowerFetchState(replica, known.logEndOffsetMetadata(), known.logStartOffset(),
                 time.milliseconds(), Long.MAX_VALUE);
+    }
+
+    @Override public Set<Integer> pendingIsr() {
+        return partition().partitionState() instanceof PendingPartitionChange change
+                ? Scala.ints(change.sentLeaderAndIsr().isr()) : Set.of();
     }
 
     @Override public long remoteLeo(int follower) {

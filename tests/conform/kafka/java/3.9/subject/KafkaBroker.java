@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import kafka.cluster.Partition;
+import kafka.cluster.PendingPartitionChange;
 import kafka.cluster.ReplicaState;
 import kafka.log.LogManager;
 import kafka.log.UnifiedLog;
@@ -67,7 +68,6 @@ final class KafkaBroker implements Broker {
     @Override public void learn(List<Decision> decisions) {
         MetadataDelta delta = metadata.learn(decisions);
         manager.applyDelta(delta.topicsDelta(), metadata.image());
-        scheduler.runDue();
     }
 
     @Override public void noteRegistration(int broker) {
@@ -98,7 +98,13 @@ final class KafkaBroker implements Broker {
         return leader.serve(request);
     }
 
+    /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
     @Override public void proposeShrink(int follower) {
+        for (kafka.cluster.Replica other : Scala.list(partition().remoteReplicas())) {
+            if (other.brokerId() != follower && committedIsr().contains(other.brokerId())) {
+                other.resetReplicaState(time.milliseconds(), log().logEndOffset(), false, true);
+            }
+        }
         partition().maybeShrinkIsr();
     }
 
@@ -117,9 +123,18 @@ final class KafkaBroker implements Broker {
         }
     }
 
+    @Override public Set<Integer> pendingIsr() {
+        return partition().partitionState() instanceof PendingPartitionChange change
+                ? Scala.ints(change.sentLeaderAndIsr().isr()) : Set.of();
+    }
+
     @Override public long remoteLeo(int follower) {
         kafka.cluster.Replica known = partition().getReplica(follower).getOrElse(Scala.supplier(() -> null));
         return known == null ? -1 : known.stateSnapshot().logEndOffsetMetadata().messageOffset;
+    }
+
+    @Override public void finishScheduled() {
+        scheduler.runDue();
     }
 
     @Override public void checkpoint() {

@@ -3,6 +3,7 @@ package subject;
 import java.util.List;
 import java.util.Properties;
 import java.util.Set;
+import java.util.TreeSet;
 import kafka.cluster.Partition;
 import kafka.log.LogManager;
 import kafka.server.KafkaConfig;
@@ -15,6 +16,7 @@ import org.apache.kafka.server.common.KRaftVersion;
 import org.apache.kafka.server.common.MetadataVersion;
 import org.apache.kafka.server.common.RequestLocal;
 import org.apache.kafka.server.common.TransactionVersion;
+import org.apache.kafka.server.partition.PendingPartitionChange;
 import org.apache.kafka.server.replica.ReplicaState;
 import org.apache.kafka.storage.internals.log.AppendOrigin;
 import org.apache.kafka.storage.internals.log.CleanerConfig;
@@ -68,7 +70,6 @@ final class KafkaBroker implements Broker {
     @Override public void learn(List<Decision> decisions) {
         MetadataDelta delta = metadata.learn(decisions);
         manager.applyDelta(delta.topicsDelta(), metadata.image());
-        scheduler.runDue();
     }
 
     @Override public void noteRegistration(int broker) {
@@ -99,7 +100,13 @@ final class KafkaBroker implements Broker {
         return leader.serve(request);
     }
 
+    /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
     @Override public void proposeShrink(int follower) {
+        for (org.apache.kafka.server.replica.Replica other : Scala.list(partition().remoteReplicas())) {
+            if (other.brokerId() != follower && committedIsr().contains(other.brokerId())) {
+                other.resetReplicaState(time.milliseconds(), log().logEndOffset(), false, true);
+            }
+        }
         partition().maybeShrinkIsr();
     }
 
@@ -118,9 +125,18 @@ final class KafkaBroker implements Broker {
         }
     }
 
+    @Override public Set<Integer> pendingIsr() {
+        return partition().partitionState() instanceof PendingPartitionChange change
+                ? new TreeSet<>(change.sentLeaderAndIsr().isr()) : Set.of();
+    }
+
     @Override public long remoteLeo(int follower) {
         org.apache.kafka.server.replica.Replica known = partition().getReplica(follower).getOrElse(Scala.supplier(() -> null));
         return known == null ? -1 : known.stateSnapshot().logEndOffsetMetadata().messageOffset;
+    }
+
+    @Override public void finishScheduled() {
+        scheduler.runDue();
     }
 
     @Override public void checkpoint() {

@@ -1,6 +1,7 @@
 package subject;
 
 import java.util.List;
+import java.util.Set;
 
 /** A broker of some Kafka release, up, with its replica of the partition: what each release's own classes are made to do. */
 interface Broker {
@@ -28,8 +29,16 @@ interface Broker {
     /** As a leader, looks once more at what it knows of a follower, and proposes to the gate that it joins the ISR. */
     void proposeExpand(int follower);
 
+    /** As a leader, the ISR that it has proposed and waits for (KIP-497); empty for none. */
+    default Set<Integer> pendingIsr() {
+        return Set.of();
+    }
+
     /** As a leader, the end of a follower's log as far as it knows; negative if it does not. */
     long remoteLeo(int follower);
+
+    /** What was left to the background is done; since KAFKA-16541 the leader epoch cache is written there after a cut. */
+    default void finishScheduled() { }
 
     /** Writes the high watermark to disk. */
     void checkpoint();

@@ -12,14 +12,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /** The replicas of one partition and their controller. Its events are those of docs/conformance.md. */
 final class Cluster implements AutoCloseable {
     private static final String NAMES = "ABCDE";
     private static final List<String> VERBS = List.of("produce", "fetch", "receive", "drop", "crash", "power_loss",
             "restart", "notify", "catch_up", "elect", "expire", "shrink", "expand", "flush", "checkpoint");
-    private static final List<String> ALTER_PARTITION = List.of("alter", "altered", "resend");
+    private static final List<String> ALTER_PARTITION = List.of("alter", "altered", "resend", "refuse");
+    private static final List<String> HEARTBEATS = List.of("shutdown", "unfence");
     private static final Path MEMORY = Path.of("/dev/shm");
 
     private final Release release;
@@ -78,7 +78,10 @@ final class Cluster implements AutoCloseable {
     }
 
     List<String> verbs() {
-        return rules.changesIsrAtOnce() ? VERBS : Stream.concat(VERBS.stream(), ALTER_PARTITION.stream()).toList();
+        List<String> verbs = new ArrayList<>(VERBS);
+        verbs.addAll(rules.changesIsrAtOnce() ? List.of() : ALTER_PARTITION);
+        verbs.addAll(rules.fencesExpired() ? HEARTBEATS : List.of());
+        return verbs;
     }
 
     /** Carries out an event such as {@code fetch B}. */
@@ -111,6 +114,9 @@ final class Cluster implements AutoCloseable {
             case "alter" -> gate.decide(node.id);
             case "altered" -> altered(node);
             case "resend" -> gate.resend(node.id);
+            case "shutdown" -> shutDown(node);
+            case "unfence" -> controller.unfence(node.id);
+            case "refuse" -> rules.refusesForGood() && gate.refuse(node.id);
             default -> throw new IllegalArgumentException("no such event: " + verb);
         };
     }
@@ -200,6 +206,17 @@ final class Cluster implements AutoCloseable {
         return true;
     }
 
+    /** By then it leads nothing, is in no ISR, and has all on disk. Its log is recovered as after a crash all the same. */
+    private boolean shutDown(Node node) {
+        if (!node.isUp()) {
+            return false;
+        }
+        controller.endSession(node.id);
+        flush(node);
+        checkpoint(node);
+        return crash(node);
+    }
+
     private boolean restart(Node node) {
         if (node.isUp()) {
             return false;
@@ -239,7 +256,7 @@ final class Cluster implements AutoCloseable {
 
     /** Under KRaft the leader hears of a change of the ISR that the controller made, without a new epoch. */
     private boolean refresh(Node node) {
-        if (node != trueLeader() || isCurrent(node)) {
+        if (!release.isRaft() || node != trueLeader() || isCurrent(node)) {
             return false;
         }
         tell(node, controller.current());
@@ -304,13 +321,17 @@ final class Cluster implements AutoCloseable {
 
     // In-sync replicas
 
+    /**
+     * Kafka's leaders take whom they have never heard of for lagging even while their own log is empty, which this event
+     * leaves out: it would be the first thing that happens in most schedules.
+     */
     private boolean shrink(Node node) {
         Node leader = trueLeader();
-        if (leader == null || leader == node || !mayPropose(leader)) {
+        if (leader == null || leader == node || !mayPropose(leader) || leader.seen.leo() == 0) {
             return false;
         }
-        boolean proposed = gate.opensToRemove(node.id, leader.version(), () -> leader.broker.proposeShrink(node.id));
-        return noteProposal(leader, proposed);
+        Set<Integer> isr = new TreeSet<>(leader.seen.isr());
+        return isr.remove(node.id) && propose(leader, isr, () -> leader.broker.proposeShrink(node.id));
     }
 
     /**
@@ -323,16 +344,21 @@ final class Cluster implements AutoCloseable {
                 || rules.looksAtFollower() && !follows(node, leader)) {
             return false;
         }
-        boolean proposed = gate.opensToAdd(node.id, leader.version(), () -> leader.broker.proposeExpand(node.id));
-        return noteProposal(leader, proposed);
+        Set<Integer> isr = new TreeSet<>(leader.seen.isr());
+        return isr.add(node.id) && propose(leader, isr, () -> leader.broker.proposeExpand(node.id));
     }
 
-    /** One request at a time; where a change is one event, the controller takes it if nothing has changed meanwhile. */
+    /**
+     * One request at a time, unless news lets the leader forget that there is one. Where a change is one event, the
+     * controller takes it if nothing has changed meanwhile.
+     */
     private boolean mayPropose(Node leader) {
-        return rules.changesIsrAtOnce() ? isCurrent(leader) : !gate.isBusy(leader.id);
+        return rules.changesIsrAtOnce() ? isCurrent(leader) : rules.forgetsRequests() || !gate.isBusy(leader.id);
     }
 
-    private boolean noteProposal(Node leader, boolean proposed) {
+    private boolean propose(Node leader, Set<Integer> isr, Runnable work) {
+        Decision asked = new Decision(leader.seen.leaderEpoch(), leader.id, List.copyOf(isr), leader.version());
+        boolean proposed = gate.opens(asked, work);
         if (proposed && rules.changesIsrAtOnce()) {
             leader.answered = controller.version();
         }
@@ -391,6 +417,9 @@ final class Cluster implements AutoCloseable {
 
     private void settle() {
         for (Node node : nodes) {
+            if (node.isUp()) {
+                node.broker.finishScheduled();
+            }
             node.look();
             if (node.isUp() && !settings.asynchronousCheckpoint() && node.next > 0) {
                 checkpoint(node);
@@ -412,6 +441,9 @@ final class Cluster implements AutoCloseable {
         current.put("leader", name(controller.current().leader()));
         current.put("epoch", controller.epoch());
         current.put("isr", names(controller.current().isr()));
+        if (rules.fencesExpired()) {
+            current.put("fenced", names(controller.fenced()));
+        }
         return Map.of("replicas", replicas, "controller", current);
     }
 
@@ -427,7 +459,12 @@ final class Cluster implements AutoCloseable {
         }
         shown.put("leader", name(seen.leader()));
         shown.put("leader_epoch", seen.leaderEpoch() < 0 ? null : seen.leaderEpoch());
-        if (seen.isr() != null) {
+        boolean leads = seen.isr() != null;
+        if (!rules.changesIsrAtOnce()) {
+            shown.put("isr", names(leads ? seen.isr() : Set.of()));
+            shown.put("pending_isr", names(leads ? node.broker.pendingIsr() : Set.of()));
+        }
+        if (leads) {
             shown.put("own", Map.of("remote_leo", remoteLeos(node), "isr", names(seen.isr())));
         }
         return shown;

@@ -3,6 +3,8 @@ package subject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
@@ -17,6 +19,7 @@ final class Controller {
     private final long[] brokerEpochs;
     private final List<Decision> decisions = new ArrayList<>();
     private final List<Decision> history = new ArrayList<>();  // the same with every change of the ISR, by version
+    private final Set<Integer> fenced = new TreeSet<>();
 
     Controller(Settings settings, Rules rules, IntPredicate isUp, long[] brokerEpochs) {
         this.settings = settings;
@@ -40,22 +43,40 @@ final class Controller {
 
     /** A member of the ISR becomes leader, or anyone, if that is allowed and no member is up. */
     boolean elect(int replica) {
-        if (!isUp.test(replica) || replica == current().leader()) {
+        if (!isAlive(replica) || replica == current().leader()) {
             return false;
         }
         if (current().isr().contains(replica)) {
             decide(replica, isFailOver() ? current().isr().stream().filter(isUp::test).toList() : current().isr());
             return true;
         }
-        if (settings.uncleanLeaderElection() && current().isr().stream().noneMatch(isUp::test)) {
+        if (settings.uncleanLeaderElection() && current().isr().stream().noneMatch(this::isAlive)) {
             decide(replica, List.of(replica));
             return true;
         }
         return false;
     }
 
-    /** The session of a replica is over: it leads no more, and leaves the ISR unless it is the last member. */
+    /** The session of a replica is over, which under KRaft fences it until it is heard from again. */
     boolean expire(int replica) {
+        boolean expires = !fenced.contains(replica) && endSession(replica);
+        if (expires && rules.fencesExpired()) {
+            fenced.add(replica);
+        }
+        return expires;
+    }
+
+    /** A replica whose session was over is heard from again, and never noticed. */
+    boolean unfence(int replica) {
+        return isUp.test(replica) && fenced.remove(replica);
+    }
+
+    Set<Integer> fenced() {
+        return fenced;
+    }
+
+    /** A replica leads no more, and leaves the ISR unless it is the last member. */
+    boolean endSession(int replica) {
         if (!wouldExpire(replica)) {
             return false;
         }
@@ -71,22 +92,23 @@ final class Controller {
     /** A replica that comes back registers, and may be found to have been away (KIP-380). */
     void register(int replica) {
         if (rules.fencesRegistration()) {
-            expire(replica);
+            endSession(replica);
         }
+        fenced.remove(replica);
     }
 
     /** Whether all of an ISR may be in it, of whom a leader knows these broker epochs. */
     boolean admits(List<Integer> isr, Map<Integer, Long> knownEpochs) {
         return switch (rules.eligibility()) {
             case UNCHECKED -> true;
-            case ALIVE -> mustBeUp(isr).allMatch(isUp::test);
-            case INCARNATION -> mustBeUp(isr).allMatch(isUp::test) && isr.stream().allMatch(
+            case ALIVE -> mustBeAlive(isr).allMatch(this::isAlive);
+            case INCARNATION -> mustBeAlive(isr).allMatch(this::isAlive) && isr.stream().allMatch(
                     member -> knownEpochs.getOrDefault(member, -1L) < 0 || knownEpochs.get(member) == brokerEpochs[member]);
         };
     }
 
     /** Where changes are atomic a member that is down, and that nobody has noticed yet, is no obstacle for another. */
-    private IntStream mustBeUp(List<Integer> isr) {
+    private IntStream mustBeAlive(List<Integer> isr) {
         return isr.stream().mapToInt(Integer::intValue)
                 .filter(member -> !rules.changesIsrAtOnce() || !current().isr().contains(member));
     }
@@ -104,6 +126,10 @@ final class Controller {
     /** What became of the partition after a version, up to a decision. */
     List<Decision> between(int version, Decision last) {
         return history.subList(version + 1, last.version() + 1);
+    }
+
+    private boolean isAlive(int replica) {
+        return isUp.test(replica) && !fenced.contains(replica);
     }
 
     private boolean wouldExpire(int replica) {

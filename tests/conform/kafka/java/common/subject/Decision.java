@@ -15,6 +15,10 @@ record Decision(int epoch, int leader, List<Integer> isr, int version) {
         return leader != NOBODY;
     }
 
+    Decision withVersion(int newVersion) {
+        return new Decision(epoch, leader, isr, newVersion);
+    }
+
     Decision withIsr(List<Integer> members, int newVersion) {
         return new Decision(epoch, leader, members, newVersion);
     }

@@ -1,8 +1,6 @@
 package subject;
 
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -17,8 +15,7 @@ final class IsrGate implements Gate {
     private final Controller controller;
     private final Rules rules;
     private final Map<Integer, Change> changes = new HashMap<>();  // by leader, which has one request at a time
-    private List<Integer> wanted;
-    private int knownVersion;
+    private Decision wanted;
 
     IsrGate(Controller controller, Rules rules) {
         this.controller = controller;
@@ -26,46 +23,29 @@ final class IsrGate implements Gate {
     }
 
     /**
-     * Whether {@code work} makes the leader propose that a replica leaves the ISR, as {@code version} of the partition's
-     * state has it. Where changes are atomic it has left then.
+     * Whether {@code work} makes the leader propose an ISR, for the leader epoch and version of the partition's state
+     * that it knows. Where changes are atomic the controller has that ISR then.
      */
-    boolean opensToRemove(int replica, int version, Runnable work) {
-        List<Integer> isr = new ArrayList<>(controller.current().isr());
-        return isr.remove((Integer) replica) && opens(isr, version, work);
-    }
-
-    /** The same for a replica that joins. */
-    boolean opensToAdd(int replica, int version, Runnable work) {
-        List<Integer> isr = new ArrayList<>(controller.current().isr());
-        return !isr.contains(replica) && isr.add(replica) && opens(isr, version, work);
-    }
-
-    private boolean opens(List<Integer> isr, int version, Runnable work) {
-        wanted = isr;
-        knownVersion = version;
+    boolean opens(Decision asked, Runnable work) {
+        wanted = asked;
         work.run();
         boolean used = wanted == null;
         wanted = null;
-        return used && (!rules.changesIsrAtOnce() || controller.current().isr().equals(isr));
+        return used && (!rules.changesIsrAtOnce() || controller.current().isr().equals(asked.isr()));
     }
 
+    /** While an earlier request is under way nothing is sent: what is proposed then is never answered (KAFKA-12686). */
     @Override public void propose(int leader, Proposal proposal) {
-        if (wanted == null || !isWanted(proposal) || changes.containsKey(leader)) {
+        if (wanted == null || !proposal.isr().equals(Set.copyOf(wanted.isr()))) {
             proposal.revert();
             return;
         }
-        changes.put(leader, new Change(proposal, wanted, knownVersion));
+        changes.putIfAbsent(leader, new Change(proposal, wanted));
         wanted = null;
         if (rules.changesIsrAtOnce()) {
             decide(leader);
             answer(leader);
         }
-    }
-
-    /** A leader that proposes to remove all that lag gets one of them removed. */
-    private boolean isWanted(Proposal proposal) {
-        return proposal.isr().equals(Set.copyOf(wanted))
-                || wanted.size() < controller.current().isr().size() && wanted.containsAll(proposal.isr());
     }
 
     boolean isBusy(int leader) {
@@ -74,36 +54,45 @@ final class IsrGate implements Gate {
 
     /** {@code alter}: the controller handles the request of a leader. */
     boolean decide(int leader) {
-        Change change = changes.get(leader);
-        if (change == null || change.outcome != Outcome.PENDING) {
+        Change change = underWay(leader, false);
+        if (change == null) {
             return false;
         }
-        if (change.version != controller.version()) {
-            change.outcome = rules.answersDuplicates() && isDuplicate(leader, change) ? Outcome.APPLIED : Outcome.REFUSED;
-        } else if (!controller.admits(change.isr, change.proposal.brokerEpochs())) {
+        if (change.asked.version() != controller.version()) {
+            change.outcome = rules.answersDuplicates() && isSoAlready(change.asked) ? Outcome.APPLIED : Outcome.REFUSED;
+        } else if (!controller.admits(change.asked.isr(), change.proposal.brokerEpochs())) {
             change.outcome = Outcome.REVERTED;
         } else {
-            controller.changeIsr(change.isr);
+            controller.changeIsr(change.asked.isr());
             change.outcome = Outcome.APPLIED;
         }
         change.version = controller.version();
         return true;
     }
 
-    private boolean isDuplicate(int leader, Change change) {
-        return controller.current().leader() == leader
-                && Set.copyOf(controller.current().isr()).equals(Set.copyOf(change.isr));
+    private boolean isSoAlready(Decision asked) {
+        return asked.withVersion(controller.version()).equals(controller.current());
+    }
+
+    /** {@code refuse}: a controller that is active no more answers (KAFKA-14154). */
+    boolean refuse(int leader) {
+        Change change = underWay(leader, false);
+        if (change == null) {
+            return false;
+        }
+        change.outcome = Outcome.REFUSED;
+        return true;
     }
 
     /** {@code altered}: the answer reaches the leader. The version that it brings, or -1 if there is no answer. */
     int answer(int leader) {
-        Change change = changes.get(leader);
-        if (change == null || change.outcome == Outcome.PENDING) {
+        Change change = underWay(leader, true);
+        if (change == null) {
             return -1;
         }
         changes.remove(leader);
         switch (change.outcome) {
-            case APPLIED -> change.proposal.accept(change.isr, change.version);
+            case APPLIED -> change.proposal.accept(change.asked.isr(), change.version);
             case REVERTED -> change.proposal.revert();
             default -> change.proposal.refuse();
         }
@@ -112,11 +101,10 @@ final class IsrGate implements Gate {
 
     /** {@code resend}: the answer is lost, and the leader sends the same request again. */
     boolean resend(int leader) {
-        Change change = changes.get(leader);
-        if (change == null || change.outcome == Outcome.PENDING) {
+        Change change = underWay(leader, true);
+        if (change == null) {
             return false;
         }
-        change.version = change.sent;
         change.outcome = Outcome.PENDING;
         return true;
     }
@@ -126,20 +114,23 @@ final class IsrGate implements Gate {
         changes.remove(leader);
     }
 
+    /** The change of a leader whose request is under way or, if {@code answered}, the answer; null if there is none. */
+    private Change underWay(int leader, boolean answered) {
+        Change change = changes.get(leader);
+        return change != null && answered == (change.outcome != Outcome.PENDING) ? change : null;
+    }
+
     private enum Outcome { PENDING, APPLIED, REFUSED, REVERTED }
 
     private static final class Change {
         final Proposal proposal;
-        final List<Integer> isr;
-        final int sent;  // the version of the partition's state that the request names
-        int version;
+        final Decision asked;  // the ISR, and what the leader knew when it asked
         Outcome outcome = Outcome.PENDING;
+        int version;  // of the partition's state, when the request was answered
 
-        Change(Proposal proposal, List<Integer> isr, int version) {
+        Change(Proposal proposal, Decision asked) {
             this.proposal = proposal;
-            this.isr = isr;
-            this.sent = version;
-            this.version = version;
+            this.asked = asked;
         }
     }
 }

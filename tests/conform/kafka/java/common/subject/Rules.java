@@ -1,6 +1,7 @@
 package subject;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -8,6 +9,7 @@ import java.util.Map;
  * protocol's text can replace it, as in {@code kafka-2.8.1:registration=resume}.
  *
  * @param obeysLeaderless leaderless: whether brokers act on a decision that names no leader, or ignore it (ZooKeeper)
+ * @param fencesExpired whether a broker whose session is over is fenced until it is heard from again (KRaft)
  * @param fencesRegistration registration: whether a broker that returns before anybody noticed is failed first (KIP-380)
  * @param bumpsEpochOnFence follower_fence_epoch: whether a member of the ISR that is taken out of it makes a new epoch
  * @param dropsDeadOnFailOver whether electing for a leader that is gone takes dead members out of the ISR (ZooKeeper)
@@ -16,19 +18,29 @@ import java.util.Map;
  * @param keepsLateAnswers late_answer: whether an answer in flight may outlive a decision; otherwise it is lost by it,
  *     to the same effect, for what the release does with it is nothing
  * @param changesIsrAtOnce isr_change: whether a change of the ISR is one event, or a request, a decision and an answer
+ * @param forgetsRequests isr_queue: whether a leader that has learned a decision may propose again although a request of
+ *     its is under way (KAFKA-12686)
+ * @param refusesForGood stale_controller: whether a leader takes the answer of a former controller for final (KAFKA-14154)
  * @param answersDuplicates isr_duplicate: whether a request that asks for what is already so succeeds (ZooKeeper)
  * @param eligibility isr_eligibility: what the controller asks of a replica that a leader wants in the ISR
  */
 record Rules(
         boolean obeysLeaderless,
+        boolean fencesExpired,
         boolean fencesRegistration,
         boolean bumpsEpochOnFence,
         boolean dropsDeadOnFailOver,
         boolean looksAtFollower,
         boolean keepsLateAnswers,
         boolean changesIsrAtOnce,
+        boolean forgetsRequests,
+        boolean refusesForGood,
         boolean answersDuplicates,
         Eligibility eligibility) {
+
+    private static final String RELEASE = "kafka-";
+    private static final List<String> GENERATIONS = List.of("hw", "kip-101", "kip-279", "kip-320", "kip-497", "kip-595",
+            "kip-841", "kip-903", "min-isr-gate", "kip-966");
 
     /** Who may join the ISR: anybody, who is registered (KIP-841), or who has fetched since it registered (KIP-903). */
     enum Eligibility { UNCHECKED, ALIVE, INCARNATION }
@@ -39,6 +51,7 @@ record Rules(
         boolean fences = release.speaks("2.1");
         return new Rules(
                 raft,
+                raft && has(protocol, "kip-841", "3.3"),
                 chosen.getOrDefault("registration", release.isAtLeast("2.2") ? "fenced" : "resume").equals("fenced"),
                 chosen.getOrDefault("follower_fence_epoch", raft && release.isAtLeast("3.6") ? "kept" : "bumped")
                         .equals("bumped"),
@@ -46,7 +59,10 @@ record Rules(
                 chosen.getOrDefault("fencing", fences ? "epoch" : "none").equals("none"),
                 !chosen.getOrDefault("late_answer", comparesEpochs(release) ? "same_epoch" : "same_leader")
                         .equals("same_epoch"),
-                !chosen.getOrDefault("isr_change", "atomic").equals("request"),
+                chosen.getOrDefault("isr_change", has(protocol, "kip-497", "2.7") ? "request" : "atomic").equals("atomic"),
+                chosen.getOrDefault("isr_queue", release.isAtLeast("3.0") ? "single" : "cleared_by_news")
+                        .equals("cleared_by_news"),
+                chosen.getOrDefault("stale_controller", "retried").equals("final"),
                 !raft,
                 Eligibility.valueOf(chosen.getOrDefault("isr_eligibility", eligibility(release)).toUpperCase()));
     }
@@ -64,6 +80,13 @@ record Rules(
 
     private static String eligibility(Release release) {
         return !release.isAtLeast("3.3") ? "unchecked" : release.isAtLeast("3.5") ? "incarnation" : "alive";
+    }
+
+    /** Whether a protocol, such as kip-497 or kafka-2.8.1, has what a generation has brought, and Kafka since a release. */
+    private static boolean has(String protocol, String generation, String since) {
+        String name = protocol.split(":", 2)[0];
+        return name.startsWith(RELEASE) ? Release.of(name.substring(RELEASE.length())).isAtLeast(since)
+                : GENERATIONS.indexOf(name) >= GENERATIONS.indexOf(generation);
     }
 
     /** {@code name:mechanism=choice,...} */
