@@ -8,7 +8,7 @@ where they do not; 2 where something is missing that has to be installed.
 import argparse
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,12 +93,13 @@ def _climb(rung: Rung, cases: Sequence[Case], out: Console) -> Iterator[Verdict]
     class_path(rung.release)
     started = time.monotonic()
     events = ran = differ = 0
+    unable: Counter[str] = Counter()
     with CommandSubject([sys.executable, "-m", "tests.conform.kafka", *rung.words], PATIENCE) as subject:
         for case in cases:
             try:
                 verdict = Verdict(case.id, rung, rerun(subject, case, rung.protocol_for(case)))
-            except SubjectUnable as unable:
-                out.print(f"{case.id} was not replayed on {rung.name}: {unable}", markup=False)
+            except SubjectUnable as error:
+                unable[str(error)] += 1
                 continue
             ran += 1
             events += len(case.events)
@@ -109,6 +110,8 @@ def _climb(rung: Rung, cases: Sequence[Case], out: Console) -> Iterator[Verdict]
     out.print(
         f"{rung.name:>16}  {ran} cases, {events} events, {seconds:4.1f} s, {differ} not as in {beside}", markup=False
     )
+    for why, cases_left_out in sorted(unable.items()):
+        out.print(f"{'':>16}  {cases_left_out} not replayed: {why}", markup=False, soft_wrap=True)
 
 
 def _table(verdicts: Sequence[Verdict]) -> Table:
