@@ -13,7 +13,7 @@ fuzz: .venv/installed
 
 # Spark keeps the tests of campaigns together on one process; the other one runs the rest meanwhile.
 test: .venv/installed
-	.venv/bin/python -m pytest --quiet -n 2
+	.venv/bin/python -m pytest --quiet -n 2 --no-loadscope-reorder
 
 # What is too long for `make test`.
 slow: .venv/installed

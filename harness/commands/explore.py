@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from epochfuzz.harness.search.explore import Exploration
 
 _NEEDS_SPARK = options.needs("spark")
+_GOING_ON = ("resume", "memory", "master", "remote", "json")  # options of a search that was begun
 
 
 @options.configured(records=3, epochs=3)
 def explore(
+    context: typer.Context,
     *,
     settings: Configuration,
-    protocol: Annotated[str | None, options.protocol_option("--protocol", "-p", help="The protocol to search.")] = None,
+    protocol: Annotated[str, options.protocol_option("--protocol", "-p", help="The protocol to search.")] = "",
     property_: options.Property = "no-committed-loss",
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="The longest schedule to look at.")] = None,
     memory: Annotated[
@@ -55,10 +57,10 @@ def explore(
     - `epochfuzz explore --protocol kip-320 --replicas 3 --epochs 5 --out build/search --memory 1`
     - `epochfuzz explore --resume build/search`
     """
-    _refuse_both_ways(protocol, jobs, out, resume, master, remote)
+    _refuse_what_is_not_used(context)
     if resume is not None:
         return _on_spark(None, resume, memory, master, remote, json)
-    if protocol is None:
+    if not protocol:
         raise BadInput("--protocol says what to search, or --resume DIR with which search to go on")
     (parsed,) = options.parse_protocols([protocol])
     options.parse_property(property_)
@@ -71,19 +73,15 @@ def explore(
     return _in_memory(asked, memory, jobs, json)
 
 
-def _refuse_both_ways(
-    protocol: str | None, jobs: int | None, out: str | None, resume: str | None, master: str | None, remote: str | None
-) -> None:
-    """Raises BadInput for options of searches in memory and of those on Spark together."""
-    on_spark = out is not None or resume is not None
-    if out is not None and resume is not None:
-        raise BadInput("--out begins a search, and --resume goes on with one: give one of them")
-    if not on_spark and (master or remote):
-        raise BadInput("--master and --remote say where Spark runs: give --out DIR as well, for what it keeps")
-    if on_spark and jobs is not None:
-        raise BadInput("--jobs is for a search in memory; on Spark, --master says how many cores there are")
-    if resume is not None and protocol is not None:
-        raise BadInput("--resume goes on with what the search was begun with: leave --protocol out")
+def _refuse_what_is_not_used(context: typer.Context) -> None:
+    """Raises BadInput for an option that would be dropped in silence."""
+    if context.params["resume"] is not None:
+        dropped = [name for name in context.params if name not in _GOING_ON]
+        options.refuse_given(context, dropped, "--resume goes on with what the search was begun with")
+    elif context.params["out"] is not None:
+        options.refuse_given(context, ["jobs"], "on Spark, --master says how many cores there are")
+    else:
+        options.refuse_given(context, ["master", "remote"], "--out DIR searches on Spark")
 
 
 def _in_memory(asked: "Asked", memory: float, jobs: int | None, json: bool) -> int:

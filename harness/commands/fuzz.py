@@ -130,16 +130,8 @@ _INSTEAD = {
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:
     """Raises BadInput for an option that would be dropped in silence."""
-    given = {name for name in context.params if _is_given(context, name)}
-    mode = next(mode for mode in _NOT_USED if given.issuperset(mode))
-    dropped = [f"--{name.rstrip('_')}" for name in _NOT_USED[mode] if name in given]
-    if dropped:
-        raise BadInput(f"{' and '.join(dropped)}: of no use here: {_INSTEAD[mode]}")
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and not source.name.startswith("DEFAULT")  # one of ours, or of the project
+    mode = next(mode for mode in _NOT_USED if options.given(context).issuperset(mode))
+    options.refuse_given(context, _NOT_USED[mode], _INSTEAD[mode])
 
 
 # What each of these imports is imported there, so that help and mistakes are answered before anything is compiled.

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -71,6 +71,19 @@ def parse_protocols(texts: list[str]) -> list[Protocol]:
         return list({text: parse_protocol(text) for text in texts}.values())
     except ProtocolError as error:
         raise BadInput(f"--protocol: {error}") from None
+
+
+def given(context: typer.Context) -> set[str]:
+    """The options that the command line has, and neither we nor the project by default."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name for name, source in sources.items() if source is not None and not source.name.startswith("DEFAULT")}
+
+
+def refuse_given(context: typer.Context, names: Iterable[str], instead: str) -> None:
+    """Raises BadInput for options that were given, and would be dropped in silence."""
+    dropped = [_option(name.rstrip("_")) for name in names if name in given(context)]
+    if dropped:
+        raise BadInput(f"{' and '.join(dropped)}: of no use here: {instead}")
 
 
 def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., int]]:

@@ -121,10 +121,9 @@ def test_the_command_prints_the_json_that_it_prints_in_memory(epochfuzz, tmp_pat
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--protocol", "hw", "--master", "local[2]"], "give --out DIR as well"),
-        (["--protocol", "hw", "--out", "a", "--resume", "b"], "give one of them"),
-        (["--protocol", "hw", "--out", "a", "--jobs", "2"], "--jobs is for a search in memory"),
-        (["--protocol", "hw", "--resume", "a"], "leave --protocol out"),
+        (["--protocol", "hw", "--master", "local[2]"], "--master: of no use here: --out DIR searches on Spark"),
+        (["--out", "a", "--resume", "b", "--records", "2"], "--out and --records: of no use here: --resume goes on"),
+        (["--protocol", "hw", "--out", "a", "--jobs", "2"], "--jobs: of no use here"),
         ([], "--protocol says what to search"),
     ],
 )
