@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -119,3 +121,9 @@ def test_a_flag_is_shown_without_a_type(path):
     shown = CliRunner().invoke(app, [*path, "--help"]).output
     assert "--help" in shown
     assert "<bool>" not in shown
+
+
+def test_help_and_mistakes_are_answered_before_anything_heavy_is_loaded():
+    code = "import sys, epochfuzz.harness.cli; print({'hypothesis', 'numba', 'pyspark'} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "set()\n"
