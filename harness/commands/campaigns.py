@@ -106,7 +106,6 @@ def end(
     from epochfuzz.harness.campaign.walks.remaining import remaining_json, remaining_lines
     from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
     from epochfuzz.harness.commands.walk_results import end_machine, end_walk
-    from epochfuzz.harness.memory import most_memory
     from epochfuzz.harness.search.findings import Walked
     from epochfuzz.harness.views.campaigns import about_line
 
@@ -132,6 +131,5 @@ def end(
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
         code = Exit.GOAL_UNMET
-    note(f"memory: a worker had {outcome.checked.memory >> 20:,} MiB at the most, this process {most_memory() >> 20:,}")
     note(f"kept in {directory}; show again with: epochfuzz campaign report {directory}")
     return code

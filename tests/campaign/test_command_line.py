@@ -64,6 +64,14 @@ def walked(spark, tmp_path_factory):
     return SimpleNamespace(place=place, code=ended.value.code, out=out.getvalue(), err=err.getvalue())
 
 
+def test_memory_blocks_done_twice_and_situations_by_name_are_in_the_json_and_not_on_the_terminal(epochfuzz, walked):
+    for noise in ("twice", "MiB", "HW at its LEO"):
+        assert noise not in walked.out + walked.err
+    document = epochfuzz("campaign", "report", walked.place, "--json").json
+    assert document["checked"]["memory"] > 50 << 20
+    assert any("HW at its LEO" in each for each in document["unreached"]["hw"])
+
+
 def test_the_json_of_a_campaign_is_that_of_fuzz(epochfuzz, walked):
     code, campaign, _ = epochfuzz("campaign", "report", walked.place, "--json")
     assert code == 0
