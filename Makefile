@@ -11,7 +11,8 @@ MAIN_JOB = .venv/bin/epochfuzz campaign run --out build/campaign-$(shell date +%
 fuzz: .venv/installed
 	$(MAIN_JOB)
 
-# Spark keeps the tests of campaigns together on one process; the other one runs the rest meanwhile.
+# Spark keeps the tests of campaigns together on one process; the other one runs the rest meanwhile. Files are begun in
+# their order: by how many tests they have, those with few long ones would all come last.
 test: .venv/installed
 	.venv/bin/python -m pytest --quiet -n 2 --no-loadscope-reorder
 

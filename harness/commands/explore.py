@@ -21,9 +21,9 @@ _GOING_ON = ("resume", "memory", "master", "remote", "json")  # options of a sea
 
 @options.configured(records=3, epochs=3)
 def explore(
-    context: typer.Context,
     *,
     settings: Configuration,
+    context: typer.Context,
     protocol: Annotated[str, options.protocol_option("--protocol", "-p", help="The protocol to search.")] = "",
     property_: options.Property = "no-committed-loss",
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="The longest schedule to look at.")] = None,

@@ -130,7 +130,8 @@ _INSTEAD = {
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:
     """Raises BadInput for an option that would be dropped in silence."""
-    mode = next(mode for mode in _NOT_USED if options.given(context).issuperset(mode))
+    given = options.given(context)
+    mode = next(mode for mode in _NOT_USED if given.issuperset(mode))
     options.refuse_given(context, _NOT_USED[mode], _INSTEAD[mode])
 
 

@@ -81,7 +81,8 @@ def given(context: typer.Context) -> set[str]:
 
 def refuse_given(context: typer.Context, names: Iterable[str], instead: str) -> None:
     """Raises BadInput for options that were given, and would be dropped in silence."""
-    dropped = [_option(name.rstrip("_")) for name in names if name in given(context)]
+    here = given(context)
+    dropped = [_option(name.rstrip("_")) for name in names if name in here]
     if dropped:
         raise BadInput(f"{' and '.join(dropped)}: of no use here: {instead}")
 

@@ -24,7 +24,7 @@ from epochfuzz.harness.search.expansion import (
     Expansion,
     Level,
 )
-from epochfuzz.harness.search.retrace import Retrace
+from epochfuzz.harness.search.retrace import NOTHING_MET, Retrace
 from epochfuzz.harness.search.threads import Threads, cores
 from epochfuzz.harness.search.visited import SHARDS, Visited
 from epochfuzz.model import properties, state
@@ -34,11 +34,11 @@ from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.renaming import renamed
+from epochfuzz.model.state import Partition
 
 GIBIBYTE = 1 << 30
 DEFAULT_MEMORY = 4 * GIBIBYTE
 _ANY = properties.set_of(properties.NAMES)
-_NOTHING = np.zeros(0, np.uint8)
 
 
 class NotConfirmed(Exception):
@@ -91,7 +91,7 @@ def explore(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
     holding: Sequence[Protocol] = (),
-    met: np.ndarray = _NOTHING,
+    met: np.ndarray = NOTHING_MET,
     *,
     jobs: int | None = None,
     symmetric: bool = True,
@@ -125,10 +125,7 @@ class _Search:
     ) -> None:  # fmt: skip
         self.protocols, self.settings, self.wanted, self.met, self.threads = protocols, settings, wanted, met, threads
         self.after = after
-        starts = [each.state for each in executions(protocols, settings, after)]
-        symmetric = symmetric and symmetry.is_symmetric(wanted, protocols, settings)
-        self.symmetry = symmetry.most_alike(settings) if symmetric else 1
-        self.expansion = Expansion(starts, symmetric, threads.jobs)
+        starts, self.expansion, self.symmetry = prepared(protocols, settings, wanted, symmetric, threads.jobs, after)
         self.visited = Visited(self.expansion.halves, memory)
         self.expansion.put(starts, self.expansion.canonical)
         self.visited.add(self.expansion.outbox, 1, 1, threads)
@@ -223,6 +220,15 @@ def executions(protocols: Sequence[Protocol], settings: Configuration, after: by
     for each in started:
         forget_superseded(each.state)
     return started
+
+
+def prepared(
+    protocols: Sequence[Protocol], settings: Configuration, wanted: int, symmetric: bool, jobs: int, after: bytes = b""
+) -> tuple[list[Partition], Expansion, int]:
+    """States side by side from which a search starts, what expands them, and for how many states one may stand."""
+    starts = [each.state for each in executions(protocols, settings, after)]
+    symmetric = symmetric and symmetry.is_symmetric(wanted, protocols, settings)
+    return starts, Expansion(starts, symmetric, jobs), symmetry.most_alike(settings) if symmetric else 1
 
 
 def most_states(protocol: Protocol, settings: Configuration, memory: int) -> int:

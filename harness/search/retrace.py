@@ -18,8 +18,8 @@ from epochfuzz.model.controller import forget_superseded
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.state import Partition
 
-_NOTHING_VISITED = np.zeros((SHARDS, 1), np.int32)
-_NOTHING_MET = np.zeros(0, np.uint8)
+NOTHING_VISITED = np.zeros((SHARDS, 1), np.int32)
+NOTHING_MET = np.zeros(0, np.uint8)
 
 Rows = npt.NDArray[np.int64]
 
@@ -32,7 +32,7 @@ class Retrace:
 
     def breaking(self, wanted: int) -> Rows:
         """The rows of the last level from which an event breaks a wanted property."""
-        return self._leading(self._levels[-1], BREAKING, _NOTHING_VISITED, wanted)
+        return self._leading(self._levels[-1], BREAKING, NOTHING_VISITED, wanted)
 
     def tables_to(self, rows: Rows) -> list[Array]:
         """Tables of the rows, level by level from the one after the first, that lead to some rows of the last level."""
@@ -51,7 +51,7 @@ class Retrace:
             first = task * CHUNK
             found = self._expansion.expand(
                 self._visited.keys, table, level, first, min(CHUNK, level.size - first),
-                which, wanted, _NOTHING_MET, thread, thread,
+                which, wanted, NOTHING_MET, thread, thread,
             )  # fmt: skip
             rows.append(np.unique(self._expansion.outbox[2][thread, : found.entries]))
 
@@ -64,7 +64,7 @@ class Retrace:
         The executions, side by side, are where the search started; they go along.
         """
         schedule = bytearray()
-        steps = [(SOUGHT, table) for table in tables] + [(BREAKING, _NOTHING_VISITED)] * bool(wanted)
+        steps = [(SOUGHT, table) for table in tables] + [(BREAKING, NOTHING_VISITED)] * bool(wanted)
         for which, table in steps:
             event = self._first_event([each.state for each in executions], which, table, wanted)
             for each in executions:
@@ -78,6 +78,6 @@ class Retrace:
         free = self._visited.limit
         self._visited.keys[row_of(0, free)] = self._expansion.put(states, self._expansion.as_it_is)
         alone = Level(np.full(SHARDS, free, np.int64), free + np.eye(1, SHARDS, dtype=np.int64)[0])
-        found = self._expansion.expand(self._visited.keys, table, alone, 0, 1, which, wanted, _NOTHING_MET, 0, 0)
+        found = self._expansion.expand(self._visited.keys, table, alone, 0, 1, which, wanted, NOTHING_MET, 0, 0)
         assert found.entries, "no event leads on"
         return int(self._expansion.outbox[5][0, 0])

@@ -109,7 +109,7 @@ def test_a_command_that_is_copied_works_as_it_is_pasted(page: Page, report: str,
     assert "They part at step 12, notify B." in ended.stdout
 
 
-@pytest.mark.parametrize("width", [360, 1400])
+@pytest.mark.parametrize("width", [360, 1400, pytest.param(390, marks=pytest.mark.slow)])
 def test_every_protocol_of_a_whole_corpus_is_in_reach(page: Page, corpus_report: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(corpus_report)

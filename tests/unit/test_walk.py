@@ -81,12 +81,13 @@ def interpreted(subject: Walker, number: int) -> Tally:
 
 @pytest.mark.parametrize("settings", [PLAIN, EVERY_FAULT], ids=["plain", "every-fault"])
 @pytest.mark.parametrize("name", GENERATIONS)
-def test_the_compiled_walk_sees_what_interpreted_replay_sees(name, settings):
+@pytest.mark.parametrize("schedules", [25, pytest.param(60, marks=pytest.mark.slow)])
+def test_the_compiled_walk_sees_what_interpreted_replay_sees(name, settings, schedules):
     subject = walker(name, settings=settings)
     expected = Tally.empty(1)
-    for number in range(25):
+    for number in range(schedules):
         expected.add(interpreted(subject, number))
-    assert equal(subject.walk(0, 25), expected)
+    assert equal(subject.walk(0, schedules), expected)
 
 
 def test_blocks_and_threads_change_nothing():

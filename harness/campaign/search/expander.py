@@ -9,16 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from epochfuzz.harness.campaign.worker import require_model
-from epochfuzz.harness.search import symmetry
 from epochfuzz.harness.search.asked import Asked
-from epochfuzz.harness.search.expansion import BROKEN, CHUNK, DOES_NOT_FIT, Expansion, Level
-from epochfuzz.harness.search.explore import executions
+from epochfuzz.harness.search.expansion import BROKEN, CHUNK, DOES_NOT_FIT, Level
+from epochfuzz.harness.search.explore import prepared
 from epochfuzz.harness.search.packing import DoesNotFit
+from epochfuzz.harness.search.retrace import NOTHING_MET, NOTHING_VISITED
 from epochfuzz.harness.search.visited import BLOCK, SHARDS
 from epochfuzz.model.state import Partition
 
-_NOTHING_VISITED = np.zeros((SHARDS, 1), np.int32)
-_NOTHING_MET = np.zeros(0, np.uint8)
 _NO_ROWS = np.zeros(SHARDS, np.int64)
 
 Keys = npt.NDArray[np.uint32]  # a row for each state
@@ -42,13 +40,12 @@ class Expander:
     """Expands the states of a search."""
 
     def __init__(self, asked: Asked) -> None:
-        started = executions([asked.protocol], asked.settings, b"")
-        symmetric = asked.symmetric and symmetry.is_symmetric(asked.wanted, [asked.protocol], asked.settings)
-        self._expansion = Expansion([each.state for each in started], symmetric, jobs=1)
         self._wanted = asked.wanted
+        starts, self._expansion, self.symmetry = prepared(
+            [asked.protocol], asked.settings, asked.wanted, asked.symmetric, jobs=1
+        )
         self.halves = self._expansion.halves
-        self.symmetry = symmetry.most_alike(asked.settings) if symmetric else 1
-        self.first = self._expansion.put([started[0].state], self._expansion.canonical)[None].copy()
+        self.first = self._expansion.put(starts, self._expansion.canonical)[None].copy()
 
     def key_as_it_is(self, state: Partition) -> Keys:
         """The key of a state, whatever its class."""
@@ -65,7 +62,7 @@ class Expander:
         # One block of each shard is a level whose rows are those of the keys.
         level = Level(_NO_ROWS, np.clip(len(keys) - BLOCK * np.arange(SHARDS), 0, BLOCK))
         expanded = self._expansion.expand(
-            keys, _NOTHING_VISITED, level, 0, len(keys), which, self._wanted, _NOTHING_MET, 0, 0
+            keys, NOTHING_VISITED, level, 0, len(keys), which, self._wanted, NOTHING_MET, 0, 0
         )
         if expanded.ended == DOES_NOT_FIT:
             raise DoesNotFit("a state does not fit its key")

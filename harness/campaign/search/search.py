@@ -17,7 +17,7 @@ from epochfuzz.harness.search.compilation import model_digest
 from epochfuzz.harness.search.explore import Exploration, SearchProgress, confirm
 
 ASKED = pa.schema({"asked": pa.string()})  # Asked.text
-OUTCOME = pa.schema({"shortest": pa.binary()})  # a schedule, null where there is none; a search that has it is finished
+OUTCOME = pa.schema({"shortest": pa.binary()})  # the schedule that breaks the property, once it is found
 
 Report = Callable[[SearchProgress], None]
 

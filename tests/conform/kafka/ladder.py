@@ -108,7 +108,9 @@ def _climb(rung: Rung, cases: Sequence[Case], out: Console) -> Iterator[Verdict]
     beside = "nothing: the model has no such protocol" if rung.of_the_model() is None else rung.protocol
     seconds = time.monotonic() - started
     out.print(
-        f"{rung.name:>16}  {ran} cases, {events} events, {seconds:4.1f} s, {differ} not as in {beside}", markup=False
+        f"{rung.name:>16}  {ran} cases, {events} events, {seconds:4.1f} s, {differ} not as in {beside}",
+        markup=False,
+        soft_wrap=True,
     )
     for why, cases_left_out in sorted(unable.items()):
         out.print(f"{'':>16}  {cases_left_out} not replayed: {why}", markup=False, soft_wrap=True)

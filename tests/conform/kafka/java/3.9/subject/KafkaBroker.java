@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import kafka.cluster.Partition;
-import kafka.cluster.PendingPartitionChange;
 import kafka.cluster.ReplicaState;
 import kafka.log.LogManager;
 import kafka.log.UnifiedLog;
@@ -98,14 +97,8 @@ final class KafkaBroker implements Broker {
         return leader.serve(request);
     }
 
-    /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
     @Override public void proposeShrink(int follower) {
-        for (kafka.cluster.Replica other : Scala.list(partition().remoteReplicas())) {
-            if (other.brokerId() != follower && committedIsr().contains(other.brokerId())) {
-                other.resetReplicaState(time.milliseconds(), log().logEndOffset(), false, true);
-            }
-        }
-        partition().maybeShrinkIsr();
+        IsrProposals.shrink(partition(), follower, committedIsr(), log().logEndOffset(), time.milliseconds());
     }
 
     /** What it knows may be of an incarnation that is gone, or of none; then it looks at it no more. */
@@ -124,8 +117,7 @@ final class KafkaBroker implements Broker {
     }
 
     @Override public Set<Integer> pendingIsr() {
-        return partition().partitionState() instanceof PendingPartitionChange change
-                ? Scala.ints(change.sentLeaderAndIsr().isr()) : Set.of();
+        return IsrProposals.pending(partition());
     }
 
     @Override public long remoteLeo(int follower) {

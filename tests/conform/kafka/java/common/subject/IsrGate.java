@@ -76,12 +76,7 @@ final class IsrGate implements Gate {
 
     /** {@code refuse}: a controller that is active no more answers (KAFKA-14154). */
     boolean refuse(int leader) {
-        Change change = underWay(leader, false);
-        if (change == null) {
-            return false;
-        }
-        change.outcome = Outcome.REFUSED;
-        return true;
+        return turns(underWay(leader, false), Outcome.REFUSED);
     }
 
     /** {@code altered}: the answer reaches the leader. The version that it brings, or -1 if there is no answer. */
@@ -101,11 +96,14 @@ final class IsrGate implements Gate {
 
     /** {@code resend}: the answer is lost, and the leader sends the same request again. */
     boolean resend(int leader) {
-        Change change = underWay(leader, true);
+        return turns(underWay(leader, true), Outcome.PENDING);
+    }
+
+    private static boolean turns(Change change, Outcome outcome) {
         if (change == null) {
             return false;
         }
-        change.outcome = Outcome.PENDING;
+        change.outcome = outcome;
         return true;
     }
 
