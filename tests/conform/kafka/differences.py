@@ -86,6 +86,13 @@ DIFFERENCES = (
         reason="After a crash the log is read again, and an epoch of a batch above all those in the leader epoch cache"
         " is put there (LogSegment.recover), such as one that becoming leader of an older epoch had removed.",
     ),
+    Difference(
+        releases=("3.9.0", "3.9.2", "4.3.1"),
+        schedule="fetch B, crash B, restart B, notify A, expand B",
+        field="applied",
+        reason="A leader proposes no follower whose broker epoch is not the one in its metadata cache"
+        " (Partition.isReplicaIsrEligible); in the model the controller alone looks, and turns the proposal down.",
+    ),
 )
 
 

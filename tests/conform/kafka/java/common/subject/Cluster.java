@@ -202,7 +202,7 @@ final class Cluster implements AutoCloseable {
         }
         long size = node.seen.leo() == 0 ? 0 : node.disk.segmentSize() / node.seen.leo() * node.flushed;
         crash(node);
-        node.disk.loseAllBut(size);
+        node.disk = node.disk.loseAllBut(size);
         return true;
     }
 

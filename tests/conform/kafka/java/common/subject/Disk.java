@@ -11,10 +11,18 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The log directory of a broker, and what is in it in the formats that have stayed the same. */
-record Disk(Path directory) {
+/**
+ * The log directory of a broker, and what is in it in the formats that have stayed the same.
+ *
+ * @param powerLost whether the machine lost power, and its log has not been recovered since
+ */
+record Disk(Path directory, boolean powerLost) {
     private static final String PARTITION = Partitions.TOPIC + "-" + Partitions.PARTITION;
     private static final String SEGMENT = "00000000000000000000.log";
+
+    Disk(Path directory) {
+        this(directory, false);
+    }
 
     /**
      * What a process that dies now leaves behind. A copy: Java's lock on a log directory cannot be had twice in one
@@ -58,13 +66,19 @@ record Disk(Path directory) {
     /** What a broker would start with. */
     Replica replica() {
         List<Replica.Entry> log = Batches.onDisk(this);
-        return new Replica(log.size(), Math.min(highWatermark(), log.size()), log, epochs(), Decision.NOBODY, -1, null, false);
+        List<long[]> epochs = epochs();
+        if (powerLost && epochs != null) {
+            // The checkpoint still has what recovery cuts (LogLoader.load); the model cuts it when power is lost.
+            epochs.removeIf(entry -> entry[1] >= log.size());
+        }
+        return new Replica(log.size(), Math.min(highWatermark(), log.size()), log, epochs, Decision.NOBODY, -1, null, false);
     }
 
     /** Cuts the log to so many of its bytes, as a machine does that loses power. */
-    void loseAllBut(long bytes) {
+    Disk loseAllBut(long bytes) {
         try (FileChannel segment = FileChannel.open(segment(), StandardOpenOption.WRITE)) {
             segment.truncate(bytes);
+            return new Disk(directory, true);
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
