@@ -107,7 +107,7 @@ def end(
     from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
     from epochfuzz.harness.commands.walk_results import end_machine, end_walk
     from epochfuzz.harness.search.findings import Walked
-    from epochfuzz.harness.views.campaigns import about_line
+    from epochfuzz.harness.views.campaigns import about_line, checked_facts
 
     parameters, out = outcome.parameters, console(json)
     facts = about(outcome.begun, parameters.version, parameters.model)
@@ -124,8 +124,9 @@ def end(
     remaining = remaining_json(outcome)
     more |= comparison_json(outcome.findings, comparison) | remaining
     never_met = remaining["unreached"]
+    of_the_run = facts | checked_facts(outcome.checked)
     code = end_walk(
-        out, outcome.engine, walked, outcome.findings, json, report, sarif, never_met, facts, trace=True, **more
+        out, outcome.engine, walked, outcome.findings, json, report, sarif, never_met, of_the_run, trace=True, **more
     )
     for line in (*comparison_lines(outcome.findings, comparison), *remaining_lines(outcome)):
         out.print(line, highlight=False)

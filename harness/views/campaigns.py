@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -11,12 +12,23 @@ from epochfuzz.harness.campaign.progress import duration
 from epochfuzz.harness.campaign.status import Found, State, Status, about
 from epochfuzz.harness.search.estimate import CONFIDENCE
 
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.checks import Checked
+
 KNOWN, UNEXPECTED = "known flaw", "UNEXPECTED"
 
 
 def about_line(facts: dict[str, str]) -> str:
     """When a campaign was begun and with which rules, in a line."""
     return ", ".join(f"{name} {value}" for name, value in facts.items())
+
+
+def checked_facts(checked: "Checked") -> dict[str, str]:
+    """What shows that a campaign's blocks can be trusted, and what they took."""
+    return {
+        "blocks walked twice, and equal": f"{checked.blocks:,}",
+        "most memory of a worker": f"{checked.memory >> 20:,} MiB",
+    }
 
 
 def status_lines(status: Status) -> Iterator[str]:

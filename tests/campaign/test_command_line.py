@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -97,6 +98,8 @@ def test_report_shows_what_run_showed(epochfuzz, walked, tmp_path):
     page = (tmp_path / "c.html").read_text(encoding="utf-8")
     assert "hw breaks no-committed-loss and no-acked-loss in 9 events" in page
     assert " within reach and never met</summary>" in page
+    assert "blocks walked twice, and equal" in page
+    assert re.search(r"most memory of a worker</dt><dd>[1-9][0-9]* MiB", page)
     (log,) = json.loads((tmp_path / "c.sarif").read_text(encoding="utf-8"))["runs"]
     assert "no-committed-loss" in [result["ruleId"] for result in log["results"]]
 
