@@ -1,9 +1,10 @@
 """Detection: how many schedules, and how much processor time, until a strategy finds a defect."""
 
+import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import geometric_mean, median
 
 from hypothesis import Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -55,6 +56,11 @@ class Detection:
     def typical(self) -> float:
         """The median number of schedules; more than `most` where it missed the defect with half of the seeds."""
         return median(self.schedules)
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether weights were tuned without this defect: half of the set, drawn by name, is for judging them only."""
+        return hashlib.sha256(self.defect.name.encode()).digest()[0] % 2 == 1
 
     @property
     def nearly_always(self) -> float:
@@ -116,6 +122,11 @@ def hypothesis_hunt(defect: Defect, number: int) -> Hunt:
     except PropertyBroken:
         return Hunt(examples * (1 + _SCOUTED), time.thread_time() - started)
     return Hunt(None, time.thread_time() - started)
+
+
+def mean_schedules(each_defect: Sequence[Detection]) -> float:
+    """The geometric mean of schedules to detection, over defects and seeds."""
+    return geometric_mean([count for detection in each_defect for count in detection.schedules])
 
 
 def wins(of_one_defect: Sequence[Detection]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from epochfuzz.harness.bench import detection, minimal, processes, searching, throughput
+from epochfuzz.harness.bench import detection, minimal, processes, searching, spin, throughput
 from epochfuzz.harness.bench.detection import Detection
 from epochfuzz.harness.bench.minimal import Reproduced
 from epochfuzz.harness.bench.processes import ColdStart, SparkEfficiency
@@ -134,6 +134,7 @@ def to_json(results: Results) -> dict[str, Any]:
                 "states_per_second_one_core": each.one_core.json(),
                 "states_per_second_all_cores": each.all_cores.json(),
                 "ratio": each.ratio.json(),
+                "states_per_second_spin": each.spin and each.spin.json(),
             }
             for each in results.searches
         ],
@@ -141,6 +142,7 @@ def to_json(results: Results) -> dict[str, Any]:
             {
                 "defect": each.defect.name,
                 "strategy": each.strategy,
+                "held_back": each.is_held_back,
                 "most": each.most,
                 "median": each.typical,
                 "percentile_95": each.nearly_always,
@@ -189,6 +191,7 @@ def summary(results: Results) -> str:
         f"broken protocols found with each of {results.scale.seeds} seeds", f"{found} of {len(default)}",
         f"slowest {results.slowest.defect.name}: {max(results.slowest.schedules):,} schedules",
     ))  # fmt: skip
+    rows.append(_held_back_row(default))
     minimal_ones = len(results.reproduced) - len(results.not_minimal)
     shrinking = Spread.of([each.seconds for each in results.reproduced])
     rows.append((
@@ -215,6 +218,17 @@ def summary(results: Results) -> str:
     return f"{markdown.table(head, rows)}\n\n{where}. Throughput is per second of processor time of one thread.\n"
 
 
+def _held_back_row(default: list[Detection]) -> tuple[str, str, str]:
+    """How the default strategy fares with defects that its weights were not tuned on, beside the others."""
+    held_back, others = ([each for each in default if each.is_held_back == which] for which in (True, False))
+    found = sum(not each.missed for each in held_back)
+    means = [f"{detection.mean_schedules(half):,.1f}" for half in (held_back, others) if half]
+    return (
+        "of them, those that no weight was tuned on", f"{found} of {len(held_back)}",
+        f"{' schedules in the geometric mean, the others '.join(means)}",
+    )  # fmt: skip
+
+
 def search_table(results: Results) -> str:
     """Complete search on one core and on all, with symmetry and without, as Markdown."""
     rows = [
@@ -226,11 +240,20 @@ def search_table(results: Results) -> str:
             f"{_number(each.one_core.median)}",
             f"{_number(each.all_cores.median)}",
             f"{each.ratio.median:.2f} times ({each.ratio.least:.2f} to {each.ratio.greatest:.2f})",
+            _number(each.spin.median) if each.spin else "",
         )
         for each in results.searches
     ]
-    head = ("complete search", "symmetry", "states", "bytes each", "states/s, one core", "all cores", "all beside one")
-    return f"{markdown.table(head, rows)}\n\n`{searching.PROTOCOL.name}`, every state within the bounds.\n"
+    head = (
+        "complete search", "symmetry", "states", "bytes each", "states/s, one core", "all cores", "all beside one",
+        "Spin, one core",
+    )  # fmt: skip
+    where = f"`{searching.PROTOCOL.name}`, every state within the bounds.{_without_spin()}"
+    return f"{markdown.table(head, rows)}\n\n{where}\n"
+
+
+def _without_spin() -> str:
+    return f" Spin was not measured: {', '.join(spin.missing())} is not installed." if spin.missing() else ""
 
 
 def detection_table(results: Results) -> str:
@@ -241,17 +264,25 @@ def detection_table(results: Results) -> str:
         by_defect.setdefault(each.defect.name, {})[each.strategy] = each
     hardest = sorted(by_defect, key=lambda name: -by_defect[name][hunting.DEFAULT_STRATEGY].typical)
     lengths = {name: len(proofs()[name].shortest) for name in hardest}
-    rows = [(name, str(lengths[name]), *(_taken(by_defect[name][s]) for s in strategies)) for name in hardest]
-    head = ("defect", "events", *(f"{strategy}" for strategy in strategies))
+    rows = [
+        (name, str(lengths[name]), _held_back(by_defect[name]), *(_taken(by_defect[name][s]) for s in strategies))
+        for name in hardest
+    ]
+    head = ("defect", "events", "held back", *strategies)
     won = {s: sum(s in detection.wins(list(each.values())) for each in by_defect.values()) for s in strategies}
     most = ", ".join(f"{each.most:,} for {name}" for name, each in by_defect[hardest[0]].items())
     return (
         f"{markdown.table(head, rows)}\n\nSchedules to detection: median and 95th percentile over the seeds, and the"
         " median of the seconds of processor time. `>` is where a strategy missed the defect within what it was given:"
-        f" {most}. `events` is the length of a shortest schedule. Fewest schedules, ties included: "
+        f" {most}. `events` is the length of a shortest schedule. Weights were tuned on those that were not"
+        " held back. Fewest schedules, ties included: "
         + ", ".join(f"{name} for {count}" for name, count in won.items())
         + f", of {len(by_defect)}.\n"
     )
+
+
+def _held_back(of_one_defect: dict[str, Detection]) -> str:
+    return "yes" if of_one_defect[hunting.DEFAULT_STRATEGY].is_held_back else ""
 
 
 def _taken(each: Detection) -> str:

@@ -1,12 +1,14 @@
 """Searching: states and transitions per second of complete search, on one core and on all, with symmetry and without.
 
-Threads are timed on the wall, so this means something only on a machine that does nothing else; the four take turns,
-and a ratio is that of one round.
+Threads are timed on the wall, so this means something only on a machine that does nothing else; all take turns, and a
+ratio is that of one round. Spin, where it is, searches the same states, on one core and without symmetry, by its own
+count of seconds.
 """
 
 import time
 from dataclasses import dataclass
 
+from epochfuzz.harness.bench import spin
 from epochfuzz.harness.bench.spread import Spread
 from epochfuzz.harness.search.explore import Exploration, explore
 from epochfuzz.harness.search.threads import cores
@@ -21,7 +23,7 @@ SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, record
 class Searched:
     """A search with symmetry or without: its states, transitions and bytes, and states per second on one core and all.
 
-    `ratio` is how much faster it was on all cores.
+    `ratio` is how much faster it was on all cores. `spin` is Spin's states per second, None where it was not measured.
     """
 
     settings: Configuration
@@ -30,6 +32,7 @@ class Searched:
     one_core: Spread
     all_cores: Spread
     ratio: Spread
+    spin: Spread | None
 
     @property
     def bytes_per_state(self) -> float:
@@ -41,6 +44,7 @@ def measure(rounds: int) -> list[Searched]:
     """Every search in every round, after one round that is not counted."""
     measured = [(settings, symmetric) for settings in SEARCHED for symmetric in (False, True)]
     seconds: dict[tuple[Configuration, bool, int], list[float]] = {}
+    of_spin: dict[Configuration, list[float]] = {}
     found: dict[tuple[Configuration, bool], Exploration] = {}
     for number in range(rounds + 1):
         for settings, symmetric in measured:
@@ -49,20 +53,29 @@ def measure(rounds: int) -> list[Searched]:
                 found[settings, symmetric] = explore(PROTOCOL, settings, 0, jobs=jobs, symmetric=symmetric)
                 if number:
                     seconds.setdefault((settings, symmetric, jobs), []).append(time.monotonic() - started)
+            if number and not symmetric and not spin.missing():
+                of_spin.setdefault(settings, []).append(spin.searched(settings).per_second)
     return [
         _searched(
-            settings, symmetric, found[settings, symmetric], *(seconds[settings, symmetric, n] for n in (1, cores()))
+            settings,
+            symmetric,
+            found[settings, symmetric],
+            [seconds[settings, symmetric, jobs] for jobs in (1, cores())],
+            of_spin.get(settings) if not symmetric else None,
         )
         for settings, symmetric in measured
     ]
 
 
 def _searched(
-    settings: Configuration, symmetric: bool, found: Exploration, alone: list[float], together: list[float]
-) -> Searched:
+    settings: Configuration, symmetric: bool, found: Exploration,
+    seconds: list[list[float]], of_spin: list[float] | None,
+) -> Searched:  # fmt: skip
+    alone, together = seconds
     return Searched(
         settings, symmetric, found,
         Spread.of([found.states / each for each in alone]),
         Spread.of([found.states / each for each in together]),
         Spread.of([one / other for one, other in zip(alone, together, strict=True)]),
+        Spread.of(of_spin) if of_spin else None,
     )  # fmt: skip

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from hypothesis import Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from epochfuzz.harness.bench import peer
+from epochfuzz.harness.bench import peer, spin
 from epochfuzz.harness.bench.spread import Spread
 from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.search.generate import MAX_LENGTH
 from epochfuzz.harness.search.walk import Walker
 from epochfuzz.model import properties, state
 from epochfuzz.model.configuration import Configuration
@@ -24,6 +25,8 @@ from epochfuzz.strategies.machine import ReplicationMachine, replication_machine
 from epochfuzz.strategies.profiles import UNATTENDED
 
 PROTOCOL = GENERATIONS["kip-320"]
+SIDE_BY_SIDE = [GENERATIONS[name] for name in ("hw", "kip-101", "kip-279", "kip-320")]
+MODERN = GENERATIONS["kip-966"]
 SETTINGS = Configuration(replicas=3)
 SEARCHED = Configuration(records=3, epochs=3)
 _STEPS = 50  # of a Hypothesis example
@@ -31,11 +34,11 @@ _STEPS = 50  # of a Hypothesis example
 
 @dataclass(frozen=True)
 class Subject:
-    """Something that runs the protocol: how much it does in round i is what `run(i)` returns."""
+    """Something that runs the protocol: `run(i)` returns how much it did in round i, and in how many seconds."""
 
     name: str
     unit: str
-    run: Callable[[int], int]
+    run: Callable[[int], tuple[int, float]]
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,30 @@ class Speed:
     behind: Spread
 
 
+def timed(run: Callable[[int], int]) -> Callable[[int], tuple[int, float]]:
+    """With the processor time of this thread, what only returns how much it did."""
+
+    def with_seconds(number: int) -> tuple[int, float]:
+        started = time.thread_time()
+        done = run(number)
+        return done, time.thread_time() - started
+
+    return with_seconds
+
+
 def walked(number: int, schedules: int = 20_000) -> int:
     """Compiled: the walk of `epochfuzz fuzz`."""
     return int(Walker([PROTOCOL], SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def walked_side_by_side(number: int, schedules: int = 10_000) -> int:
-    """The same walk, each schedule under every generation in turn, as most campaigns have it."""
-    return int(Walker(list(GENERATIONS.values()), SETTINGS, number).walk(0, schedules).events.sum())
+    """The same walk, each schedule under four generations in turn, as campaigns have it."""
+    return int(Walker(SIDE_BY_SIDE, SETTINGS, number).walk(0, schedules).events.sum())
+
+
+def walked_as_of_today(number: int, schedules: int = 10_000) -> int:
+    """The same walk of what Kafka 4 has: AlterPartition, fencing, eligible leader replicas."""
+    return int(Walker([MODERN], SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def interpreted(number: int, schedules: int = 60) -> int:
@@ -96,27 +115,35 @@ def searched(number: int) -> int:
     return explore(PROTOCOL, SEARCHED, properties.named("no-committed-loss").bit, jobs=1, symmetric=False).transitions
 
 
+def spin_at_random(number: int, seconds: int = 2) -> tuple[int, float]:
+    """Spin's search at random, of schedules as long as those of walks, by its own count of seconds."""
+    verified = spin.walked(SETTINGS, MAX_LENGTH, number + 1, seconds)
+    return verified.transitions, verified.seconds
+
+
 SUBJECTS = (
-    Subject("compiled walk", "events", walked),
-    Subject("compiled walk, four generations side by side", "events", walked_side_by_side),
-    Subject("plain Python with dataclasses", "events", driven_plainly),
-    Subject("same model, interpreted", "events", interpreted),
-    Subject("Hypothesis state machine", "events", driven_by_hypothesis),
-    Subject("complete search", "transitions", searched),
+    Subject("compiled walk", "events", timed(walked)),
+    Subject("compiled walk, four generations side by side", "events", timed(walked_side_by_side)),
+    Subject(f"compiled walk of {MODERN.name}", "events", timed(walked_as_of_today)),
+    Subject("plain Python with dataclasses", "events", timed(driven_plainly)),
+    Subject("same model, interpreted", "events", timed(interpreted)),
+    Subject("Hypothesis state machine", "events", timed(driven_by_hypothesis)),
+    Subject("complete search", "transitions", timed(searched)),
 )
+SPIN = Subject("Spin, a verifier in C, at random", "events", spin_at_random)
 
 
 def measure(rounds: int) -> Iterator[Speed]:
     """The speed of every subject, each measured in every round after one that is not counted (it compiles)."""
-    rates: dict[str, list[float]] = {subject.name: [] for subject in SUBJECTS}
+    subjects = SUBJECTS if spin.missing() else (SUBJECTS[0], SPIN, *SUBJECTS[1:])
+    rates: dict[str, list[float]] = {subject.name: [] for subject in subjects}
     for number in range(rounds + 1):
-        for subject in SUBJECTS:
-            started = time.thread_time()
-            done = subject.run(number)
+        for subject in subjects:
+            done, seconds = subject.run(number)
             if number:
-                rates[subject.name].append(done / (time.thread_time() - started))
-    for subject in SUBJECTS:
-        first = next(rates[each.name] for each in SUBJECTS if each.unit == subject.unit)
+                rates[subject.name].append(done / seconds)
+    for subject in subjects:
+        first = next(rates[each.name] for each in subjects if each.unit == subject.unit)
         own = rates[subject.name]
         behind = [one / other for one, other in zip(first, own, strict=True)]
         yield Speed(subject, Spread.of(own), Spread.of(behind))

@@ -32,8 +32,8 @@ def made(**changes):
                        taken(EASY, "uniform", 1, 1, 1), taken(HARD, "uniform", None, None, 7)],
         "reproduced": [Reproduced(EASY, 30, 1, 1, True, False, 0.75)],
         "cold_start": ColdStart(4.5, 40.0, Spread.of([2.0])),
-        "searches": [Searched(Configuration(), True, Exploration(200, 900, 5, True, None, False, 5000),
-                              Spread.of([1e6]), Spread.of([1.9e6]), Spread.of([1.8, 1.9, 2.0]))],
+        "searches": [Searched(Configuration(), False, Exploration(200, 900, 5, True, None, False, 5000),
+                              Spread.of([1e6]), Spread.of([1.9e6]), Spread.of([1.8, 1.9, 2.0]), Spread.of([8e5]))],
         "spark": SparkEfficiency(2, 1000, Spread.of([1e7]), Spread.of([9e6]), Spread.of([0.9])),
     }  # fmt: skip
     return results.Results(results.QUICK, {"processor": "a machine", "Python": "3"}, **(subject | changes))
@@ -42,8 +42,8 @@ def made(**changes):
 def test_the_table_of_searches_has_one_core_beside_all():
     line = results.search_table(made()).splitlines()[2]
     assert line == (
-        "| 2 replicas, 15 records, 14 epoch changes | yes | 200 | 25 | 1.00 million | 1.90 million"
-        " | 1.90 times (1.80 to 2.00) |"
+        "| 2 replicas, 15 records, 14 epoch changes | no | 200 | 25 | 1.00 million | 1.90 million"
+        " | 1.90 times (1.80 to 2.00) | 800,000 |"
     )
 
 
@@ -96,6 +96,13 @@ def test_the_table_of_detection_puts_the_hardest_first_and_marks_misses():
     assert [line.split(" | ")[0] for line in lines[2:4]] == [f"| {HARD.name}", f"| {EASY.name}"]
     assert "| 20 / 900, 0.5 s | > / >, 0.5 s |" in lines[2]
     assert "swarm for 1, uniform for 1, of 2" in lines[-1]
+
+
+def test_defects_that_no_weight_was_tuned_on_have_a_row_of_their_own():
+    assert [taken(each, "swarm", 1).is_held_back for each in (EASY, HARD)] == [True, False]
+    assert (
+        "| of them, those that no weight was tuned on | 1 of 1 | 1.8 schedules in the geometric mean, the others 56.5 |"
+    ) in results.summary(made()).splitlines()
 
 
 def test_the_json_document_has_every_seed():
