@@ -72,9 +72,9 @@ class Verb(IntEnum):
 
     PRODUCE = _Verb(0, "replication", "a client sends the next record to the replica", dealt=11, progress=4)
     FETCH = _Verb(
-        1, "replication", "the replica's request reaches its leader, and the answer is on its way", dealt=4, progress=1
+        1, "replication", "the replica's request reaches its leader, and the answer is on its way", dealt=8, progress=1
     )
-    RECEIVE = _Verb(2, "replication", "the answer in flight to the replica arrives", dealt=3, progress=0)
+    RECEIVE = _Verb(2, "replication", "the answer in flight to the replica arrives", dealt=2, progress=0)
     DROP = _Verb(3, "replication", "the answer in flight to the replica is lost", dealt=1)
     CRASH = _Verb(4, "faults", "the replica's process dies, and its disk is kept", dealt=1)
     POWER_LOSS = _Verb(
@@ -84,7 +84,7 @@ class Verb(IntEnum):
     NOTIFY = _Verb(7, "leadership", "the replica learns the controller's next decision", dealt=2, progress=2)
     CATCH_UP = _Verb(8, "leadership", "the replica learns the latest decision, and never those between", dealt=2)
     ELECT = _Verb(9, "controller", "the controller makes the replica leader", dealt=4)
-    EXPIRE = _Verb(10, "controller", "the replica's session expires, though it may be alive", dealt=2)
+    EXPIRE = _Verb(10, "controller", "the replica's session expires, though it may be alive", dealt=1)
     SHRINK = _Verb(11, "isr", "the leader takes the replica, which lags, out of the ISR", dealt=2)
     EXPAND = _Verb(12, "isr", "the leader takes the replica, which has caught up, into the ISR", dealt=1)
     FLUSH = _Verb(13, "faults", "the replica's log is forced to disk", dealt=2, progress=5, setting="power_loss")
@@ -133,7 +133,7 @@ class Verb(IntEnum):
         20,
         "registration",
         "the controller hears from the fenced replica again",
-        dealt=2,
+        dealt=4,
         progress=9,
         when=has_heartbeats,
     )
@@ -146,7 +146,7 @@ class Verb(IntEnum):
         setting="retries",
     )
     CONSUME = _Verb(
-        22, "consumer", "the consumer reads the next record from the replica", dealt=6, progress=11, setting="consumer"
+        22, "consumer", "the consumer reads the next record from the replica", dealt=8, progress=11, setting="consumer"
     )
     REFRESH = _Verb(
         23,

@@ -41,7 +41,7 @@ def test_schedule_number_i_of_a_seed_is_always_the_same():
     assert schedule_texts(walker("hw").schedule(5)[:6]) == FIRST_EVENTS_OF_SCHEDULE_5
 
 
-FIRST_EVENTS_OF_SCHEDULE_5 = ["fetch A", "expand A", "receive B", "produce B", "fetch A", "restart B"]
+FIRST_EVENTS_OF_SCHEDULE_5 = ["fetch A", "receive A", "fetch A", "receive A", "shrink B", "fetch B"]
 
 
 def test_seeds_and_numbers_give_different_schedules():
