@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
@@ -84,6 +84,21 @@ def test_a_click_adds_an_event_and_says_what_it_did(page: Page, address: str) ->
     assert "A's HW rises to 1; m0 is committed and acknowledged." in page.locator("#step").inner_text()
     assert "events=produce+A,fetch+B,receive+B,fetch+B&step=4" in page.url
     assert "m0 is committed" in page.locator("#said").inner_text()
+
+
+def test_a_link_that_is_pressed_while_the_page_before_it_comes_is_followed(page: Page, address: str) -> None:
+    page.goto(address)
+    asked: list[Route] = []
+    page.route("**/?*", lambda route: route.continue_() if asked else asked.append(route))
+    click(page, "produce A")
+    page.locator("#choices a.event", has_text="fetch B").first.hover()
+    page.mouse.down()
+    with page.expect_response("**/?*") as answered:
+        asked[0].continue_()
+    answered.value.finished()
+    page.wait_for_timeout(100)
+    page.mouse.up()
+    expect(heading(page)).to_have_text("2 fetch B")
 
 
 def test_protocols_stand_side_by_side_and_those_that_look_alike_together(page: Page, address: str) -> None:

@@ -6,12 +6,14 @@ const page = () => document.querySelector("main");
 let search = null; // the number of the one that is running
 let visits = 0;
 let arrived = Promise.resolve(); // where the links that were followed lead
+let released = Promise.resolve(); // the button that is held down
 
 async function visit(address, remember = true) {
   stop();
   const visit = ++visits;
   const response = await ask(address);
   const text = await response.text();
+  await released;
   if (visit !== visits) return; // a later one is on its way
   const next = new DOMParser().parseFromString(text, "text/html");
   const focused = document.activeElement?.id;
@@ -60,6 +62,14 @@ document.addEventListener("click", (event) => {
   if (!link || !plain || link.origin !== location.origin) return;
   event.preventDefault();
   follow(link);
+});
+
+// Of a link that is replaced while it is pressed there would be no click. One comes in the task of its pointerup.
+addEventListener("pointerdown", (event) => {
+  if (event.button !== 0) return;
+  released = new Promise((resolve) => {
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(resolve), { once: true });
+  });
 });
 
 const KEYS = { ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last" };
