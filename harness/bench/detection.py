@@ -59,7 +59,7 @@ class Detection:
 
     @property
     def is_held_back(self) -> bool:
-        """Whether weights were tuned without this defect: half of the set, drawn by name, is for judging them only."""
+        """Whether it was held back from the last tuning of weights, as half of the set was, drawn by name."""
         return hashlib.sha256(self.defect.name.encode()).digest()[0] % 2 == 1
 
     @property

@@ -219,13 +219,13 @@ def summary(results: Results) -> str:
 
 
 def _held_back_row(default: list[Detection]) -> tuple[str, str, str]:
-    """How the default strategy fares with defects that its weights were not tuned on, beside the others."""
+    """How the default strategy fares with defects that were held back from the last tuning, beside the others."""
     held_back, others = ([each for each in default if each.is_held_back == which] for which in (True, False))
     found = sum(not each.missed for each in held_back)
-    means = [f"{detection.mean_schedules(half):,.1f}" for half in (held_back, others) if half]
+    means = " beside ".join(f"{detection.mean_schedules(half):,.1f}" for half in (held_back, others) if half)
     return (
-        "of them, those that no weight was tuned on", f"{found} of {len(held_back)}",
-        f"{' schedules in the geometric mean, the others '.join(means)}",
+        "of them, held back from the last tuning", f"{found} of {len(held_back)}",
+        f"{means} schedules of the others (geometric means)",
     )  # fmt: skip
 
 
@@ -274,8 +274,8 @@ def detection_table(results: Results) -> str:
     return (
         f"{markdown.table(head, rows)}\n\nSchedules to detection: median and 95th percentile over the seeds, and the"
         " median of the seconds of processor time. `>` is where a strategy missed the defect within what it was given:"
-        f" {most}. `events` is the length of a shortest schedule. Weights were tuned on those that were not"
-        " held back. Fewest schedules, ties included: "
+        f" {most}. `events` is the length of a shortest schedule. Those that were held back had no part in the"
+        " last tuning of weights. Fewest schedules, ties included: "
         + ", ".join(f"{name} for {count}" for name, count in won.items())
         + f", of {len(by_defect)}.\n"
     )

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -32,18 +33,16 @@ _LEAST_SECONDS = 0.01  # of what it counts
 _STATES = re.compile(r"(\d+) states, stored")
 _TRANSITIONS = re.compile(r"(\d+) transitions")
 _SECONDS = re.compile(r"elapsed time (\S+) seconds")
-_BYTES = re.compile(r"State-vector (\d+) byte")
 _VIOLATED_AT = re.compile(r"assertion violated.*\(at depth (\d+)\)")
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What a verifier did: states and transitions, seconds, bytes of a state, and the events of a failure, if any."""
+    """What a verifier did: states and transitions, seconds, and the events of a failure, if there is one."""
 
     states: int
     transitions: int
     seconds: float
-    bytes_per_state: int
     failure: int | None
 
     @property
@@ -59,25 +58,23 @@ def missing() -> list[str]:
 
 def searched(settings: Configuration, *, truncates_to_high_watermark: bool = False) -> Verified:
     """Search every state by breadth. `truncates_to_high_watermark` plants the mistake of KAFKA-1211."""
-    return _verified(settings, _BY_BREADTH, [], truncates_to_high_watermark)
+    return _run(_verifier(settings, _BY_BREADTH, truncates_to_high_watermark).name, [])
 
 
 def walked(settings: Configuration, events: int, seed: int, seconds: int) -> Verified:
     """Search at random, schedules of so many events at the most, for so many seconds."""
     until = ["timeout", "--signal", "INT", str(seconds)]
-    return _verified(settings, _AT_RANDOM, [f"-m{events}", f"-RS{seed}", "-w30"], False, until)
+    return _run(_verifier(settings, _AT_RANDOM, False).name, [f"-m{events}", f"-RS{seed}", "-w30"], until)
 
 
-def _verified(
-    settings: Configuration, compiled: Sequence[str], run: Sequence[str], mistaken: bool, until: Sequence[str] = ()
-) -> Verified:
-    """Make the verifier of the model within some bounds, and run it."""
-    text = _model(settings, mistaken)
-    with tempfile.TemporaryDirectory(prefix="epochfuzz-spin-") as directory:
-        Path(directory, "model.pml").write_text(text, encoding="utf-8")
-        for command in (["spin", "-a", "model.pml"], ["gcc", "-O2", "-w", *compiled, "-o", "pan", "pan.c"]):
-            subprocess.run(command, cwd=directory, check=True, capture_output=True)
-        return _read(_said([*until, "./pan", _NO_END_STATES, *run], directory))
+@cache
+def _verifier(settings: Configuration, options: Sequence[str], mistaken: bool) -> tempfile.TemporaryDirectory[str]:
+    """The directory of the verifier within some bounds, compiled once; it is removed as this process ends."""
+    directory = tempfile.TemporaryDirectory(prefix="epochfuzz-spin-")
+    Path(directory.name, "model.pml").write_text(_model(settings, mistaken), encoding="utf-8")
+    for command in (["spin", "-a", "model.pml"], ["gcc", "-O2", "-w", *options, "-o", "pan", "pan.c"]):
+        subprocess.run(command, cwd=directory.name, check=True, capture_output=True)
+    return directory
 
 
 def _model(settings: Configuration, mistaken: bool) -> str:
@@ -94,16 +91,17 @@ def _model(settings: Configuration, mistaken: bool) -> str:
     )  # fmt: skip
 
 
-def _said(command: Sequence[str], directory: str) -> str:
+def _run(directory: str, options: Sequence[str], until: Sequence[str] = ()) -> Verified:
     # Past its time it ends with a status that is not 0, having said what it did.
-    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False).stdout
+    command = [*until, "./pan", _NO_END_STATES, *options]
+    return _read(subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False).stdout)
 
 
 def _read(said: str) -> Verified:
     violated = _VIOLATED_AT.search(said)
     return Verified(
         int(_found(_STATES, said)) - _STATES_BEFORE, int(_found(_TRANSITIONS, said)) - _TRANSITIONS_BEFORE,
-        float(_found(_SECONDS, said)), int(_found(_BYTES, said)), int(violated[1]) if violated else None,
+        float(_found(_SECONDS, said)), int(violated[1]) if violated else None,
     )  # fmt: skip
 
 

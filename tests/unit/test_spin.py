@@ -10,7 +10,7 @@ from epochfuzz.model.protocols import GENERATIONS
 
 pytestmark = pytest.mark.skipif(bool(spin.missing()), reason=f"not installed: {', '.join(spin.missing())}")
 
-SMALL = [
+SEARCHED = [
     Configuration(records=2, epochs=2),
     pytest.param(Configuration(replicas=3, records=1, epochs=1), marks=pytest.mark.slow),
     pytest.param(Configuration(records=3, epochs=3), marks=pytest.mark.slow),
@@ -18,7 +18,7 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize("settings", SMALL, ids=Configuration.text)
+@pytest.mark.parametrize("settings", SEARCHED, ids=Configuration.text)
 def test_it_visits_as_many_states_by_as_many_transitions_as_the_model_does(settings):
     verified = spin.searched(settings)
     found = explore(GENERATIONS["kip-320"], settings, 0, symmetric=False)
