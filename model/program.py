@@ -443,12 +443,17 @@ def _elements(iterated: ast.expr) -> list[Any] | None:
 
 
 @cache
-def _definitions(file: str) -> dict[int, bytes]:
-    """The functions of a file by the line on which they begin, decorators included, ready to be copied."""
+def _definitions(file: str) -> dict[int, ast.FunctionDef]:
+    """The functions of a file by the line on which they begin, decorators included."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    lines = [min([node.lineno, *(each.lineno for each in node.decorator_list)]) for node in functions]
-    return dict(zip(lines, map(pickle.dumps, functions), strict=True))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in functions}
+
+
+@cache
+def _copied(file: str, line: int) -> bytes:
+    """The function of a file that begins on a line, ready to be copied. Most of linking would be copy.deepcopy's."""
+    return pickle.dumps(_definitions(file)[line])
 
 
 @cache
@@ -473,11 +478,13 @@ def _only_answers(function: Rule) -> bool:
     """Whether there is nothing in a function but conditions and what it returns."""
     if not function.__module__.startswith(_PACKAGE):
         return False
-    nodes = [each for statement in _without_docstring(_definition(function)) for each in ast.walk(statement)]
-    calls = [each.func for each in nodes if isinstance(each, ast.Call)]
-    statements = [each for each in nodes if isinstance(each, ast.stmt)]
-    return all(isinstance(each, ast.If | ast.Return) for each in statements) and not any(
-        isinstance(each, ast.Subscript) for each in calls
+    code = function.__code__
+    statements = _without_docstring(_definitions(code.co_filename)[code.co_firstlineno])
+    return not any(
+        (isinstance(each, ast.stmt) and not isinstance(each, ast.If | ast.Return))
+        or (isinstance(each, ast.Call) and isinstance(each.func, ast.Subscript))
+        for statement in statements
+        for each in ast.walk(statement)
     )
 
 
@@ -486,7 +493,7 @@ def _without_docstring(definition: ast.FunctionDef) -> list[ast.stmt]:
 
 
 def _definition(function: Rule) -> ast.FunctionDef:
-    """The definition of a function, to be changed at will. Most of linking would be copy.deepcopy's."""
+    """The definition of a function, to be changed at will."""
     code = function.__code__
-    node: ast.FunctionDef = pickle.loads(_definitions(code.co_filename)[code.co_firstlineno])
+    node: ast.FunctionDef = pickle.loads(_copied(code.co_filename, code.co_firstlineno))
     return node

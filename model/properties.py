@@ -6,6 +6,7 @@ healing a copy of the partition.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from epochfuzz.model import (
     alter_partition,
@@ -212,12 +213,12 @@ class Property:
     is_warning: bool = False
     applies: Callable[[State], bool] = _always
 
-    @property
+    @cached_property
     def number(self) -> int:
         """Its place in the order of severity."""
         return PROPERTIES.index(self)
 
-    @property
+    @cached_property
     def bit(self) -> int:
         """What stands for it in a set of properties."""
         return 1 << self.number

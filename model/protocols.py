@@ -95,7 +95,10 @@ class Protocol:
 
 def mechanism_of(choice: Choice) -> str:
     """The name of the mechanism that a choice belongs to."""
-    return next(name for name, choices in MECHANISMS.items() if isinstance(choice, choices))
+    return _MECHANISMS[type(choice)]
+
+
+_MECHANISMS = {choices: name for name, choices in MECHANISMS.items()}
 
 
 def choice_texts(mechanism: str) -> list[str]:

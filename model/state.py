@@ -13,7 +13,9 @@ A field is declared once. The record, the keys of searches, copies and compariso
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from functools import cache
 from itertools import product
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -379,10 +381,16 @@ class Partition:
     def copy(self) -> "Partition":
         """An independent state, equal to this one."""
         other = Partition.__new__(Partition)
-        for name in Partition.__slots__:
-            value = getattr(self, name)
-            setattr(other, name, value if isinstance(value, int) else value.copy())
+        for name, number in zip(_NUMBERS, _numbers_of(self), strict=True):
+            setattr(other, name, number)
+        for name, table in zip(_TABLES, _tables_of(self), strict=True):
+            setattr(other, name, table.copy())
         return other
+
+
+_NUMBERS = [field.name for field in FIELDS if not field.by]
+_TABLES = [field.name for field in FIELDS if field.by]
+_numbers_of, _tables_of = attrgetter(*_NUMBERS), attrgetter(*_TABLES)
 
 
 def _filled(field: Field) -> Any:
@@ -394,6 +402,11 @@ def _filled(field: Field) -> Any:
 
 def initial(protocol: Protocol, settings: Configuration) -> Partition:
     """The starting state: all up, A leads epoch 0, the ISR is everyone, logs empty, everyone knows epoch 0."""
+    return _initial(protocol, settings).copy()
+
+
+@cache
+def _initial(protocol: Protocol, settings: Configuration) -> Partition:
     p = Partition()
     for name, number in (protocol.numbers() | settings.numbers()).items():
         setattr(p, name, number)

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markdown import Markdown
 
 from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, write_file
@@ -30,6 +29,8 @@ def bench(
     """
     if write is not None and not write.parent.is_dir():
         raise BadInput(f"--write: there is no directory {write.parent}")
+
+    from rich.markdown import Markdown
 
     from epochfuzz.harness.bench import results as benchmark
     from epochfuzz.harness.bench.detection import detectable

@@ -81,6 +81,7 @@ def undetectable() -> dict[str, str]:
     return dict(_document()["undetectable"])
 
 
+@cache
 def judged(defect: Defect, settings: Configuration) -> int:
     """The set of properties that the protocol holds in a configuration without the defect."""
     permitted = properties.permitted(settings)

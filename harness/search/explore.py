@@ -6,7 +6,7 @@ threads, wave by wave, and what is new is then inserted shard by shard, in an or
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
@@ -116,6 +116,18 @@ def explore(
         return search.run(depth, report)
 
 
+def explore_each(
+    protocol: Protocol, settings: Configuration, depths: Mapping[int, int], memory: int = DEFAULT_MEMORY
+) -> dict[int, Exploration]:
+    """What `explore` finds for each of some properties to a depth of its own, all by one search.
+
+    What there is not enough memory for is left out. Raises as `explore` does.
+    """
+    with Threads(min(cores(), CHUNKS)) as threads:
+        search = _Search((protocol,), settings, sum(depths), memory, NOTHING_MET, threads, True, b"")
+        return search.run_each(depths)
+
+
 class _Search:
     """A search, level by level. `levels` are the rows of each, the last of them the one that is being expanded."""
 
@@ -141,11 +153,38 @@ class _Search:
             self.levels.append(Level(level.ends, self.visited.sizes.copy()))
         return self._result(complete=self.levels[-1].size == 0)
 
+    def run_each(self, depths: Mapping[int, int]) -> dict[int, Exploration]:
+        """Search for each of some properties to a depth of its own."""
+        ended: dict[int, Exploration] = {}
+        while remaining := {bit: depth for bit, depth in depths.items() if bit not in ended}:
+            level, transitions = self.levels[-1], self.transitions
+            covered = [bit for bit, depth in remaining.items() if len(self.levels) > depth or not level.size]
+            if covered:
+                ended |= dict.fromkeys(covered, self._result(complete=not level.size))
+                continue
+            self.wanted = sum(remaining)
+            result = self._expand_level(level, len(self.levels) == max(remaining.values()), lambda progress: None)
+            if result is None:
+                self.levels.append(Level(level.ends, self.visited.sizes.copy()))
+            elif result.memory_exhausted:
+                break
+            else:  # what a schedule breaks needs no other; the rest is sought from the same level on
+                broken = self._broken_after(result.shortest)
+                ended |= {bit: result for bit in remaining if bit & broken}
+                self.transitions = transitions
+        return ended
+
+    def _broken_after(self, schedule: bytes | None) -> int:
+        """The set of wanted properties that are broken after a schedule; without one, of all that were sought."""
+        if schedule is None:
+            return self.wanted
+        return executions(self.protocols, self.settings, self.after + schedule)[0].broken() & self.wanted
+
     def _expand_level(
         self, level: Level, is_last: bool, report: Callable[[SearchProgress], None]
     ) -> Exploration | None:
         """Expand a level; how the search ended there, None if it goes on. Of the last one nothing is kept."""
-        found_any, states, transitions = False, self.visited.size, self.transitions
+        found_any, states, transitions = False, int(level.ends.sum()), self.transitions
         for first in range(0, level.size, WAVE):
             wave = self._expand_wave(level, first)
             for expanded in wave:

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 from typing import Protocol as Interface
 
@@ -159,9 +161,14 @@ def findings(
 
 def each_finding(walker: Walker, tally: Tally, report: Callable[[str], None], memory: int) -> Iterator[Finding]:
     """The same, one after the other."""
-    for breach in breaches(walker.protocols, walker.settings, tally):
-        report(f"shrinking {breach.property} under {breach.protocol.name}")
-        yield finding(walker, breach, memory)
+    for protocol, of_protocol in groupby(breaches(walker.protocols, walker.settings, tally), attrgetter("protocol")):
+        report(f"shrinking what breaks {protocol.name}")
+        broken = {properties.named(breach.property).bit: breach for breach in of_protocol}
+        failing = {bit: walker.failing(breach.failures[0], protocol, breach.property) for bit, breach in broken.items()}
+        reached = shrink.all_within_reach(failing, protocol, walker.settings, memory)
+        for bit, breach in broken.items():
+            report(f"shrinking {breach.property} under {protocol.name}")
+            yield _finding(walker, breach, reached[bit], memory, 1)
 
 
 def findings_within(
@@ -201,20 +208,27 @@ def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, ca
     The shortest failure of each kind, up to `candidates` of them, is shrunk for others as short. Where no certificate
     is to be had, a few more are: they may shrink further.
     """
+    failing = walker.failing(breach.failures[0], breach.protocol, breach.property)
+    wanted = properties.named(breach.property).bit
+    reached = shrink.within_reach(failing, breach.protocol, walker.settings, wanted, memory)
+    return _finding(walker, breach, reached, memory, candidates)
+
+
+def _finding(
+    walker: Engine, breach: Breach, reproducer: shrink.Reproducer | None, memory: int, candidates: int
+) -> Finding:
+    """The same, with the minimal reproducer if it is within reach."""
     protocol, settings, failures = breach.protocol, walker.settings, breach.failures
     wanted = properties.named(breach.property).bit
 
-    def failing(failure: Failure) -> bytes:
-        return walker.failing(failure, protocol, breach.property)
-
     def shrunk(failure: Failure) -> tuple[bytes, Failure]:
-        return shrink.shrink(failing(failure), protocol, settings, wanted), failure
+        failing = walker.failing(failure, protocol, breach.property)
+        return shrink.shrink(failing, protocol, settings, wanted), failure
 
-    reproducer = shrink.within_reach(failing(failures[0]), protocol, settings, wanted, memory)
     tried = [] if reproducer and candidates == 1 else [shrunk(failure) for failure in failures[:candidates]]
     best = min(tried, key=_length, default=(b"", failures[0]))
     if reproducer is None:
-        reproducer = shrink.certify(best[0], protocol, settings, wanted, memory)
+        reproducer = shrink.certify_beyond_reach(best[0], protocol, settings, wanted, memory)
     if not reproducer.certified_minimal:
         tried += [shrunk(failure) for failure in failures[candidates:_CANDIDATES]]
         best = min(tried, key=_length)

@@ -5,7 +5,7 @@ the same whatever it was looked for from. Where it runs out of memory, Hypothesi
 fewer levels remain to be searched.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from epochfuzz.harness.search import explore
@@ -79,7 +79,8 @@ def reproduce(
     found = within_reach(schedule, protocol, settings, wanted, memory, report)
     if found is not None:
         return found
-    return certify(shrink(schedule, protocol, settings, wanted), protocol, settings, wanted, memory, report)
+    shrunk = shrink(schedule, protocol, settings, wanted)
+    return certify_beyond_reach(shrunk, protocol, settings, wanted, memory, report)
 
 
 def within_reach(
@@ -94,6 +95,25 @@ def within_reach(
     failing = trim(schedule, protocol, settings, wanted)
     result = _search(len(failing), protocol, settings, wanted, memory // _QUICK, report)
     return None if result.memory_exhausted else _minimal(failing, result)
+
+
+def all_within_reach(
+    schedules: Mapping[int, bytes], protocol: Protocol, settings: Configuration, memory: int = explore.DEFAULT_MEMORY
+) -> dict[int, Reproducer | None]:
+    """For each of some properties what `within_reach` makes of its schedule. One search serves those it can.
+
+    Raises DoesNotBreak.
+    """
+    failing = {bit: trim(schedule, protocol, settings, bit) for bit, schedule in schedules.items()}
+    depths = {bit: len(each) - 1 for bit, each in failing.items() if not bit & properties.AT_END}
+    deepest = max(depths.values(), default=0)
+    ended = explore.explore_each(protocol, settings.bounded_by(deepest), depths, memory // _QUICK) if depths else {}
+    return {
+        bit: _minimal(each, ended[bit]) if bit in ended
+        else None if depths.get(bit) == deepest
+        else within_reach(each, protocol, settings, bit, memory)
+        for bit, each in failing.items()
+    }  # fmt: skip
 
 
 def shrink(
@@ -142,19 +162,31 @@ def certify(
     memory: int = explore.DEFAULT_MEMORY,
     report: Callable[[explore.SearchProgress], None] = lambda progress: None,
 ) -> Reproducer:
-    """Search every shorter schedule; one that breaks a wanted property takes the place of the one given.
-
-    Most of what is short is short of records and elections too. Where an eighth of the memory (bytes) is not enough, a
-    shorter schedule is looked for within small bounds first, for then all of the memory reaches further.
-    """
+    """Search every shorter schedule; one that breaks a wanted property takes the place of the one given."""
     result = _search(len(schedule), protocol, settings, wanted, memory // _QUICK, report)
     if result.memory_exhausted:
-        for records, epochs in _SMALL_BOUNDS:
-            small = replace(settings, records=min(records, settings.records), epochs=min(epochs, settings.epochs))
-            found = _search(len(schedule), protocol, small, wanted, memory // _QUICK, report).shortest
-            schedule = schedule if found is None else found
-        result = _search(len(schedule), protocol, settings, wanted, memory, report)
+        return certify_beyond_reach(schedule, protocol, settings, wanted, memory, report)
     return _minimal(schedule, result)
+
+
+def certify_beyond_reach(
+    schedule: bytes,
+    protocol: Protocol,
+    settings: Configuration,
+    wanted: int,
+    memory: int = explore.DEFAULT_MEMORY,
+    report: Callable[[explore.SearchProgress], None] = lambda progress: None,
+) -> Reproducer:
+    """The same, where an eighth of the memory (bytes) is known not to be enough.
+
+    Most of what is short is short of records and elections too, so a shorter schedule is looked for within small bounds
+    first: then all of the memory reaches further.
+    """
+    for records, epochs in _SMALL_BOUNDS:
+        small = replace(settings, records=min(records, settings.records), epochs=min(epochs, settings.epochs))
+        found = _search(len(schedule), protocol, small, wanted, memory // _QUICK, report).shortest
+        schedule = schedule if found is None else found
+    return _minimal(schedule, _search(len(schedule), protocol, settings, wanted, memory, report))
 
 
 def _minimal(schedule: bytes, result: explore.Exploration) -> Reproducer:

@@ -4,6 +4,7 @@ import pytest
 
 from epochfuzz.harness.search import explore, shrink
 from epochfuzz.harness.search.walk import Walker
+from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, schedule_texts
 from epochfuzz.model.properties import named
@@ -50,6 +51,23 @@ def test_the_minimal_reproducer_is_the_same_whatever_it_was_found_in():
         found = shrink.reproduce(drawn, HW, TWO, NO_COMMITTED_LOSS)
         assert schedule_texts(found.schedule) == LOST
         assert found.certified_minimal
+
+
+@pytest.mark.parametrize("memory", [TOO_LITTLE, 64 << 20])
+@pytest.mark.parametrize("name", ["hw", "kip-101"])
+def test_one_search_for_several_properties_says_what_one_for_each_says(name, memory):
+    protocol = GENERATIONS[name]
+    walker = Walker([protocol], TWO, seed=3)
+    tally = walker.walk(0, 5_000)
+    drawn = {
+        properties.PROPERTIES[number].bit: walker.schedule(tally.candidates(0, number)[0].schedule)
+        for number in range(len(properties.PROPERTIES))
+        if tally.candidates(0, number)
+    }
+    assert len(drawn) == 6
+    one_by_one = {bit: shrink.within_reach(each, protocol, TWO, bit, memory) for bit, each in drawn.items()}
+    assert shrink.all_within_reach(drawn, protocol, TWO, memory) == one_by_one
+    assert (None in one_by_one.values()) == (memory == TOO_LITTLE or name == "kip-101")
 
 
 def test_a_failure_that_search_cannot_reach_is_shrunk_by_hypothesis_and_not_certified():
