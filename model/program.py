@@ -15,7 +15,7 @@ import builtins
 import copy
 import inspect
 import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -446,8 +446,14 @@ def _elements(iterated: ast.expr) -> list[Any] | None:
 def _definitions(file: str) -> dict[int, ast.FunctionDef]:
     """The functions of a file by the line on which they begin, decorators included."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in functions}
+    return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in _functions(tree.body)}
+
+
+def _functions(statements: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
+    for statement in statements:
+        if isinstance(statement, ast.FunctionDef):
+            yield statement
+            yield from _functions(statement.body)
 
 
 @cache
