@@ -14,25 +14,21 @@ import ast
 import builtins
 import copy
 import inspect
-import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
-from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from functools import cached_property, lru_cache
+from types import CodeType, FunctionType
 from typing import Any
 
-from epochfuzz.model import properties
+from epochfuzz.model import properties, source
 from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.source import Rule
 from epochfuzz.model.step import step
 
 PARTITION = "p"  # the name that every rule has for the state
 DEFECT = "defect"  # the constant of a state that says which mistake is planted
 
-_PACKAGE = f"{__package__}."
 _OF_KNOWN: dict[str, Callable[[Any], int]] = {"bool": bool, "int": int, "len": len}
-
-Rule = Callable[..., Any]
 
 # Mistakes, by the rule that they take the place of where `p.defect` is their number; see harness/defects.
 _planted: dict[Rule, dict[int, Rule]] = {}
@@ -163,17 +159,17 @@ class _Linker:
         """The number that a rule returns under the constants, None where that depends on more."""
         if function not in self._answered:
             self._answered[function] = None  # to a rule that asks itself
-            if _only_answers(function) and not (self.with_defects and function in _planted):
+            if source.only_answers(function) and not (self.with_defects and function in _planted):
                 key = function, self._known_to(function)
                 if key not in _answers:
-                    _answers[key] = _Folder(self, function, None).answer(_definition(function))
+                    _answers[key] = _Folder(self, function, None).answer(source.definition(function))
                 self._answered[function] = _answers[key]
         return self._answered[function]
 
     def _known_to(self, function: Rule) -> tuple[int | None, ...]:
         """All that the code of a function depends on: the constants that it reads, and the rules that it asks."""
-        constants = map(self.constants.get, _names_in(function.__code__))
-        return (*constants, *map(self.answer, _rules_in(function)))
+        constants = map(self.constants.get, source.names_in(function.__code__))
+        return (*constants, *map(self.answer, source.rules_in(function)))
 
     def _add_choice(self, function: Rule, mistakes: Mapping[int, Rule]) -> None:
         """Link a rule that has mistakes as a choice between itself and them."""
@@ -209,7 +205,7 @@ class _Linker:
                 need(self, what)
         else:
             outer, self._needs = self._needs, []
-            node = _Folder(self, function, in_place_of).folded(_definition(function))
+            node = _Folder(self, function, in_place_of).folded(source.definition(function))
             node.name = name
             linked = Linked(name, ast.fix_missing_locations(node), function)
             _folded[key] = linked, self._needs
@@ -233,12 +229,12 @@ class _Folder(ast.NodeTransformer):
         definition.decorator_list, definition.returns = [], None
         for argument in definition.args.args:
             argument.annotation = None
-        definition.body = self._block(_without_docstring(definition))
+        definition.body = self._block(source.body(definition))
         return _Writer(self._linker, self._in_place_of).visit(definition)
 
     def answer(self, definition: ast.FunctionDef) -> int | None:
         """The number that is all of the function, if there is one."""
-        first = self._block(_without_docstring(definition))[0]
+        first = self._block(source.body(definition))[0]
         number = first.value if isinstance(first, ast.Return) else None
         return number.value if isinstance(number, ast.Constant) and isinstance(number.value, int) else None
 
@@ -279,7 +275,7 @@ class _Folder(ast.NodeTransformer):
             node.func = ast.copy_location(ast.Name(name, ast.Load()), node)
         elif isinstance(called, ast.Name) and called.id in _OF_KNOWN and isinstance(node.args[0], ast.Constant):
             return _known(_OF_KNOWN[called.id](_value(node.args[0])), node)
-        elif isinstance(called, ast.Constant) and _value(called) in _rules_in(self._function):
+        elif isinstance(called, ast.Constant) and _value(called) in source.rules_in(self._function):
             answer = self._linker.answer(_value(called))
             if answer is not None and not any(
                 isinstance(each, ast.Call) for arg in node.args for each in ast.walk(arg)
@@ -440,66 +436,3 @@ def _elements(iterated: ast.expr) -> list[Any] | None:
     ):
         return list(enumerate(_value(iterated.args[0])))
     return None
-
-
-@cache
-def _definitions(file: str) -> dict[int, ast.FunctionDef]:
-    """The functions of a file by the line on which they begin, decorators included."""
-    tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
-    return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in _functions(tree.body)}
-
-
-def _functions(statements: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
-    for statement in statements:
-        if isinstance(statement, ast.FunctionDef):
-            yield statement
-            yield from _functions(statement.body)
-
-
-@cache
-def _copied(file: str, line: int) -> bytes:
-    """The function of a file that begins on a line, ready to be copied. Most of linking would be copy.deepcopy's."""
-    return pickle.dumps(_definitions(file)[line])
-
-
-@cache
-def _names_in(code: CodeType) -> tuple[str, ...]:
-    """The names in a function, those of what it reads of the state among them."""
-    inner = (name for each in code.co_consts if isinstance(each, CodeType) for name in _names_in(each))
-    return tuple(dict.fromkeys([*code.co_names, *inner]))
-
-
-@cache
-def _rules_in(function: Rule) -> frozenset[Rule]:
-    """The rules that a function names, by themselves or as a module's."""
-    names = _names_in(function.__code__)
-    named = [function.__globals__.get(name) for name in names]
-    modules = [each for each in named if isinstance(each, ModuleType) and each.__name__.startswith(_PACKAGE)]
-    named += [getattr(module, name, None) for module in modules for name in names]
-    return frozenset(each for each in named if isinstance(each, FunctionType))
-
-
-@cache
-def _only_answers(function: Rule) -> bool:
-    """Whether there is nothing in a function but conditions and what it returns."""
-    if not function.__module__.startswith(_PACKAGE):
-        return False
-    code = function.__code__
-    statements = _without_docstring(_definitions(code.co_filename)[code.co_firstlineno])
-    return not any(
-        (isinstance(each, ast.stmt) and not isinstance(each, ast.If | ast.Return))
-        or (isinstance(each, ast.Call) and isinstance(each.func, ast.Subscript))
-        for statement in statements
-        for each in ast.walk(statement)
-    )
-
-
-def _without_docstring(definition: ast.FunctionDef) -> list[ast.stmt]:
-    return definition.body[ast.get_docstring(definition) is not None :]
-
-
-def _definition(function: Rule) -> ast.FunctionDef:
-    """The definition of a function, to be changed at will."""
-    code = function.__code__
-    node: ast.FunctionDef = pickle.loads(_copied(code.co_filename, code.co_firstlineno))
-    return node
