@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
+from math import inf
 
 import numpy as np
 
@@ -113,19 +114,16 @@ def explore(
     protocols = (protocol, *holding)
     with Threads(min(jobs or cores(), CHUNKS)) as threads:
         search = _Search(protocols, settings, wanted, memory, met, threads, symmetric, after)
-        return search.run(depth, report)
+        return search.run({wanted: inf if depth is None else depth}, report)[wanted]
 
 
 def explore_each(
     protocol: Protocol, settings: Configuration, depths: Mapping[int, int], memory: int = DEFAULT_MEMORY
 ) -> dict[int, Exploration]:
-    """What `explore` finds for each of some properties to a depth of its own, all by one search.
-
-    What there is not enough memory for is left out. Raises as `explore` does.
-    """
+    """What `explore` finds for each of some properties to a depth of its own, all by one search. Raises as it does."""
     with Threads(min(cores(), CHUNKS)) as threads:
         search = _Search((protocol,), settings, sum(depths), memory, NOTHING_MET, threads, True, b"")
-        return search.run_each(depths)
+        return search.run(depths)
 
 
 class _Search:
@@ -144,41 +142,31 @@ class _Search:
         self.levels = [Level(np.zeros(SHARDS, np.int64), self.visited.sizes.copy())]
         self.transitions = 0
 
-    def run(self, depth: int | None, report: Callable[[SearchProgress], None]) -> Exploration:
-        """Search to a depth, or to the end."""
-        while (level := self.levels[-1]).size and (depth is None or len(self.levels) <= depth):
-            ended = self._expand_level(level, len(self.levels) == depth, report)
-            if ended is not None:
-                return ended
-            self.levels.append(Level(level.ends, self.visited.sizes.copy()))
-        return self._result(complete=self.levels[-1].size == 0)
-
-    def run_each(self, depths: Mapping[int, int]) -> dict[int, Exploration]:
-        """Search for each of some properties to a depth of its own."""
+    def run(
+        self, depths: Mapping[int, float], report: Callable[[SearchProgress], None] = lambda progress: None
+    ) -> dict[int, Exploration]:
+        """Search for each of some sets of properties, which have none in common, to a depth of its own."""
         ended: dict[int, Exploration] = {}
-        while remaining := {bit: depth for bit, depth in depths.items() if bit not in ended}:
+        while remaining := {wanted: depth for wanted, depth in depths.items() if wanted not in ended}:
             level, transitions = self.levels[-1], self.transitions
-            covered = [bit for bit, depth in remaining.items() if len(self.levels) > depth or not level.size]
+            covered = [wanted for wanted, depth in remaining.items() if len(self.levels) > depth or not level.size]
             if covered:
                 ended |= dict.fromkeys(covered, self._result(complete=not level.size))
                 continue
             self.wanted = sum(remaining)
-            result = self._expand_level(level, len(self.levels) == max(remaining.values()), lambda progress: None)
+            result = self._expand_level(level, len(self.levels) == max(remaining.values()), report)
             if result is None:
                 self.levels.append(Level(level.ends, self.visited.sizes.copy()))
-            elif result.memory_exhausted:
-                break
             else:  # what a schedule breaks needs no other; the rest is sought from the same level on
-                broken = self._broken_after(result.shortest)
-                ended |= {bit: result for bit in remaining if bit & broken}
+                ended |= {wanted: result for wanted in remaining if self._is_answered(wanted, result)}
                 self.transitions = transitions
         return ended
 
-    def _broken_after(self, schedule: bytes | None) -> int:
-        """The set of wanted properties that are broken after a schedule; without one, of all that were sought."""
-        if schedule is None:
-            return self.wanted
-        return executions(self.protocols, self.settings, self.after + schedule)[0].broken() & self.wanted
+    def _is_answered(self, wanted: int, result: Exploration) -> bool:
+        """Whether what was found for all is what there is to find for some."""
+        if result.shortest is None:
+            return True
+        return executions(self.protocols, self.settings, self.after + result.shortest)[0].breaks(wanted)
 
     def _expand_level(
         self, level: Level, is_last: bool, report: Callable[[SearchProgress], None]

@@ -92,9 +92,7 @@ def within_reach(
     report: Callable[[explore.SearchProgress], None] = lambda progress: None,
 ) -> Reproducer | None:
     """The minimal reproducer, where complete search has it within an eighth of the memory. Raises DoesNotBreak."""
-    failing = trim(schedule, protocol, settings, wanted)
-    result = _search(len(failing), protocol, settings, wanted, memory // _QUICK, report)
-    return None if result.memory_exhausted else _minimal(failing, result)
+    return _certified_quickly(trim(schedule, protocol, settings, wanted), protocol, settings, wanted, memory, report)
 
 
 def all_within_reach(
@@ -109,7 +107,7 @@ def all_within_reach(
     deepest = max(depths.values(), default=0)
     ended = explore.explore_each(protocol, settings.bounded_by(deepest), depths, memory // _QUICK) if depths else {}
     return {
-        bit: _minimal(each, ended[bit]) if bit in ended
+        bit: _minimal(each, ended[bit]) if bit in ended and not ended[bit].memory_exhausted
         else None if depths.get(bit) == deepest
         else within_reach(each, protocol, settings, bit, memory)
         for bit, each in failing.items()
@@ -163,10 +161,8 @@ def certify(
     report: Callable[[explore.SearchProgress], None] = lambda progress: None,
 ) -> Reproducer:
     """Search every shorter schedule; one that breaks a wanted property takes the place of the one given."""
-    result = _search(len(schedule), protocol, settings, wanted, memory // _QUICK, report)
-    if result.memory_exhausted:
-        return certify_beyond_reach(schedule, protocol, settings, wanted, memory, report)
-    return _minimal(schedule, result)
+    asked = schedule, protocol, settings, wanted, memory, report
+    return _certified_quickly(*asked) or certify_beyond_reach(*asked)
 
 
 def certify_beyond_reach(
@@ -187,6 +183,19 @@ def certify_beyond_reach(
         found = _search(len(schedule), protocol, small, wanted, memory // _QUICK, report).shortest
         schedule = schedule if found is None else found
     return _minimal(schedule, _search(len(schedule), protocol, settings, wanted, memory, report))
+
+
+def _certified_quickly(
+    schedule: bytes,
+    protocol: Protocol,
+    settings: Configuration,
+    wanted: int,
+    memory: int,
+    report: Callable[[explore.SearchProgress], None],
+) -> Reproducer | None:
+    """The minimal reproducer, where complete search has it within an eighth of the memory."""
+    result = _search(len(schedule), protocol, settings, wanted, memory // _QUICK, report)
+    return None if result.memory_exhausted else _minimal(schedule, result)
 
 
 def _minimal(schedule: bytes, result: explore.Exploration) -> Reproducer:
