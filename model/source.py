@@ -65,11 +65,13 @@ def _written(code: CodeType) -> ast.FunctionDef:
 def _definitions(file: str) -> dict[int, ast.FunctionDef]:
     """The functions of a file by the line on which they begin, decorators included."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
-    return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in _functions(tree.body)}
+    return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in _functions(tree)}
 
 
-def _functions(statements: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
-    for statement in statements:
-        if isinstance(statement, ast.FunctionDef):
-            yield statement
-            yield from _functions(statement.body)
+def _functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
+    """The functions in a statement, wherever they are: `ast.walk` would look into every expression too."""
+    if isinstance(node, ast.FunctionDef):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield from _functions(child)

@@ -13,7 +13,7 @@ A field is declared once. The record, the keys of searches, copies and compariso
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from functools import cache
+from functools import lru_cache
 from itertools import product
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -405,7 +405,7 @@ def initial(protocol: Protocol, settings: Configuration) -> Partition:
     return _initial(protocol, settings).copy()
 
 
-@cache
+@lru_cache(maxsize=256)
 def _initial(protocol: Protocol, settings: Configuration) -> Partition:
     p = Partition()
     for name, number in (protocol.numbers() | settings.numbers()).items():
