@@ -72,7 +72,7 @@ class Outcome:
         return list(self.events())
 
     def events(self) -> Iterator[tuple[bool, Partition]]:
-        for event in self.execution.alphabet():
+        for event in self.execution.settings.alphabet():
             after = self.execution.copy()
             yield after.apply(event), after.state
 
