@@ -17,7 +17,9 @@ from epochfuzz.model.mechanisms import (
     IsrRefresh,
     IsrVersion,
     StaleController,
+    has_heartbeats,
     requests_isr_changes,
+    shrinking_opens_epoch,
 )
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import Alter, State
@@ -60,6 +62,10 @@ def alter(p: State, r: int) -> int:
     elif not are_eligible(p, r):
         p.alter[r] = Alter.REVERTED
         p.goals |= Goal.ISR_REQUEST_REVERTED
+    elif opens_epoch(p, r):
+        if p.controller_epoch >= p.epochs:
+            return Refusal.EPOCHS_BOUND
+        take_out_of_isr(p, r)
     else:
         change_isr(p, r)
     return APPLIED
@@ -83,7 +89,7 @@ def is_made_already(p: State, r: int) -> bool:
 def are_eligible(p: State, r: int) -> bool:
     """Whether the controller accepts all members that r proposes (KIP-841, KIP-903)."""
     members = p.alter_isr[r]
-    if p.isr_eligibility >= IsrEligibility.ALIVE and controller.electable(p, members) != members:
+    if p.isr_eligibility >= IsrEligibility.ALIVE and controller.taken_for_alive(p, members) != members:
         return False
     if p.isr_eligibility >= IsrEligibility.INCARNATION_RACY and p.alter_stale[r] != 0:
         p.goals |= Goal.STALE_INCARNATION_REFUSED
@@ -102,9 +108,30 @@ def change_isr(p: State, r: int) -> None:
     p.alter_current[r] = 1
 
 
+def opens_epoch(p: State, r: int) -> bool:
+    """Whether the change that r proposes opens a leader epoch, for somebody leaves the ISR by it."""
+    return shrinking_opens_epoch(p) and controller.isr(p) & ~p.alter_isr[r] != 0
+
+
+def take_out_of_isr(p: State, r: int) -> None:
+    """The controller makes the change that r proposes, in a new leader epoch of r's.
+
+    The answer names that epoch, which r does not lead yet or has learned of otherwise by the time it comes; so r drops
+    it, and waits for the metadata (Partition.handleAlterPartitionUpdate).
+    """
+    p.goals |= Goal.ISR_SHRANK
+    controller.decide(p, r, p.alter_isr[r])
+    p.alter[r] = Alter.NEW_EPOCH
+
+
 def note_joining(p: State, leader: int, joining: int) -> None:
-    """Replicas join the ISR: with all that is below the high watermark of the leader that proposed it, or not."""
+    """Replicas join the ISR: with all that is below the high watermark of the leader that proposed it, or not.
+
+    A KRaft broker that is dead, and not known to be, can do no harm there: when it registers again it leaves the ISR.
+    """
     for r in range(p.replicas):
+        if has_heartbeats(p) and not p.up[r] and not p.fenced >> r & 1:
+            continue
         if joining >> r & 1 and log.lacks(p, r, leader, min(p.high_watermark[leader], p.leo[leader])):
             p.joined_incomplete = 1
 
@@ -129,6 +156,7 @@ def altered(p: State, r: int) -> int:
 def take_isr(p: State, leader: int) -> None:
     """The ISR is what the leader proposed (Partition.handleAlterPartitionUpdate)."""
     p.isr[leader] = p.alter_isr[leader]
+    p.caught_up[leader] &= ~p.isr[leader]
     p.isr_current[leader] = p.alter_current[leader]
     p.pending_isr[leader] = 0
     if p.isr_answer != IsrAnswer.HIGH_WATERMARK_KEPT:

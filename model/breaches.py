@@ -150,7 +150,7 @@ def overdue(p: Partition) -> Iterator[str]:
     for leader in range(p.replicas):
         if p.isr_change == IsrChange.ATOMIC or not presumes_leadership(p, leader):
             continue
-        due = high_watermark.lowest_leo_in_isr(p, leader)
+        due = high_watermark.due(p, leader)
         if due > p.high_watermark[leader] and not high_watermark.is_held(p, leader):
             name = REPLICA_NAMES[leader]
             yield f"leader {name} leaves its HW at {p.high_watermark[leader]}, though its ISR has all below {due}"

@@ -3,7 +3,7 @@
 Replicas learn of decisions one at a time (`notify`) or by skipping to the latest (`catch_up`), see leadership.py.
 """
 
-from epochfuzz.model import eligible_leaders, promises
+from epochfuzz.model import eligible_leaders, leader_metadata, promises
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import (
     FollowerFenceEpoch,
@@ -11,6 +11,7 @@ from epochfuzz.model.mechanisms import (
     Leaderless,
     falls_back_to_last_known_leader,
     has_heartbeats,
+    leaders_check_eligibility,
     tracks_eligible_leaders,
     tracks_partition_epoch,
 )
@@ -85,18 +86,20 @@ def elect_uncleanly(p: State, r: int) -> int:
 def expire(p: State, r: int) -> int:
     """r's session with the controller expires, though r may live on as a zombie: it loses leadership and the ISR.
 
-    In KRaft it is fenced then, until it is heard from again, or restarts.
+    In KRaft it is fenced then, until it is heard from again, or restarts; one that has neither to lose is fenced too.
     """
     if has_heartbeats(p) and p.fenced >> r & 1:
         return Refusal.IS_FENCED
-    if not may_end_session(p, r):
-        return Refusal.EPOCHS_BOUND
     refusal = why_not_expired(p, r)
     if refusal == APPLIED:
+        if not may_end_session(p, r):
+            return Refusal.EPOCHS_BOUND
         end_session(p, r)
-        if has_heartbeats(p):
-            p.fenced |= 1 << r
-    return refusal
+    elif not has_heartbeats(p):
+        return refusal
+    if has_heartbeats(p):
+        p.fenced |= 1 << r
+    return APPLIED
 
 
 def may_end_session(p: State, r: int) -> bool:
@@ -136,22 +139,30 @@ def end_session(p: State, r: int) -> None:
 
 
 def end_leadership(p: State, r: int, members: int) -> None:
-    """There is no leader any more; if there is no member of the ISR either, it is remembered who was it last."""
+    """There is no leader any more, and it is remembered who was it last (PartitionChangeBuilder, 4.1.1)."""
     decide(p, NONE, members)
+    p.last_leader = r
     if members == 0:
-        p.last_leader = r
         p.goals |= Goal.ISR_WAS_EMPTY
 
 
 def decide(p: State, new_leader: int, members: int) -> None:
     """A LeaderAndIsr decision: it opens the next leader epoch."""
     eligible_leaders.follow_isr(p, isr(p), members)
+    open_epoch(p, new_leader, members)
+    begin_partition_epoch(p)
+
+
+def open_epoch(p: State, new_leader: int, members: int) -> None:
+    """The next leader epoch, which nobody knows of yet."""
     p.controller_epoch += 1
     p.decided_leader[p.controller_epoch] = new_leader
     p.decided_isr[p.controller_epoch] = members
     if new_leader != NONE:
         p.last_leader = NONE
-    begin_partition_epoch(p)
+    if leaders_check_eligibility(p):
+        for r in range(p.replicas):
+            leader_metadata.forget(p, r)
 
 
 def change_isr(p: State, members: int) -> None:
@@ -211,8 +222,16 @@ def takes_for_alive(p: State, r: int) -> bool:
     return p.up[r] and not (has_heartbeats(p) and p.fenced >> r & 1)
 
 
+def taken_for_alive(p: State, members: int) -> int:
+    """The replicas of a set that the controller takes for alive.
+
+    In KRaft those whose session has not ended, be they down (ReplicationControlManager.ineligibleReplicasForIsr).
+    """
+    return members & ~p.fenced if has_heartbeats(p) else live(p, members)
+
+
 def electable(p: State, members: int) -> int:
-    """The replicas of a set that the controller takes for alive."""
+    """The replicas of a set that are up, and that the controller takes for alive."""
     return live(p, members) & ~p.fenced if has_heartbeats(p) else live(p, members)
 
 

@@ -1,11 +1,13 @@
 """What is in flight to a follower: the answer to its one request, as the leader gave it.
 
-Learning a decision discards it: up to Kafka 2.7 because the epoch of the request is compared, or because the partition
-is truncating by then. Where logs are checked on fetch there is no such state, and up to 4.0 no such comparison either:
-an answer counts if it is the same leader's, to a fetch from where the log still ends (KAFKA-18991).
+Learning a decision discards it, where the epoch of the request is compared (KIP-320), or the partition is truncating by
+then. Up to Kafka 2.0.1 nothing is compared, and a decision that names the same leader as before touches no fetcher
+(Partition.makeFollower, until KAFKA-7164 even if epochs were missed between): the answer counts as if nothing had been
+learned. Where logs are checked on fetch nobody truncates first, and up to 4.0.0 nothing is compared either: an answer
+counts if it is the same leader's, to a fetch from where the log still ends (KAFKA-18991).
 """
 
-from epochfuzz.model import epoch_cache
+from epochfuzz.model import epoch_cache, truncation
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import LateAnswer, answers_survive_decisions
 from epochfuzz.model.state import NONE, Flight, State
@@ -44,13 +46,24 @@ def note_request(p: State, follower: int, leader: int) -> None:
         p.flight_from[follower] = p.leo[follower]
 
 
-def outlive_decision(p: State, follower: int) -> None:
-    """The follower learns a decision: its answer in flight is discarded, or else it is an old one from here on."""
-    if not answers_survive_decisions(p):
-        discard_answer(p, follower)
-    elif p.flight[follower] != Flight.NOTHING:
+def outlive_decision(p: State, follower: int, leader: int, epoch_missed: bool) -> None:
+    """The follower learns who leads: its answer in flight is discarded, or else it is an old one from here on."""
+    if p.flight[follower] == Flight.NOTHING:
+        return
+    if answers_survive_decisions(p):
         p.flight_old[follower] = 1
         p.goals |= Goal.ANSWER_OUTLIVED_AN_EPOCH
+    elif touches_fetcher(p, follower, leader, epoch_missed):
+        discard_answer(p, follower)
+    else:
+        p.goals |= Goal.ANSWER_OUTLIVED_AN_EPOCH
+
+
+def touches_fetcher(p: State, follower: int, leader: int, epoch_missed: bool) -> bool:
+    """Whether a decision makes the follower stop fetching, and start anew if it follows somebody."""
+    if p.late_answer == LateAnswer.SAME_EPOCH or leader != p.known_leader[follower] or leader == follower:
+        return True
+    return truncation.is_due(p, False, epoch_missed)
 
 
 def counts(p: State, follower: int) -> bool:

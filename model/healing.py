@@ -26,9 +26,7 @@ def heal(p: State) -> None:
     return_all(p)
     if controller.leader(p) == NONE:
         choose_leader(p)
-    for r in range(p.replicas):
-        while leadership.notify(p, r) == APPLIED:
-            pass
+    inform_all(p)
     if p.isr_change == IsrChange.REQUEST:
         settle_isr(p)
     if controller.true_leader(p) != NONE:
@@ -79,7 +77,14 @@ def settle_isr(p: State) -> None:
     for r in range(p.replicas):
         alter_partition.alter(p, r)
         alter_partition.altered(p, r)
-        leadership.notify(p, r)
+    inform_all(p)
+
+
+def inform_all(p: State) -> None:
+    """Every replica learns all that the controller has decided."""
+    for r in range(p.replicas):
+        while leadership.notify(p, r) == APPLIED:
+            pass
 
 
 def fetch_round(p: State) -> None:

@@ -4,10 +4,11 @@ A follower's trails the leader's by one fetch round trip, because it learns the 
 fetch after the one that brought the record. That is the root of every loss this project reproduces.
 """
 
-from epochfuzz.model import promises, replica_sets, transactions
+from epochfuzz.model import leader_metadata, promises, replica_sets, transactions
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import EffectiveIsr, HighWatermarkGate, IsrChange
-from epochfuzz.model.state import State
+from epochfuzz.model.mechanisms import EffectiveIsr, HighWatermarkGate, IsrChange, keeps_positions, requests_isr_changes
+from epochfuzz.model.refusals import APPLIED
+from epochfuzz.model.state import NONE, State
 
 
 def advance_leader(p: State, leader: int) -> None:
@@ -61,9 +62,42 @@ def note_position(p: State, leader: int, follower: int, offset: int) -> None:
 
     Partition.updateFollowerFetchState; it matters where a HW has been left behind (KAFKA-13091).
     """
+    note_caught_up(p, leader, follower, offset)
+    if keeps_positions(p):
+        p.fetched[leader] |= 1 << follower
     if p.remote_leos[leader, follower] != offset:
         p.remote_leos[leader, follower] = offset
         advance_leader(p, leader)
+
+
+def has_fetched(p: State, leader: int, follower: int) -> bool:
+    """Whether the follower has fetched from the leader in its present epoch."""
+    if keeps_positions(p) and not p.fetched[leader] >> follower & 1:
+        return False
+    return p.remote_leos[leader, follower] != NONE
+
+
+def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
+    """A replica outside the ISR fetches: from the leader's LEO, or maybe from what that was when it fetched before.
+
+    Replica.updateFetchState, lastCaughtUpTimeMs; what the LEO was then is not kept.
+    """
+    is_near = offset >= p.leo[leader] or has_fetched(p, leader, follower)
+    if requests_isr_changes(p) and is_near and not p.isr[leader] >> follower & 1:
+        p.caught_up[leader] |= 1 << follower
+
+
+def due(p: State, leader: int) -> int:
+    """Where the leader's HW should be by now, be the leader as patient as it may.
+
+    More than replica.lag.time.max.ms passes before every event of the model. Where it does not, a leader waits for who
+    was caught up that long ago and may join the ISR (Partition.maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr).
+    """
+    lowest = lowest_leo_in_isr(p, leader)
+    for r in range(p.replicas):
+        if p.caught_up[leader] >> r & 1 and leader_metadata.why_not_eligible(p, leader, r) == APPLIED:
+            lowest = min(lowest, replication_position(p, leader, r))
+    return lowest
 
 
 def replication_position(p: State, leader: int, follower: int) -> int:

@@ -5,6 +5,7 @@ member that it adds, so that the controller can refuse one that may have lost it
 numbered: all that counts is whether the one that was heard from is gone.
 """
 
+from epochfuzz.model import leader_metadata
 from epochfuzz.model.mechanisms import IsrEligibility, tracks_incarnations
 from epochfuzz.model.state import NONE, Alter, State
 
@@ -20,6 +21,7 @@ def note_restart(p: State, r: int) -> None:
                 p.remote_stale[leader] |= 1 << r
             if p.alter_isr[leader] >> r & 1 and (p.alter[leader] == Alter.REQUEST or p.alter[leader] == Alter.REVERTED):
                 p.alter_stale[leader] |= 1 << r
+        leader_metadata.note_restart(p, r)
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
@@ -32,3 +34,4 @@ def note_fetch(p: State, leader: int, follower: int) -> None:
         p.remote_stale[leader] &= ~(1 << follower)
         if p.isr_eligibility == IsrEligibility.INCARNATION_RACY:
             p.alter_stale[leader] &= ~(1 << follower)
+        leader_metadata.note_fetch(p, leader, follower)

@@ -4,7 +4,7 @@ Neither changes the leader epoch; the controller's current decision carries the 
 leader makes the change itself, by a conditional write to ZooKeeper; since KIP-497 it asks, see alter_partition.py.
 """
 
-from epochfuzz.model import alter_partition, controller, high_watermark
+from epochfuzz.model import alter_partition, controller, high_watermark, leader_metadata
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import (
     Fencing,
@@ -12,6 +12,7 @@ from epochfuzz.model.mechanisms import (
     IsrChange,
     IsrEligibility,
     IsrExpansion,
+    leaders_check_eligibility,
     tracks_partition_epoch,
 )
 from epochfuzz.model.refusals import APPLIED, Refusal
@@ -84,11 +85,11 @@ def why_not_fetching(p: State, leader: int, r: int) -> int:
 def why_not_caught_up(p: State, leader: int, r: int) -> int:
     """Whether the leader has seen r at its high watermark; since KAFKA-7128 also at the start of its own epoch.
 
-    A leader sees nothing of a replica that has not fetched from it, be its high watermark 0.
+    A leader sees nothing of a replica that has not fetched from it in this epoch, be its high watermark 0.
     """
-    seen_at = p.remote_leos[leader, r]
-    if seen_at == NONE:
+    if not high_watermark.has_fetched(p, leader, r):
         return Refusal.HAS_NOT_FETCHED
+    seen_at = p.remote_leos[leader, r]
     if seen_at < p.high_watermark[leader]:
         return Refusal.BELOW_HIGH_WATERMARK
     if p.isr_expansion == IsrExpansion.EPOCH_START and seen_at < p.epoch_start[leader]:
@@ -97,7 +98,9 @@ def why_not_caught_up(p: State, leader: int, r: int) -> int:
 
 
 def why_not_eligible(p: State, leader: int, r: int) -> int:
-    """Whether r may join, where no controller is asked; a leader that has to ask leaves that to the controller."""
+    """Whether r may join as its leader sees it, which in KRaft goes by its own metadata."""
+    if leaders_check_eligibility(p):
+        return leader_metadata.why_not_eligible(p, leader, r)
     if p.isr_change == IsrChange.REQUEST or p.isr_eligibility == IsrEligibility.UNCHECKED:
         return APPLIED
     if not p.up[r]:

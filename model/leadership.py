@@ -7,6 +7,7 @@ from epochfuzz.model import (
     fail_over,
     flight,
     high_watermark,
+    leader_metadata,
     partition_epoch,
     processes,
     promises,
@@ -56,7 +57,7 @@ def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
     """r takes a decision for the latest: a leader, and the ISR that it has now."""
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
-    flight.outlive_decision(p, r)
+    flight.outlive_decision(p, r, leader, epoch_missed)
     p.known_epoch[r] = epoch
     p.known_leader[r] = leader
     take_role(p, r, previous_leader, epoch_missed, members)
@@ -66,6 +67,8 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, member
     """r does what a decision makes of it: it leads the members of an ISR, follows, or waits for a leader."""
     leader = p.known_leader[r]
     if leader == r:
+        if previous_leader == r:
+            stay_leader(p, r, epoch_missed)
         lead(p, r, previous_leader == r, members)
         return
     step_down(p, r)
@@ -82,25 +85,18 @@ def step_down(p: State, r: int) -> None:
 
 
 def lead(p: State, r: int, led_before: bool, members: int) -> None:
-    """r leads its known epoch, with the ISR that the decision has now.
-
-    `led_before`: it has been leader until now, as it sees it. Then it keeps what it knows of followers in the new ISR,
-    unless its protocol has the repair (Partition.makeLeader, isNewLeader: Kafka 0.10.2 to trunk).
-    """
+    """r leads its known epoch, with the ISR that the decision has now; `led_before`, as it sees it, until now too."""
     epoch = p.known_epoch[r]
-    if led_before:
-        p.goals |= Goal.LEADER_STAYED
-        forget_positions(p, r, members if p.remote_leo == RemoteLeo.KEPT else 0)
-    else:
+    if not led_before:
         step_down(p, r)
-        p.led_from[r] = p.leo[r]
+        become_leader(p, r)
     alter_partition.forget_proposal(p, r)
     p.phase[r] = Phase.FETCHING
     p.isr[r] = members
     is_current = epoch == p.controller_epoch and members == controller.isr(p)
     p.isr_current[r] = 1 if tracks_partition_epoch(p) and is_current else 0
+    leader_metadata.learn(p, r)
     p.epoch_start[r] = p.leo[r]
-    p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
     assign_epoch_start(p, r)
     if not led_before:
         promises.remember_readable(p, r, 0)
@@ -109,12 +105,28 @@ def lead(p: State, r: int, led_before: bool, members: int) -> None:
         p.goals |= Goal.LED_AN_OUTDATED_EPOCH
 
 
-def forget_positions(p: State, leader: int, but: int) -> None:
-    """The leader forgets what it knew of its followers, but for a set of them."""
-    for follower in range(p.replicas):
-        if not but >> follower & 1:
-            p.remote_leos[leader, follower] = NONE
-            p.remote_stale[leader] &= ~(1 << follower)
+def become_leader(p: State, r: int) -> None:
+    """r is a new leader. A high watermark beyond its log, see truncation.cut, is set to where the log begins.
+
+    Replica.convertHWToLocalOffsetMetadata, Kafka 1.0 to 2.3; before that it was set to -1, for unknown.
+    """
+    p.led_from[r] = p.leo[r]
+    if p.high_watermark[r] > p.leo[r]:
+        p.high_watermark[r] = 0
+
+
+def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
+    """r was leader before, and is no new one: it keeps what it knows of all its followers, unless its protocol has the
+    repair (Partition.makeLeader, isNewLeader: Kafka 0.10.2 to trunk).
+
+    Only when they caught up is forgotten of those outside the ISR, so that they have to fetch before they join it
+    (Replica.resetReplicaState).
+    """
+    p.goals |= Goal.LEADER_STAYED
+    p.fetched[r] = 0
+    p.caught_up[r] = 0
+    if p.remote_leo == RemoteLeo.FORGOTTEN or (p.remote_leo == RemoteLeo.FORGOTTEN_IF_MISSED and epoch_missed):
+        processes.forget_followers(p, r)
 
 
 def assign_epoch_start(p: State, r: int) -> None:

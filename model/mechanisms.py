@@ -10,16 +10,30 @@ from typing import Any
 
 
 class Choice(IntEnum):
-    """A choice of a mechanism, with what it means in a line."""
+    """A choice of a mechanism, with what it means in a line.
+
+    `told_by` says, of a choice that breaks something, which issues and KIPs tell of that. Where none does and this
+    project suspects it, it is the page that says why.
+    """
 
     meaning: str
+    told_by: tuple[str, ...]
 
-    def __new__(cls, number: int, meaning: str) -> "Choice":
+    def __new__(cls, number: int, meaning: str, *told_by: str) -> "Choice":
         """A number that carries its meaning."""
         choice = int.__new__(cls, number)
         choice._value_ = number
         choice.meaning = meaning
+        choice.told_by = told_by
         return choice
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same choice of the same mechanism, or the number of this one, as states have it."""
+        if isinstance(other, Choice):
+            return self is other
+        return int(self) == other
+
+    __hash__ = IntEnum.__hash__
 
     @property
     def text(self) -> str:
@@ -30,8 +44,13 @@ class Choice(IntEnum):
 class Truncation(Choice):
     """Where a follower cuts its log when it starts to follow."""
 
-    HIGH_WATERMARK = 0, "cut to one's own high watermark (Kafka up to 0.10.2)"
-    LEADER_EPOCH = 1, "ask OffsetsForLeaderEpoch for one's last epoch, and cut to the answer (KIP-101)"
+    HIGH_WATERMARK = 0, "cut to one's own high watermark (Kafka up to 0.10.2)", "KAFKA-1211", "KAFKA-3919", "KIP-101"
+    LEADER_EPOCH = (
+        1,
+        "ask OffsetsForLeaderEpoch for one's last epoch, and cut to the answer (KIP-101)",
+        "KAFKA-6361",
+        "KIP-279",
+    )
     LEADER_EPOCH_STEPWISE = 2, "the answer names an epoch that both may know; ask again until both do (KIP-279)"
     ON_FETCH = 3, "ask nothing: each fetch carries the epoch of one's last record, and the leader checks it (KIP-595)"
 
@@ -39,37 +58,46 @@ class Truncation(Choice):
 class TruncateWhen(Choice):
     """Which news of a leader other than itself makes a replica truncate."""
 
-    LEADER_CHANGED = 0, "another leader than before; a restart counts as a change"
-    LEADER_CHANGED_OR_EPOCH_MISSED = 1, "a follower that missed an epoch has missed a truncation too (KAFKA-7164)"
+    LEADER_CHANGED = 0, "another leader than before; a restart counts as a change", "KAFKA-7164"
+    LEADER_CHANGED_OR_EPOCH_MISSED = (
+        1,
+        "a follower that missed an epoch has missed a truncation too (KAFKA-7164)",
+        "KIP-320",
+    )
     EACH_EPOCH = 2, "every later epoch (KIP-320)"
 
 
 class EpochCache(Choice):
     """When the leader epoch cache gets an entry, and what a lookup below its first entry answers."""
 
-    ORIGINAL = 0, "at the first append of an epoch; a lookup below the first entry is undefined"
+    ORIGINAL = 0, "at the first append of an epoch; a lookup below the first entry is undefined", "KAFKA-7415"
     KAFKA_7415 = 1, "also on becoming leader; a lookup below the first entry answers where that one starts"
 
 
 class Fencing(Choice):
     """Whether requests between replicas carry the follower's leader epoch, for the leader to refuse."""
 
-    NONE = 0, "a leader answers requests of any epoch"
+    NONE = 0, "a leader answers requests of any epoch", "KAFKA-6880", "KAFKA-7395", "KIP-320"
     EPOCH = 1, "a leader refuses requests of another epoch than its own (KIP-320)"
 
 
 class IsrExpansion(Choice):
     """What the leader must see of a replica before that joins the ISR."""
 
-    HIGH_WATERMARK = 0, "that it has reached the leader's high watermark"
+    HIGH_WATERMARK = 0, "that it has reached the leader's high watermark", "KAFKA-7128"
     EPOCH_START = 1, "also that it has reached the start of the leader's own epoch (KAFKA-7128)"
 
 
 class RemoteLeo(Choice):
     """What a leader that stays leader in a later epoch, as it sees it without a break, knows of its followers then."""
 
-    KEPT = 0, "what it knew: a new leader resets its followers' LEOs, and it is not a new one (every release so far)"
-    FORGOTTEN = 1, "nothing, as any leader of a new epoch"
+    KEPT = (
+        0,
+        "what it knew: a new leader resets its followers' LEOs, and it is not a new one (every release so far)",
+        "docs/findings/re-elected-leader.md",
+    )
+    FORGOTTEN_IF_MISSED = 1, "what it knew, but nothing if it has missed an epoch, in which another may have led"
+    FORGOTTEN = 2, "nothing, as any leader of a new epoch"
 
 
 class Leaderless(Choice):
@@ -82,28 +110,36 @@ class Leaderless(Choice):
 class Registration(Choice):
     """What the controller makes of a replica that returns before anybody has noticed that it was gone."""
 
-    RESUME = 0, "nothing: it resumes its role in the same epoch (KAFKA-7235)"
+    RESUME = 0, "nothing: it resumes its role in the same epoch (KAFKA-7235)", "KAFKA-7235", "KIP-380"
     FENCED = 1, "it is taken for failed first: it loses leadership and the ISR (KIP-380)"
 
 
 class CacheTruncation(Choice):
     """Whether a cut that leaves the log as it is leaves the leader epoch cache as it is."""
 
-    WITH_LOG = 0, "yes: entries at the log end offset stay, and are asked for again and again (KAFKA-10706)"
+    WITH_LOG = (
+        0,
+        "yes: entries at the log end offset stay, and are asked for again and again (KAFKA-10706)",
+        "KAFKA-10706",
+    )
     ALWAYS = 1, "no: entries at or beyond the log end offset go"
 
 
 class HighWatermarkTruncation(Choice):
     """Whether a cut below the high watermark lowers it."""
 
-    KEPT = 0, "no: the next answer does, or becoming leader (up to Kafka 2.3)"
+    KEPT = (
+        0,
+        "no: the next answer does, or becoming leader (up to Kafka 2.3)",
+        "docs/findings/high-watermark-past-the-log.md",
+    )
     LOWERED = 1, "yes, at once"
 
 
 class OutOfRange(Choice):
     """What a follower does that is told that its log is longer than its leader's, where unclean elections are off."""
 
-    HALT = 0, "its process ends, and its log is as it was (up to Kafka 2.0.0)"
+    HALT = 0, "its process ends, and its log is as it was (up to Kafka 2.0.0)", "KAFKA-7414"
     CUT = 1, "it cuts its log to the leader's log end offset (KAFKA-7414)"
 
 
@@ -115,24 +151,33 @@ class RemoteLeoOutOfRange(Choice):
 
 
 class LateAnswer(Choice):
-    """Where logs are checked on fetch: what becomes of an answer in flight when its follower learns a decision."""
+    """What becomes of an answer in flight when its follower learns a decision."""
 
-    DIVERGING_ANY = 0, "as below, and one that tells of a divergence cuts whatever the replica is by then (KAFKA-13207)"
-    SAME_LEADER = 1, "it counts if the leader and the fetch offset are still those of the request (KAFKA-18991)"
+    DIVERGING_ANY = (
+        0,
+        "as below, and one that tells of a divergence cuts whatever the replica is by then (KAFKA-13207)",
+        "KAFKA-13207",
+    )
+    SAME_LEADER = (
+        1,
+        "it counts if the leader is still the same, and the fetch offset (KAFKA-7164, KAFKA-18991)",
+        "KAFKA-7164",
+        "KAFKA-18991",
+    )
     SAME_EPOCH = 2, "it is discarded"
 
 
 class DivergingFetch(Choice):
     """What a leader notes of a follower whose fetch shows that their logs diverge."""
 
-    COUNTED = 0, "its fetch offset, as if all below were the same (KAFKA-13141)"
+    COUNTED = 0, "its fetch offset, as if all below were the same (KAFKA-13141)", "KAFKA-13141"
     IGNORED = 1, "nothing"
 
 
 class DivergingHighWatermark(Choice):
     """What a follower makes of the high watermark in an answer that tells of a divergence."""
 
-    APPLIED = 0, "it takes it before it cuts its log (KAFKA-14704)"
+    APPLIED = 0, "it takes it before it cuts its log (KAFKA-14704)", "KAFKA-14704"
     IGNORED = 1, "nothing"
 
 
@@ -146,37 +191,45 @@ class IsrChange(Choice):
 class EffectiveIsr(Choice):
     """Which ISR a leader counts for its high watermark while a change is pending."""
 
-    PROPOSED = 0, "the one that it has proposed"
-    COMMITTED = 1, "the one of before"
+    PROPOSED = 0, "the one that it has proposed", "KIP-497"
+    COMMITTED = 1, "the one of before", "KIP-497"
     MAXIMAL = 2, "both together"
 
 
 class IsrVersion(Choice):
     """Whether the controller checks that a change of the ISR was proposed knowing the partition as it is."""
 
-    UNCHECKED = 0, "no"
+    UNCHECKED = 0, "no", "KIP-497"
     CHECKED = 1, "yes: the request carries the partition epoch"
 
 
 class IsrAnswer(Choice):
     """Whether a leader computes its high watermark anew when its change of the ISR is answered."""
 
-    HIGH_WATERMARK_KEPT = 0, "no (KAFKA-13091)"
-    ADVANCED_WHEN_APPLIED = 1, "where the change was made, and not where it was turned down (Kafka to date)"
+    HIGH_WATERMARK_KEPT = 0, "no (KAFKA-13091)", "KAFKA-13091"
+    ADVANCED_WHEN_APPLIED = (
+        1,
+        "where the change was made, and not where it was turned down (Kafka to date)",
+        "docs/findings/refused-expansion.md",
+    )
     ADVANCED = 2, "yes"
 
 
 class IsrQueue(Choice):
     """Whether a leader proposes a change of the ISR while an earlier request is still on its way."""
 
-    CLEARED_BY_NEWS = 0, "yes, where news of the partition came between: but nothing is sent then (KAFKA-12686)"
+    CLEARED_BY_NEWS = (
+        0,
+        "yes, where news of the partition came between: but nothing is sent then (KAFKA-12686)",
+        "KAFKA-12686",
+    )
     SINGLE = 1, "no"
 
 
 class IsrDuplicate(Choice):
     """What the controller answers to a change of the ISR that it has made already."""
 
-    REFUSED = 0, "that the partition epoch is another by now (KRaft)"
+    REFUSED = 0, "that the partition epoch is another by now (KRaft)", "KAFKA-14144"
     ANSWERED = 1, "that it is made (ZooKeeper's controller)"
 
 
@@ -190,47 +243,51 @@ class IsrRefresh(Choice):
 class StaleController(Choice):
     """What a leader makes of the answer of a controller that is no longer active."""
 
-    FINAL = 0, "that its proposal is refused, which it waits for news of for ever (KAFKA-14154)"
+    FINAL = 0, "that its proposal is refused, which it waits for news of for ever (KAFKA-14154)", "KAFKA-14154"
     RETRIED = 1, "nothing: it asks the active one"
 
 
 class IsrEligibility(Choice):
     """Which replicas may join the ISR."""
 
-    UNCHECKED = 0, "any that has caught up, be it down by then"
-    ALIVE = 1, "one that is up and not fenced (KIP-841)"
-    INCARNATION_RACY = 2, "also one that has not restarted since it caught up, judged a fetch too late (KAFKA-15221)"
+    UNCHECKED = 0, "any that has caught up, be it down by then", "KIP-841"
+    ALIVE = 1, "one that is up and not fenced (KIP-841)", "KIP-903"
+    INCARNATION_RACY = (
+        2,
+        "also one that has not restarted since it caught up, judged a fetch too late (KAFKA-15221)",
+        "KAFKA-15221",
+    )
     INCARNATION = 3, "also one that has not restarted since it caught up: its broker epoch is the same (KIP-903)"
 
 
 class FollowerFenceEpoch(Choice):
     """Whether the leader epoch rises when a follower is fenced."""
 
-    BUMPED = 0, "yes (ZooKeeper, and KRaft to 3.5)"
+    BUMPED = 0, "yes (ZooKeeper); in KRaft to 3.5 whenever anybody leaves the ISR, by its leader's request too"
     KEPT = 1, "no: the ISR of the current decision changes (KAFKA-15021)"
 
 
 class HighWatermarkGate(Choice):
     """Whether the high watermark may rise while the ISR is smaller than min.insync.replicas."""
 
-    NONE = 0, "yes"
+    NONE = 0, "yes", "KIP-966"
     MIN_ISR = 1, "no (KIP-966)"
 
 
 class EligibleLeaders(Choice):
     """Whether the controller remembers who left the ISR with all that was committed: the eligible leader replicas."""
 
-    NONE = 0, "no"
-    KEPT_UNCLEAN = 1, "yes, one that may have lost its log in an unclean shutdown too"
-    KEPT_ABOVE_MIN = 2, "yes, while the ISR has min.insync.replicas without them too"
+    NONE = 0, "no", "KIP-966"
+    KEPT_UNCLEAN = 1, "yes, one that may have lost its log in an unclean shutdown too", "KIP-966"
+    KEPT_ABOVE_MIN = 2, "yes, while the ISR has min.insync.replicas without them too", "KIP-966"
     TRACKED = 3, "yes, as long as nothing can be committed without them (KIP-966)"
 
 
 class LastKnownLeader(Choice):
     """Whether the controller elects the last leader again where neither an ISR member nor an eligible one is left."""
 
-    NONE = 0, "no"
-    UNCHECKED = 1, "yes, be it down (KAFKA-19522)"
+    NONE = 0, "no", "KIP-966"
+    UNCHECKED = 1, "yes, be it down (KAFKA-19522)", "KAFKA-19522"
     ALIVE = 2, "yes, once it is up (KIP-966)"
 
 
@@ -244,7 +301,7 @@ class PendingProduce(Choice):
 class Idempotence(Choice):
     """How a leader tells a record that a client sends once more from a new one."""
 
-    NONE = 0, "it does not, and appends it again"
+    NONE = 0, "it does not, and appends it again", "KIP-98"
     LEADER_ONLY = 1, "by what it has appended itself in its epoch, and not by what it copied as a follower"
     KEPT_AT_TRUNCATION = 2, "by what it has had in its log, be it cut since"
     ANSWERED_AT_ONCE = 3, "by what is in its log, and says that it is stored, be it committed or not"
@@ -254,8 +311,12 @@ class Idempotence(Choice):
 class ConsumerPosition(Choice):
     """What a consumer knows of where it is in the log, and asks of a new leader before it reads on."""
 
-    OFFSET = 0, "an offset, and it asks nothing"
-    END_OFFSET = 1, "also the epoch of what it read last: it asks where that ends, and compares offsets (every release)"
+    OFFSET = 0, "an offset, and it asks nothing", "KIP-320"
+    END_OFFSET = (
+        1,
+        "also the epoch of what it read last: it asks where that ends, and compares offsets (every release)",
+        "docs/findings/consumer-position.md",
+    )
     OFFSET_AND_EPOCH = 2, "likewise, and a leader that has nothing of that epoch is a truncation too (KIP-320)"
 
 
@@ -263,7 +324,7 @@ class ControllerWrites(Choice):
     """What a controller checks when it writes a decision, which another controller may have taken over from it."""
 
     UNCONDITIONAL = 0, "nothing: it overwrites what the other has decided, which never sees it"
-    VERSIONED = 1, "that the partition is as it knows it: a conditional write (up to Kafka 2.0)"
+    VERSIONED = 1, "that the partition is as it knows it: a conditional write (up to Kafka 2.0)", "KAFKA-6082"
     CONTROLLER_EPOCH = 2, "also that it is the controller still: its epoch is the current one (KAFKA-6082)"
 
 
@@ -277,8 +338,8 @@ class ControllerRequests(Choice):
 class StableOffset(Choice):
     """How far a read_committed consumer may read: the last stable offset."""
 
-    HIGH_WATERMARK = 0, "up to the high watermark, be a transaction open or not"
-    FIRST_OPEN = 1, "up to the first record of a transaction that has no marker in the log"
+    HIGH_WATERMARK = 0, "up to the high watermark, be a transaction open or not", "KIP-98"
+    FIRST_OPEN = 1, "up to the first record of a transaction that has no marker in the log", "KIP-98"
     REPLICATED = 2, "up to the first record of a transaction that has no marker below the high watermark (KIP-98)"
 
 
@@ -320,7 +381,13 @@ MECHANISMS: dict[str, type[Choice]] = {
 }
 
 # Of these no choice is a mistake: they are two ways to do the same.
-ALTERNATIVES = frozenset({"isr_change", "isr_duplicate", "isr_refresh", "follower_fence_epoch"})
+ALTERNATIVES = frozenset({"leaderless", "isr_change", "isr_duplicate", "isr_refresh", "follower_fence_epoch"})
+
+
+def sound_choices(mechanism: str) -> tuple[Choice, ...]:
+    """The choices of a mechanism that break nothing where all others are sound: the last one, as a rule."""
+    *_, last = MECHANISMS[mechanism]
+    return (Truncation.LEADER_EPOCH_STEPWISE, Truncation.ON_FETCH) if last is Truncation.ON_FETCH else (last,)
 
 
 def checks_logs_on_fetch(p: Any) -> bool:
@@ -329,8 +396,13 @@ def checks_logs_on_fetch(p: Any) -> bool:
 
 
 def answers_survive_decisions(p: Any) -> bool:
-    """Whether an answer in flight is kept when its follower learns a decision, see `late_answer`."""
+    """Whether an answer in flight is kept whatever decision its follower learns, and looked at when it arrives."""
     return checks_logs_on_fetch(p) and p.late_answer != LateAnswer.SAME_EPOCH
+
+
+def keeps_positions(p: Any) -> bool:
+    """Whether a leader that stays leader in a later epoch may go by what it knew of its followers in the one before."""
+    return bool(p.remote_leo != RemoteLeo.FORGOTTEN)
 
 
 def requests_isr_changes(p: Any) -> bool:
@@ -344,6 +416,24 @@ def tracks_partition_epoch(p: Any) -> bool:
     The partition epoch rises with every change of leader, leader epoch and ISR; what counts is who knows the latest.
     """
     return requests_isr_changes(p) or p.follower_fence_epoch == FollowerFenceEpoch.KEPT
+
+
+def shrinking_opens_epoch(p: Any) -> bool:
+    """Whether a leader's own request to take somebody out of the ISR opens a leader epoch (KRaft 3.3 to 3.5).
+
+    PartitionChangeBuilder.triggerLeaderEpochBumpIfNeeded, until KAFKA-15021; ZooKeeper's controller never did.
+    """
+    return requests_isr_changes(p) and has_heartbeats(p) and p.follower_fence_epoch == FollowerFenceEpoch.BUMPED
+
+
+def leaders_check_eligibility(p: Any) -> bool:
+    """Whether a leader looks itself, in its own metadata, whether a replica may join the ISR (KRaft, KIP-841)."""
+    return requests_isr_changes(p) and has_heartbeats(p) and p.isr_eligibility >= IsrEligibility.ALIVE
+
+
+def leaders_check_incarnations(p: Any) -> bool:
+    """Whether it looks too whether the replica has registered anew since it fetched (KIP-903)."""
+    return leaders_check_eligibility(p) and tracks_incarnations(p)
 
 
 def tracks_incarnations(p: Any) -> bool:
@@ -414,7 +504,7 @@ def has_transactions(p: Any) -> bool:
 # Under which other choices and settings a mechanism makes any difference, of those that do not always.
 _APPLIES: dict[str, Callable[[Any], bool]] = {
     "truncate_when": lambda p: not checks_logs_on_fetch(p),
-    "late_answer": checks_logs_on_fetch,
+    "late_answer": lambda p: checks_logs_on_fetch(p) or p.truncate_when != TruncateWhen.EACH_EPOCH,
     "diverging_fetch": checks_logs_on_fetch,
     "diverging_high_watermark": checks_logs_on_fetch,
     "effective_isr": requests_isr_changes,
@@ -436,3 +526,9 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
 def applies(mechanism: str, p: Any) -> bool:
     """Whether a mechanism makes any difference beside the constants of `p`, a state or whatever has them by name."""
     return mechanism not in _APPLIES or _APPLIES[mechanism](p)
+
+
+def choices_of(mechanism: str, p: Any) -> list[Choice]:
+    """The choices of a mechanism that come to different things beside the constants of `p`."""
+    diverging_any = LateAnswer.DIVERGING_ANY
+    return [each for each in MECHANISMS[mechanism] if each is not diverging_any or checks_logs_on_fetch(p)]

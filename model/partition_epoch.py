@@ -3,7 +3,7 @@
 It is not numbered here: all that anybody asks of a partition epoch is whether it is the current one.
 """
 
-from epochfuzz.model import alter_partition, controller, high_watermark
+from epochfuzz.model import alter_partition, controller, high_watermark, leader_metadata
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.mechanisms import IsrRefresh, tracks_partition_epoch
 from epochfuzz.model.refusals import APPLIED, Refusal
@@ -11,14 +11,26 @@ from epochfuzz.model.state import State
 
 
 def learn_isr(p: State, r: int) -> int:
-    """The metadata log brings leader r changes of the ISR in its epoch, its own included, maybe before the answer."""
-    if not tracks_partition_epoch(p) or p.isr_refresh == IsrRefresh.NONE:
+    """The metadata log brings leader r what changed in its epoch: the ISR, by its own request too, maybe before that is
+    answered, and which replicas are fenced or have registered anew.
+    """
+    if not tracks_partition_epoch(p) or p.isr_refresh == IsrRefresh.NONE or controller.true_leader(p) != r:
         return Refusal.KNOWS_LATEST_EPOCH
-    if controller.true_leader(p) != r or p.isr_current[r]:
+    if p.isr_current[r] and not leader_metadata.are_news(p, r):
         return Refusal.KNOWS_LATEST_EPOCH
-    alter_partition.forget_proposal(p, r)
-    p.isr[r] = controller.isr(p)
-    p.isr_current[r] = 1
-    p.goals |= Goal.ISR_LEARNED_FROM_METADATA
-    high_watermark.advance_leader(p, r)
+    leader_metadata.learn(p, r)
+    if not p.isr_current[r]:
+        note_leaving(p, r, p.isr[r] & ~controller.isr(p))
+        alter_partition.forget_proposal(p, r)
+        p.isr[r] = controller.isr(p)
+        p.isr_current[r] = 1
+        p.goals |= Goal.ISR_LEARNED_FROM_METADATA
+        high_watermark.advance_leader(p, r)
     return APPLIED
+
+
+def note_leaving(p: State, leader: int, leaving: int) -> None:
+    """Replicas left the ISR though they may be caught up, if the leader has not proposed that itself."""
+    if p.pending_isr[leader] != 0:
+        leaving &= p.pending_isr[leader]
+    p.caught_up[leader] = (p.caught_up[leader] | leaving) & ~controller.isr(p)

@@ -1,6 +1,6 @@
 """A replica's process: what it forgets when it dies, and what it finds on its disk when it starts."""
 
-from epochfuzz.model import alter_partition, epoch_cache, fail_over, flight, incarnations
+from epochfuzz.model import alter_partition, epoch_cache, fail_over, flight, incarnations, leader_metadata
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.state import NONE, Phase, State
 
@@ -49,8 +49,16 @@ def forget_leadership(p: State, r: int) -> None:
     alter_partition.forget_proposal(p, r)
     p.isr[r] = 0
     p.isr_current[r] = 0
-    p.remote_stale[r] = 0
     p.epoch_start[r] = 0
     p.led_from[r] = 0
+    forget_followers(p, r)
+    leader_metadata.forget(p, r)
+
+
+def forget_followers(p: State, leader: int) -> None:
+    """The leader forgets what it knew of its followers."""
+    p.fetched[leader] = 0
+    p.caught_up[leader] = 0
+    p.remote_stale[leader] = 0
     for follower in range(p.replicas):
-        p.remote_leos[r, follower] = NONE
+        p.remote_leos[leader, follower] = NONE

@@ -152,7 +152,7 @@ def high_watermark_due(p: State) -> bool:
         return False
     for leader in range(p.replicas):
         is_free = presumes_leadership(p, leader) and not high_watermark.is_held(p, leader)
-        if is_free and high_watermark.lowest_leo_in_isr(p, leader) > p.high_watermark[leader]:
+        if is_free and high_watermark.due(p, leader) > p.high_watermark[leader]:
             return True
     return False
 
@@ -201,7 +201,8 @@ class Property:
     `breaches` yields a sentence for each place where a state breaks it. `failure` names the exception of state
     machines. `permitted` says under which settings the contract with clients allows it to break. What is judged
     `at_end` is asked about a healed state. `is_warning`: what it forbids is loss waiting to happen. `applies` says
-    under which constants of a state anything can break it.
+    under which constants of a state anything can break it, and `yields_to` to which faults, asked for in the settings,
+    it gives way whatever the protocol.
     """
 
     name: str
@@ -212,6 +213,7 @@ class Property:
     at_end: bool = False
     is_warning: bool = False
     applies: Callable[[State], bool] = _always
+    yields_to: tuple[str, ...] = ()
 
     @cached_property
     def number(self) -> int:
@@ -229,25 +231,45 @@ class Property:
         return (self.is_broken.__doc__ or "").splitlines()[0]
 
 
+# Records that were not flushed are gone with the power, and an unclean election gives up those that the leader lacks.
+_LOSSES = ("unclean_leader_election", "power_loss")
+
 # In the order of severity, which is the order of every table and list. Bit i of a set of properties is the i-th.
 PROPERTIES: tuple[Property, ...] = (
-    Property("no-committed-loss", committed_loss, breaches.lost_exposed, "CommittedRecordLost"),
+    Property("no-committed-loss", committed_loss, breaches.lost_exposed, "CommittedRecordLost", yields_to=_LOSSES),
     Property(
         "no-acked-loss",
         acked_loss,
         breaches.lost_acked,
         "AckedRecordLost",
         permitted=lambda settings: settings.acks == "1",  # which promises nothing that the leader alone has
+        yields_to=_LOSSES,
     ),
     Property("no-duplicate", duplicate, breaches.duplicated, "RecordDuplicated", applies=_retries),
     Property("no-reorder", reordered, breaches.out_of_order, "RecordsReordered", applies=_retries),
     Property("consumer-no-skip", skipped, breaches.passed_over, "ConsumerSkippedRecord", applies=lambda p: p.consumer),
-    Property("read-committed", uncommitted_read, breaches.uncommitted, "UncommittedRead", applies=has_transactions),
-    Property("no-divergence", divergence, breaches.diverging, "LogsDiverged"),
-    Property("log-matching", mismatch, breaches.mismatching, "LogMatchingBroken"),
+    Property(
+        "read-committed",
+        uncommitted_read,
+        breaches.uncommitted,
+        "UncommittedRead",
+        applies=has_transactions,
+        yields_to=_LOSSES,  # a marker that is lost takes with it what it says of the records before it
+    ),
+    Property("no-divergence", divergence, breaches.diverging, "LogsDiverged", yields_to=_LOSSES),
+    Property("log-matching", mismatch, breaches.mismatching, "LogMatchingBroken", yields_to=("power_loss",)),
     Property("hw-within-log", high_watermark_beyond_log, breaches.beyond_log, "HighWatermarkBeyondLog"),
-    Property("isr-complete", isr_incomplete, breaches.missing_in_isr, "IsrIncomplete", is_warning=True),
-    Property("join-complete", joined_incomplete, breaches.incomplete_joining, "JoinedIncomplete", is_warning=True),
+    Property(
+        "isr-complete", isr_incomplete, breaches.missing_in_isr, "IsrIncomplete", is_warning=True, yields_to=_LOSSES
+    ),
+    Property(
+        "join-complete",
+        joined_incomplete,
+        breaches.incomplete_joining,
+        "JoinedIncomplete",
+        is_warning=True,
+        yields_to=_LOSSES,
+    ),
     Property(
         "hw-due",
         high_watermark_due,
@@ -264,7 +286,7 @@ PROPERTIES: tuple[Property, ...] = (
         is_warning=True,
         applies=requests_isr_changes,
     ),
-    Property("convergence", non_convergence, breaches.unequal, "NotConverged", at_end=True),
+    Property("convergence", non_convergence, breaches.unequal, "NotConverged", at_end=True, yields_to=("power_loss",)),
     Property(
         "leader-available",
         leader_missing,

@@ -7,6 +7,7 @@ release is what shipped, with the flaws that it had, and is declared as what it 
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
+from epochfuzz.model import versions
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.mechanisms import (
     ALTERNATIVES,
@@ -47,6 +48,7 @@ from epochfuzz.model.mechanisms import (
     TruncateWhen,
     Truncation,
     applies,
+    choices_of,
 )
 from epochfuzz.model.names import nearest
 
@@ -65,6 +67,11 @@ class Protocol:
     name: str
     choices: tuple[int, ...]
     defect: int = 0
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is a generation, a release or a version as it is, without a mechanism replaced or a mistake."""
+        return ":" not in self.name
 
     def choice(self, mechanism: str) -> Choice:
         """This protocol's choice for a mechanism."""
@@ -123,9 +130,9 @@ def ablations(protocol: Protocol, settings: Configuration) -> list[Protocol]:
     constants = SimpleNamespace(**protocol.numbers(), **settings.numbers())
     return [
         protocol.with_choices(**{mechanism: choice.text})
-        for mechanism, choices in MECHANISMS.items()
+        for mechanism in MECHANISMS
         if mechanism not in ALTERNATIVES and applies(mechanism, constants)
-        for choice in choices
+        for choice in choices_of(mechanism, constants)
         if choice < protocol.choice(mechanism)
     ]
 
@@ -199,7 +206,7 @@ GENERATIONS: dict[str, Protocol] = {
 
 # What releases had in place of a repair, until the version that is named.
 _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
-_TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED)
+_TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED, LateAnswer.SAME_LEADER)
 _TO_2_0_0 = (*_TO_2_0_1, OutOfRange.HALT)
 _TO_2_6_0 = (CacheTruncation.WITH_LOG,)
 _TO_2_8 = (IsrQueue.CLEARED_BY_NEWS,)  # Partition.makeLeader calls AlterIsrManager.clearPending, in 2.8.2 too
@@ -226,6 +233,7 @@ RELEASES: dict[str, Protocol] = {
         _KIP_320.changed(
             "kafka-2.1", RemoteLeo.KEPT, Registration.RESUME, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0
         ),
+        _KIP_320.changed("kafka-2.2", RemoteLeo.KEPT, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.3", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_2_3, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.6.0", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.6.1", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET),
@@ -248,6 +256,7 @@ RELEASES: dict[str, Protocol] = {
         _KIP_903.changed("kafka-3.5", *_TO_DATE, *_TO_4_0, IsrEligibility.INCARNATION_RACY, FollowerFenceEpoch.BUMPED),
         _KIP_903.changed("kafka-3.6", *_TO_DATE, *_TO_4_0, IsrEligibility.INCARNATION_RACY),
         _MIN_ISR_GATE.changed("kafka-3.7", *_TO_DATE, *_TO_4_0),
+        _MIN_ISR_GATE.changed("kafka-3.9.1", *_TO_DATE),
         _KIP_966.changed("kafka-4.1", *_TO_DATE),
     )
 }
@@ -255,14 +264,25 @@ NAMED = GENERATIONS | RELEASES
 
 
 def parse_protocol(text: str) -> Protocol:
-    """The protocol for a text such as `kip-320`, `kafka-2.6.1`, `kip-320:fencing=none`. Raises ProtocolError."""
+    """The protocol for a text such as `kip-320`, `kafka-4.3.1`, `kip-320:fencing=none`. Raises ProtocolError."""
     name, _, changes = text.partition(":")
-    if name not in NAMED:
-        raise ProtocolError(f"unknown protocol {name!r}; {nearest(name, NAMED, 'the protocols are')}")
+    base = _named(name)
     choices = {}
     for change in filter(None, changes.split(",")):
         mechanism, equals, choice = change.partition("=")
         if not equals:
             raise ProtocolError(f"a mechanism is replaced as mechanism=choice; got {change!r}")
         choices[mechanism.strip()] = choice.strip()
-    return NAMED[name].with_choices(**choices)
+    return base.with_choices(**choices)
+
+
+def _named(name: str) -> Protocol:
+    """The protocol of a name, which a version of Kafka lends its own."""
+    if name in NAMED:
+        return NAMED[name]
+    if not name.startswith(versions.PREFIX):
+        raise ProtocolError(f"unknown protocol {name!r}; {nearest(name, NAMED, 'the protocols are')}")
+    try:
+        return replace(NAMED[versions.release_of(name)], name=name)
+    except versions.UnknownVersion as error:
+        raise ProtocolError(f"unknown protocol: {error}") from None

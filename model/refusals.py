@@ -140,6 +140,10 @@ class Refusal(IntEnum):
     )
     KNOWS_LATER_EPOCH = 72, "{r} knows epoch {epoch}, and the old controller's is no later one"
 
+    # expand
+    SHOWN_FENCED = 73, "{true_leader}'s own metadata shows {r} fenced"
+    SHOWN_OTHERWISE = 74, "{r} last fetched under another broker epoch than {true_leader}'s own metadata shows"
+
 
 APPLIED = Refusal.APPLIED
 if [*Refusal] != [*range(len(Refusal))]:

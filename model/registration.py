@@ -47,6 +47,7 @@ def shutdown(p: State, r: int) -> int:
         if not controller.may_end_session(p, r):
             return Refusal.EPOCHS_BOUND
         controller.end_session(p, r)
+    p.fenced |= 1 << r
     processes.write_all(p, r)
     processes.die(p, r)
     eligible_leaders.note_clean_shutdown(p, r)

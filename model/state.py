@@ -33,6 +33,9 @@ from epochfuzz.model.mechanisms import (
     has_heartbeats,
     has_rival,
     has_transactions,
+    keeps_positions,
+    leaders_check_eligibility,
+    leaders_check_incarnations,
     remembers_cut_records,
     requests_isr_changes,
     retries,
@@ -78,6 +81,7 @@ class Alter(IntEnum):
     APPLIED = 2  # an answer on its way back: the ISR is as proposed
     REFUSED = 3  # an answer: INVALID_UPDATE_VERSION or FENCED_LEADER_EPOCH, the partition is not as it was
     REVERTED = 4  # an answer: INELIGIBLE_REPLICA, for which the leader takes its proposal back
+    NEW_EPOCH = 5  # an answer: the ISR is as proposed, in a leader epoch that the proposer does not lead yet
 
 
 class Marker(IntEnum):
@@ -302,6 +306,15 @@ VARIABLES: tuple[Field, ...] = (
     Field("alter_stale", Holds.REPLICA_SET, _R, read=_stale_requests_are_read, narrow=True),
     # Of a leader: the followers that have restarted since it heard from them.
     Field("remote_stale", Holds.REPLICA_SET, _R, read=tracks_incarnations, narrow=True),
+    # Of a leader: the followers that have fetched from it in this epoch, of those that it knows from an earlier one.
+    Field("fetched", Holds.REPLICA_SET, _R, read=keeps_positions, narrow=True),
+    # Of a leader: the replicas outside its ISR that may have been caught up within replica.lag.time.max.ms.
+    Field("caught_up", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
+    # Of who leads the current epoch, see leader_metadata.py: the replicas that its metadata shows fenced, those that
+    # have registered anew since, and those that fetched last under another broker epoch than it shows.
+    Field("shown_fenced", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
+    Field("shown_outdated", Holds.REPLICA_SET, _R, read=leaders_check_incarnations, narrow=True),
+    Field("shown_otherwise", Holds.REPLICA_SET, _R, read=leaders_check_incarnations, narrow=True),
     # The controller.
     Field("controller_epoch", Holds.EPOCH),
     Field("decided_leader", Holds.REPLICA_OR_NONE, (DECISION,)),

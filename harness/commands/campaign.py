@@ -105,6 +105,7 @@ def run(
     if seed is None:
         seed = secrets.randbelow(1 << 32)
 
+    options.say_what_versions_stand_for(console(json), protocols)
     if engine is Engine.WALK:
         from epochfuzz.harness.commands.first_finding import show_first_finding
 

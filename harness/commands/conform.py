@@ -97,6 +97,7 @@ def conform(
     )
     again = _command_line(plan, corpus, campaign)
     out.print(f"seed {seed} · {settings.text()}")
+    options.say_what_versions_stand_for(out, protocols)
     if campaign is not None:
         out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
     with as_ctrl_c():

@@ -16,7 +16,8 @@ from epochfuzz.harness.reference import releases
 from epochfuzz.harness.reference.explain import Entry, Example
 from epochfuzz.harness.reference.releases import Verdicts, surveyed
 from epochfuzz.harness.testing import run_schedule
-from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.model import versions
+from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES
 
 
 def explain(
@@ -50,10 +51,14 @@ def explain(
         return Exit.AS_EXPECTED
     if name == ["releases"]:
         return _explain_releases(out, json)
+    wanted = " ".join(name)
     try:
-        entry = explaining.find(" ".join(name))
-    except explaining.UnknownName as error:
+        version = versions.meaning(wanted)
+        entry = explaining.find(versions.release_of(wanted) if version else wanted)
+    except (explaining.UnknownName, versions.UnknownVersion) as error:
         raise BadInput(str(error)) from None
+    if version:
+        out.print(Text(f"{version}.\n"))
     _print_entry(out, entry)
     if json:
         print_json(_json(entry))
@@ -81,13 +86,22 @@ def _release_json(name: str, verdicts: Verdicts) -> dict[str, Any]:
         property_: {
             "length": len(how.events),
             "certified_minimal": how.is_minimal,
+            "searched": how.searched,
             "configuration": how.settings.changed(),
             "events": list(how.events),
+            **how.causes(NAMED[name], property_).plain(),
         }
         for property_, how in verdicts.broken.items()
     }
     holds = releases.holding(name, verdicts)
-    return {"protocol": name, "broken": broken, "holds": holds, "complete": list(verdicts.complete)}
+    return {
+        "protocol": name,
+        "versions": versions.released(name) if name in RELEASES else [],
+        "broken": broken,
+        "holds": holds,
+        "judged": list(verdicts.judged),
+        "complete": [settings.changed() | {"records": settings.records} for settings in verdicts.complete],
+    }
 
 
 def _print_list(out: Console, entries: list[Entry]) -> None:

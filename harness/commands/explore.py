@@ -7,7 +7,7 @@ from rich.console import Console
 
 from epochfuzz.harness.commands import campaigns, options
 from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
-from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.harness.witness.causes import causes
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts
 
@@ -68,6 +68,7 @@ def explore(
     from epochfuzz.harness.search.asked import Asked
 
     asked = Asked(parsed, settings, property_, depth, symmetry)
+    options.say_what_versions_stand_for(console(json), [parsed])
     if out is not None:
         return _on_spark(asked, out, memory, master, remote, json)
     return _in_memory(asked, memory, jobs, json)
@@ -126,7 +127,9 @@ def _end(out: Console, asked: "Asked", result: "Exploration", seconds: float, js
     from epochfuzz.harness.views.terminal import timeline
     from epochfuzz.harness.witness.replay import replay
 
+    why = None
     if result.shortest is not None:
+        why = causes(result.shortest, asked.protocol, asked.settings, asked.sought)
         out.print(timeline(replay(result.shortest, asked.protocol, asked.settings)))
         found = (
             f"{asked.protocol.name} breaks {asked.sought}: {len(result.shortest)} events, and no schedule is shorter"
@@ -137,13 +140,15 @@ def _end(out: Console, asked: "Asked", result: "Exploration", seconds: float, js
         reason = "memory ended the search; --memory gives it more" if result.memory_exhausted else "as asked"
         found = f"no schedule of up to {result.depth} events breaks {asked.sought} ({reason})"
     out.print(found)
+    if why is not None:
+        out.print(why.sentence, markup=False)
     out.print(
         f"{result.states:,} states of {result.memory / result.states:.0f} bytes, {result.transitions:,} transitions,"
         f" depth {result.depth} in {seconds:.1f} s ({result.transitions / seconds / 1e6:.1f} million transitions/s)"
     )
     if json:
-        print_json(_document(asked, result, seconds))
-    if result.broken and known_flaw(asked.protocol, asked.settings, asked.sought) is None:
+        print_json(_document(asked, result, seconds) | (why.plain() if why is not None else {}))
+    if why is not None and (why.reason is None or not asked.protocol.is_named):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if result.memory_exhausted else Exit.AS_EXPECTED
 

@@ -159,6 +159,7 @@ def _walk(
     from epochfuzz.harness.views.progress import show_walk
 
     out.print(f"seed {seed} · {settings.text()}")
+    options.say_what_versions_stand_for(out, protocols)
     show_first_finding(out, protocols, settings)
     walker = Walker(protocols, settings, seed)
     with show_walk(out, schedules, seconds) as progress:
@@ -198,6 +199,7 @@ def _ablate(
     if not variants:
         raise BadInput(f"--ablate: {base.name} has no mechanism that could be switched back")
     out.print(f"seed {seed} · {settings.text()}")
+    options.say_what_versions_stand_for(out, [base])
     half = None if seconds is None else seconds / 2
     if half is not None:
         out.print(f"{len(variants)} variants in {seconds:.0f} s (--for): half to walk, half to shrink what that finds")
@@ -254,6 +256,7 @@ def _distinguish(
 
     (property_,) = properties.names(wanted)
     out.print(f"seed {seed} · {settings.text()}")
+    options.say_what_versions_stand_for(out, [breaks, holds])
     with show_search(out) as progress:
         distinction = distinguish(breaks, holds, settings, wanted, seed, seconds, progress.searched)
     schedule = distinction.schedule

@@ -82,7 +82,7 @@ def _walk_lines(found: Sequence["Finding"], new: Sequence["Finding"], reproduce:
                 finding.property,
                 str(len(finding.reproducer.schedule)),
                 "yes" if finding.reproducer.certified_minimal else "no",
-                f"known flaw: {finding.known_flaw}" if finding.known_flaw else "**UNEXPECTED**",
+                f"known flaw: {finding.known_flaw}" if finding.known_flaw else f"**UNEXPECTED** {finding.causes.text}",
             )
             for finding in found
         ),

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from epochfuzz.harness import extras
 from epochfuzz.harness.commands import completion
 from epochfuzz.harness.commands.output import BadInput
-from epochfuzz.model import properties
+from epochfuzz.model import properties, versions
 from epochfuzz.model.configuration import Configuration, ConfigurationError
 from epochfuzz.model.protocols import Protocol, ProtocolError, parse_protocol
 from epochfuzz.strategies.project import project
@@ -71,6 +72,13 @@ def parse_protocols(texts: list[str]) -> list[Protocol]:
         return list({text: parse_protocol(text) for text in texts}.values())
     except ProtocolError as error:
         raise BadInput(f"--protocol: {error}") from None
+
+
+def say_what_versions_stand_for(out: Console, protocols: Iterable[Protocol]) -> None:
+    """Say of each version of Kafka that is named which protocol it stands for."""
+    for meaning in dict.fromkeys(versions.meaning(protocol.name) for protocol in protocols):
+        if meaning:
+            out.print(meaning, markup=False, soft_wrap=True)
 
 
 def given(context: typer.Context) -> set[str]:

@@ -1,5 +1,6 @@
 """`epochfuzz replay`: case files, replayed and held against what they expect."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input, p
 from epochfuzz.harness.commands.drawing import Format, draw, refuse_too_long
 from epochfuzz.harness.commands.output import BadInput, console, print_json, print_table, write_file
 from epochfuzz.harness.commands.rerun import replay_by_subject
+from epochfuzz.model.protocols import Protocol
 
 
 def replay(
@@ -82,6 +84,9 @@ def replay(
         for judged in judged_cases:
             _print_trace(out, judged)
     print_table(out, _table(judged_cases))
+    options.say_what_versions_stand_for(out, _protocols(judged_cases))
+    for line in _causes(judged_cases) if len(judged_cases) == 1 else ():
+        out.print(line, markup=False, soft_wrap=True)
     for judged in judged_cases:
         for verdict in judged.verdicts.values():
             for sentence in verdict.complaints:
@@ -143,6 +148,21 @@ def _table(judged_cases: list[JudgedCase]) -> Table:
     return table
 
 
+def _protocols(judged_cases: list[JudgedCase]) -> list[Protocol]:
+    return [verdict.run.protocol for judged in judged_cases for verdict in judged.verdicts.values()]
+
+
+def _causes(judged_cases: list[JudgedCase]) -> Iterator[str]:
+    """Why what breaks does, a line for each protocol and all properties that break for the same causes."""
+    for judged in judged_cases:
+        for name, verdict in judged.verdicts.items():
+            by_cause: dict[str, list[str]] = {}
+            for broken, why in verdict.run.causes.items():
+                by_cause.setdefault(why.told, []).append(broken)
+            for told, broken_so in by_cause.items():
+                yield f"{name} breaks {' and '.join(broken_so)}: {told}"
+
+
 def _as_expected(judged: JudgedCase, protocol: str) -> Text:
     if judged.verdicts[protocol].complaints:
         return Text("NO", "bold reverse")
@@ -164,6 +184,7 @@ def _verdict_json(verdict: Verdict) -> dict[str, Any]:
         "permitted": run.permitted,
         "at": verdict.at,
         "first_broken": run.first_broken,
+        "causes": {name: causes.plain() for name, causes in run.causes.items()},
         "fingerprint": run.fingerprint,
         "mismatches": list(verdict.complaints),
     }

@@ -55,6 +55,7 @@ def shrink(
     from epochfuzz.harness.views.terminal import timeline
 
     out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
+    options.say_what_versions_stand_for(out, [parsed])
     wanted = options.parse_property(name)
     with show_search(out) as progress:
         progress.doing(f"shrinking {len(loaded.events)} events")

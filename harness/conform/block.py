@@ -13,7 +13,7 @@ from epochfuzz.harness.conform.fault import JUDGED, Fault, Kind, SubjectUnable
 from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.stability import changed
 from epochfuzz.harness.conform.subject import CommandSubject
-from epochfuzz.harness.search import expectations
+from epochfuzz.harness.witness import causes
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import Protocol
 
@@ -63,7 +63,7 @@ class Failed:
         """Why a broken promise was to be expected; None where it was not, and for whatever else is wrong."""
         if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
             return None
-        return expectations.known_flaw(protocol, self.trial.settings, self.fault.field)
+        return causes.reason(self.sighting.sent, protocol, self.trial.settings, self.fault.field)
 
 
 @dataclass

@@ -23,7 +23,8 @@ from epochfuzz.harness.conform.lockstep import LockStep
 from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.promises import Promises
 from epochfuzz.harness.conform.subject import Answering, CheckedSubject, CommandSubject, Subject
-from epochfuzz.harness.search import expectations, generate
+from epochfuzz.harness.search import generate
+from epochfuzz.harness.witness.causes import reason
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import VERBS, event_text, parse_event, schedule_texts, verb_of
 from epochfuzz.model.protocols import GENERATIONS, parse_protocol
@@ -172,4 +173,4 @@ class ConformanceMachine(RuleBasedStateMachine):
             raise _CLASSES[fault.kind]("\n".join([*lines, *filter(None, [fault.output])]))
 
     def _is_known(self, name: str) -> bool:
-        return expectations.known_flaw(self.setting.protocol, self.setting.settings, name) is not None
+        return reason(self.sent, self.setting.protocol, self.setting.settings, name) is not None

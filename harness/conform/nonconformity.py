@@ -10,6 +10,7 @@ from epochfuzz.harness.conform.fault import JUDGED, Fault, Kind, SubjectUnable
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.process import CommandError
 from epochfuzz.harness.conform.subject import CommandSubject
+from epochfuzz.harness.witness.causes import Causes, causes
 from epochfuzz.model.protocols import Protocol
 
 _SHRINKING_PATIENCE = 0.5  # where a failure is a time-out, so that there is time for some attempts
@@ -31,6 +32,13 @@ class Nonconformity:
     shrunk_from: int
     seen: int
     known_flaw: str | None
+
+    @property
+    def causes(self) -> Causes | None:
+        """Why the protocol breaks the promise too, None for what is no promise."""
+        if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
+            return None
+        return causes(self.sighting.sent, self.protocol, self.trial.settings, self.fault.field)
 
     @property
     def fault(self) -> Fault:

@@ -127,6 +127,7 @@ def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None) -> dic
         "shrunk_from": nonconformity.shrunk_from,
         "configuration": nonconformity.trial.settings.changed(),
         "known_flaw": nonconformity.known_flaw,
+        **(nonconformity.causes.plain() if nonconformity.causes else {}),
         "saved": str(saved) if saved else None,
     }
 

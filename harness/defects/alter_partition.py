@@ -3,7 +3,7 @@
 from epochfuzz.harness.defects.defect import in_place_of
 from epochfuzz.model import alter_partition, controller, eligible_leaders, high_watermark
 from epochfuzz.model.refusals import APPLIED
-from epochfuzz.model.state import NONE, Alter, State
+from epochfuzz.model.state import Alter, State
 
 
 @in_place_of(
@@ -67,11 +67,7 @@ def resent_with_the_latest_partition_epoch(p: State, r: int) -> int:
 )
 def election_keeps_the_partition_epoch(p: State, new_leader: int, members: int) -> None:
     eligible_leaders.follow_isr(p, controller.isr(p), members)
-    p.controller_epoch += 1
-    p.decided_leader[p.controller_epoch] = new_leader
-    p.decided_isr[p.controller_epoch] = members
-    if new_leader != NONE:
-        p.last_leader = NONE
+    controller.open_epoch(p, new_leader, members)
 
 
 @in_place_of(

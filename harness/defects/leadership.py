@@ -13,10 +13,10 @@ def followers_remembered_across_epochs(p: State, r: int) -> None:
 
 
 @in_place_of(
-    leadership.forget_positions,
-    "a leader that is elected again goes on from what it knew of its followers, be they in the new ISR or not",
+    leadership.stay_leader,
+    "a leader that is elected again goes on from what it knew of its followers, and lets them join without a fetch",
 )
-def staying_leader_remembers_its_followers(p: State, leader: int, but: int) -> None:
+def staying_leader_remembers_its_followers(p: State, r: int, epoch_missed: bool) -> None:
     pass
 
 

@@ -15,10 +15,11 @@ import yaml
 
 from epochfuzz.harness.defects import PROTOCOL_DEFECTS
 from epochfuzz.harness.defects.defect import Defect
-from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.harness.reference.releases import surveyed
 from epochfuzz.harness.search.explore import Exploration, explore
 from epochfuzz.harness.search.hunt import Hunter
 from epochfuzz.harness.search.shrink import shrink
+from epochfuzz.harness.witness.causes import gives_way_to
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import MAX_EPOCHS, Configuration
 from epochfuzz.model.events import Verb, parse_schedule, schedule_texts, verb_of
@@ -84,11 +85,12 @@ def undetectable() -> dict[str, str]:
 @cache
 def judged(defect: Defect, settings: Configuration) -> int:
     """The set of properties that the protocol holds in a configuration without the defect."""
-    permitted = properties.permitted(settings)
+    protocol, permitted = defect.sound_protocol, properties.permitted(settings)
+    flawed = surveyed()[protocol.name].broken if protocol.name in surveyed() else {}
     return properties.set_of(
         name
         for name in properties.NAMES
-        if name not in permitted and known_flaw(defect.sound_protocol, settings, name) is None
+        if not (name in permitted or name in flawed or gives_way_to(name, protocol, settings))
     )
 
 

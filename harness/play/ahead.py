@@ -8,7 +8,7 @@ from typing import Any
 
 from epochfuzz.harness.play.board import broken_by
 from epochfuzz.harness.play.position import Position
-from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.harness.witness.causes import causes
 from epochfuzz.model import properties
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.protocols import Protocol
@@ -105,8 +105,9 @@ class Search:
         there = broken_by(self.position.going(*found), self.protocol, self.position.settings)
         names = [name for name in properties.NAMES if name in there and name not in already]
         asked = names if self.property == ANY else [self.property]
-        flaw = known_flaw(self.protocol, self.position.settings, asked[0])
-        expected = f"Known: {flaw}." if flaw else "It should hold: this is news."
+        why = causes(self.position.going(*found).events, self.protocol, self.position.settings, asked[0])
+        is_expected = self.protocol.is_named and why.reason is not None
+        expected = f"{why.sentence}" if is_expected else f"It should hold: this is news. {why.sentence}"
         return f"After {_events(len(found))} more, {self.protocol.name} breaks {' and '.join(asked)}. {expected}"
 
 

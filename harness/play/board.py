@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from epochfuzz.harness.play.position import Position
-from epochfuzz.harness.search.expectations import known_flaw
 from epochfuzz.harness.witness import refusal
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import Scene
@@ -86,10 +85,10 @@ class Refused:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the whole schedule does to a protocol; `flaws` has why what broke was to be expected, None if it was not."""
+    """What the whole schedule does to a protocol; `unexpected` are the properties that should hold under it."""
 
     run: Run
-    flaws: tuple[tuple[str, str | None], ...]
+    unexpected: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -156,7 +155,7 @@ class Board:
     def verdicts(self) -> tuple[Verdict, ...]:
         """What the schedule comes to under each protocol."""
         return tuple(
-            Verdict(run, tuple((name, known_flaw(run.protocol, run.settings, name)) for name in run.broken))
+            Verdict(run, tuple(n for n in run.broken if not run.protocol.is_named or run.causes[n].reason is None))
             for run in self.runs
         )
 

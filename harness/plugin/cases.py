@@ -12,7 +12,7 @@ import pytest
 from epochfuzz.harness.cases.case import Case, CaseError, dump_case, load_case
 from epochfuzz.harness.cases.verdict import Verdict, judge, rewritten
 from epochfuzz.harness.plugin import hooks as pytest_plugin
-from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.harness.witness.causes import reason
 from epochfuzz.strategies.project import project
 
 
@@ -104,7 +104,7 @@ def _complaints(case: Case, verdict: Verdict) -> list[str]:
     return [
         f"the case says nothing of {run.protocol.name}, which must hold {name}, but it broke after event {at}"
         for name, at in run.first_broken.items()
-        if name in run.broken and known_flaw(run.protocol, case.settings, name) is None
+        if name in run.broken and reason(case.events, run.protocol, case.settings, name) is None
     ]
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
+from epochfuzz.harness.reference import releases
 from epochfuzz.harness.search import goals
-from epochfuzz.harness.search.expectations import known_flaw
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb
 from epochfuzz.model.goals import Goal
@@ -163,8 +163,11 @@ def by_generation(entry: Entry) -> dict[str, str]:
 
 def _in_generation(entry: Entry, generation: Protocol) -> str:
     if entry.kind == "property":
-        flaw = known_flaw(generation, Configuration(), entry.name)
-        return f"may break: {flaw}" if flaw else "must hold"
+        row = releases.surveyed()[generation.name]
+        how = row.broken.get(entry.name)
+        if how is not None:
+            return f"may break: {how.causes(generation, entry.name).text}"
+        return "must hold" if entry.name in row.judged else "?"
     if entry.kind == "mechanism":
         return generation.choice(entry.name.partition("=")[0]).text
     if entry.kind == "goal":

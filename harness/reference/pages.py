@@ -12,8 +12,9 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.reference import markdown, releases
 from epochfuzz.harness.reference.explain import Entry, Example, by_generation, glossary
-from epochfuzz.harness.search.expectations import known_flaw
+from epochfuzz.harness.witness.causes import causes
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
 from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, Protocol
 
@@ -128,15 +129,17 @@ def _breaking() -> Iterator[str]:
     """How each protocol breaks what it breaks, why that is known, and a case of the corpus to look at."""
     lines = []
     by_schedule: dict[tuple[str, ...], list[str]] = {}
+    settings = {}
     for name, property_, how in releases.broken():
+        settings[name, *how.events] = how.settings
         by_schedule.setdefault((name, *how.events), []).append(property_)
     for (name, *events), broken in by_schedule.items():
         schedule = ", ".join(f"`{event}`" for event in events)
-        why = known_flaw(NAMED[name], Configuration(), broken[0])
+        why = causes(parse_schedule(events), NAMED[name], settings[name, *events], broken[0]).sentence
         case = _case_of(name, broken[0])
         see = f" See the case `{case.id}`." if case else ""
         properties_ = ", ".join(f"`{each}`" for each in broken)
-        lines.append(_item(f"`{name}` breaks {properties_} in {len(events)} events: {schedule}. {_sentence(why)}{see}"))
+        lines.append(_item(f"`{name}` breaks {properties_} in {len(events)} events: {schedule}. {why}{see}"))
     yield "\n".join(lines)
 
 
@@ -144,10 +147,6 @@ def _item(text: str) -> str:
     return textwrap.fill(
         text, _WIDTH, initial_indent="* ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
-
-
-def _sentence(text: str | None) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text else "Not known before."
 
 
 @functools.cache
@@ -183,7 +182,8 @@ def _verdicts() -> Iterator[str]:
     yield f"*May break* is known and expected:\n\n{known_flaws}"
     yield _wrapped(
         "A protocol that is put together from single mechanisms must hold them all. With `unclean_leader_election` or"
-        " `power_loss` more may break in any generation: see the same table in harness/search/expectations.py."
+        " `power_loss` more may break in any generation: what gives way to a fault says so where it is declared"
+        " (model/properties.py)."
     )
 
 

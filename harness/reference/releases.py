@@ -8,49 +8,81 @@ from typing import Any
 
 import yaml
 
+from epochfuzz.harness.witness.causes import Causes, causes
+from epochfuzz.model import versions
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
 from epochfuzz.model.mechanisms import requests_isr_changes
 from epochfuzz.model.properties import applying
-from epochfuzz.model.protocols import NAMED, Protocol
+from epochfuzz.model.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
 from epochfuzz.model.state import initial
 
 FILE = Path(__file__).with_name("survey.yaml")
 
-# Complete searches, one after the other for what is not broken yet: a schedule that breaks a property is a shortest one
-# for that many replicas. Then walks, whose findings are certified within the bounds that their schedules need.
-SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, records=1, epochs=3))
+# Complete searches, one after the other, within bounds on records and epoch changes.
+SEARCHED = (Configuration(records=2, epochs=2), Configuration(records=3, epochs=3))
+SEARCHED_WITH_THREE = (Configuration(replicas=3, records=1, epochs=2), Configuration(replicas=3, records=1, epochs=3))
 # Of protocols that change the ISR by request, for which there are many times as many states.
-SEARCHED_WITH_REQUESTS = (Configuration(records=1, epochs=2), Configuration(replicas=3, records=1, epochs=1))
+SEARCHED_WITH_REQUESTS = (Configuration(records=1, epochs=2), Configuration(records=2, epochs=2))
+SEARCHED_WITH_REQUESTS_AND_THREE = (Configuration(replicas=3, records=1, epochs=1),)
+# What only clients break: producers that send again, consumers that keep their place, transactions.
+WITH_CLIENTS = (
+    Configuration(records=2, epochs=2, retries=True),
+    Configuration(records=2, epochs=2, consumer=True, unclean_leader_election=True),
+    Configuration(records=1, epochs=2, transactions=True),
+)
+REPLICAS = (2, 3)  # for how many it is tried whether a shorter schedule exists, whatever its records and epoch changes
 WALKED = Configuration(replicas=3)
 SCHEDULES = 1_000_000
+SCHEDULES_WITH_CLIENTS = 200_000
 
 
 def searched(protocol: Protocol) -> tuple[Configuration, ...]:
     """The bounds within which a protocol is searched completely."""
-    return SEARCHED_WITH_REQUESTS if requests_isr_changes(protocol.constants) else SEARCHED
+    if requests_isr_changes(protocol.constants):
+        return (*SEARCHED_WITH_REQUESTS, *SEARCHED_WITH_REQUESTS_AND_THREE)
+    return (*SEARCHED, *SEARCHED_WITH_THREE)
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A schedule, in a configuration, that breaks a property, and whether none within its bounds is shorter."""
+    """The shortest schedule known that breaks a property, in a configuration.
+
+    `searched` has for some numbers of replicas the length below which none is shorter, however many records it has and
+    epochs it opens.
+    """
 
     settings: Configuration
     events: tuple[str, ...]
-    is_minimal: bool
+    searched: dict[int, int]
+
+    @property
+    def is_minimal(self) -> bool:
+        """Whether no schedule is shorter, with as many replicas as were tried."""
+        return all(self.searched.get(replicas, 0) >= len(self.events) for replicas in REPLICAS)
+
+    def causes(self, protocol: Protocol, property_: str) -> Causes:
+        """Which choices of the protocol the schedule needs."""
+        return causes(parse_schedule(self.events), protocol, self.settings, property_)
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What was found of one protocol: what it breaks, and which of the searches for all else were complete."""
+    """What was found of one protocol: what it breaks, what was judged, and within which bounds every state was visited.
+
+    `digest` is of the rules by which it was found, see `rules_digest` in survey.py.
+    """
 
     broken: dict[str, Broken]
-    complete: tuple[bool, ...]
+    judged: tuple[str, ...]
+    complete: tuple[Configuration, ...]
+    digest: str
 
 
 @functools.cache
 def surveyed() -> dict[str, Verdicts]:
     """What the last survey found, by protocol."""
-    written = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    written = yaml.load(FILE.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return {name: _verdicts(**row) for name, row in written.items()}
 
 
@@ -62,18 +94,29 @@ SHORT = ("no-committed-loss", "no-divergence", "isr-complete", "convergence")  #
 
 LEGEND = (
     "A number is the length of a shortest schedule that breaks the property, with the number of replicas that it needs"
-    f" in brackets, if that is not {SEARCHED[0].replicas}; with ≤ it is the shortest known. What holds was broken by"
-    f" neither complete search of small bounds nor {SCHEDULES:,} random schedules with {SEARCHED[-1].replicas}"
-    " replicas, nor by what breaks another protocol; in brackets are the replicas of the searches that were complete,"
-    " if not all were."
+    f" in brackets, if that is not {REPLICAS[0]}: none is shorter with {' or '.join(map(str, REPLICAS))} replicas,"
+    " whatever its records and elections. With ≤ it is the shortest known. What holds was broken by neither complete"
+    f" search of small bounds nor {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, nor by any schedule"
+    " that the project keeps; a number in brackets says that only the searches with so many replicas were complete."
+    " What was not judged is a question mark."
 )
 
 
 def bounds() -> Iterator[str]:
     """The bounds of each complete search, in words; the last ones are of protocols that change the ISR by request."""
-    for settings in (*SEARCHED, *SEARCHED_WITH_REQUESTS):
+    for settings in (
+        *SEARCHED,
+        *SEARCHED_WITH_THREE,
+        *SEARCHED_WITH_REQUESTS,
+        *SEARCHED_WITH_REQUESTS_AND_THREE,
+    ):
         records = "1 record" if settings.records == 1 else f"{settings.records} records"
         yield f"{settings.replicas} replicas, {records}, {settings.epochs} epoch changes"
+
+
+def versions_of(protocol: str) -> str:
+    """The versions of Kafka that a release stands for, and what a generation is instead."""
+    return "a repaired design" if protocol in GENERATIONS else versions.span(protocol)
 
 
 def rows() -> list[list[str]]:
@@ -82,29 +125,38 @@ def rows() -> list[list[str]]:
 
 
 def short_rows() -> list[list[str]]:
-    """Head and rows of the table in short: a column for each of SHORT."""
-    chosen = [0, *(HEAD.index(name) for name in SHORT)]
-    return [[row[i] for i in chosen] for row in (list(HEAD), *rows())]
+    """Head and rows of the table in short, of releases alone: a column for each of SHORT."""
+    chosen = [HEAD.index(name) for name in SHORT]
+    shown = [row for row in rows() if row[0] not in GENERATIONS]
+    return [
+        ["release", "stands for", *SHORT],
+        *([row[0], versions_of(row[0]), *(row[i] for i in chosen)] for row in shown),
+    ]
 
 
 def holding(protocol: str, verdicts: Verdicts) -> list[str]:
-    """The properties that a protocol keeps, of those that could break."""
-    judged = applying(initial(NAMED[protocol], Configuration()))
-    return [name for name in judged if name not in verdicts.broken]
+    """The properties that a protocol keeps, of those that could break and were judged."""
+    could_break = applying(initial(parse_protocol(protocol), Configuration()))
+    return [name for name in could_break if name not in verdicts.broken and name in verdicts.judged]
 
 
 def cell(protocol: str, verdicts: Verdicts, property_: str) -> str:
     """`holds`, or in how many events it breaks, such as `12 (3)` with three; `-` where nothing could break it."""
     broken = verdicts.broken.get(property_)
-    if broken is None and property_ not in holding(protocol, verdicts):
+    if broken is not None:
+        return f"{'' if broken.is_minimal else '≤ '}{len(broken.events)}{_needed(broken.settings)}"
+    if property_ not in applying(initial(parse_protocol(protocol), Configuration())):
         return "-"
-    if broken is None:
-        return "holds" if all(verdicts.complete) else f"holds ({SEARCHED[0].replicas})"
-    return f"{'' if broken.is_minimal else '≤ '}{len(broken.events)}{_needed(broken.settings)}"
+    if property_ not in verdicts.judged:
+        return "?"
+    complete = {settings.replicas for settings in verdicts.complete}
+    return (
+        "holds" if complete.issuperset(REPLICAS) else f"holds ({', '.join(map(str, sorted(complete))) or 'no search'})"
+    )
 
 
 def _needed(settings: Configuration) -> str:
-    return "" if settings.replicas == SEARCHED[0].replicas else f" ({settings.replicas})"
+    return "" if settings.replicas == REPLICAS[0] else f" ({settings.replicas})"
 
 
 def broken() -> Iterator[tuple[str, str, Broken]]:
@@ -114,9 +166,12 @@ def broken() -> Iterator[tuple[str, str, Broken]]:
             yield name, property_, how
 
 
-def _verdicts(broken: dict[str, dict[str, Any]], complete: list[bool]) -> Verdicts:
-    return Verdicts({name: _broken(**each) for name, each in broken.items()}, tuple(complete))
+def _verdicts(
+    broken: dict[str, dict[str, Any]], judged: list[str], complete: list[dict[str, Any]], digest: str
+) -> Verdicts:
+    found = {name: _broken(**each) for name, each in broken.items()}
+    return Verdicts(found, tuple(judged), tuple(Configuration(**each) for each in complete), digest)
 
 
-def _broken(config: dict[str, Any], events: list[str], minimal: bool) -> Broken:
-    return Broken(Configuration(**config), tuple(events), minimal)
+def _broken(config: dict[str, Any], events: list[str], searched: dict[int, int]) -> Broken:
+    return Broken(Configuration(**config), tuple(events), searched)

@@ -1,101 +1,256 @@
 """The survey of releases: which of them keeps which property, within which bounds, or breaks it in how many events.
 
-`python -m epochfuzz.harness.reference.survey [PROTOCOL ...]`, in a checkout, makes it anew, for some protocols or all:
-an hour or so. What it finds is in survey.yaml beside this file, from which the page of releases and
-`epochfuzz explain releases` are made.
+`python -m epochfuzz.harness.reference.survey [PROTOCOL ...]`, in a checkout, makes it anew, for some protocols or for
+those whose rules have changed since: some hours for all. What it finds is in survey.yaml beside this file, from which
+the page of releases and `epochfuzz explain releases` are made.
 """
 
+import ast
+import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from epochfuzz.harness.reference.releases import FILE, SCHEDULES, WALKED, Broken, Verdicts, searched, surveyed
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.reference.explain import glossary
+from epochfuzz.harness.reference.releases import (
+    FILE,
+    REPLICAS,
+    SCHEDULES,
+    SCHEDULES_WITH_CLIENTS,
+    WALKED,
+    WITH_CLIENTS,
+    Broken,
+    Verdicts,
+    searched,
+    surveyed,
+)
 from epochfuzz.harness.search import shrink
 from epochfuzz.harness.search.canonical import canonical
-from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.search.explore import Exploration, explore_each
 from epochfuzz.harness.search.findings import breaches
 from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model import properties
+from epochfuzz.model import healing, program, properties, source
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, schedule_texts
 from epochfuzz.model.execution import Execution
+from epochfuzz.model.properties import Property, applying
 from epochfuzz.model.protocols import NAMED, Protocol
+from epochfuzz.model.state import initial
+from epochfuzz.model.step import step
 
-MEMORY = 2 << 30  # bytes for a search: where that is not enough, it is not complete
-CERTIFIED_WITHIN = 8 << 30  # bytes: what walks found is within reach, or is not certified
+MEMORY = 2 << 30  # bytes for a search within bounds: where that is not enough, it is not complete
+CERTIFIED_WITHIN = 6 << 30  # bytes for the search for anything shorter
 
+CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 
-def survey(protocol: Protocol) -> Verdicts:
-    """Search and walk a protocol."""
-    broken: dict[str, Broken] = {}
-    complete = []
-    for settings in searched(protocol):
-        found, is_complete = search(protocol, settings, [name for name in properties.NAMES if name not in broken])
-        broken |= found
-        complete.append(is_complete)
-    broken |= walk(protocol, [name for name in properties.NAMES if name not in broken])
-    return Verdicts({name: broken[name] for name in properties.NAMES if name in broken}, tuple(complete))
+Kept = tuple[Configuration, tuple[str, ...]]  # a schedule that the project keeps, and where it goes
 
 
-def walk(protocol: Protocol, names: Sequence[str]) -> dict[str, Broken]:
-    """The properties, of those named, that random schedules break, shrunk, and certified as far as memory goes."""
-    walker = Walker([protocol], WALKED, seed=0)
-    shrunk: dict[int, bytes] = {}
-    for breach in breaches([protocol], WALKED, walker.walk(0, SCHEDULES)):
-        if breach.property in names:
-            wanted = properties.named(breach.property).bit
-            failing = (walker.failing(each, protocol, breach.property) for each in breach.failures)
-            shrunk[wanted] = min((shrink.shrink(each, protocol, WALKED, wanted) for each in failing), key=len)
-    reached = shrink.all_within_reach(shrunk, protocol, WALKED, CERTIFIED_WITHIN)
-    broken = {}
-    for wanted, found in reached.items():
-        schedule = canonical(found.schedule if found else shrunk[wanted], protocol, WALKED, wanted)
+class Surveyor:
+    """Looks for what a protocol breaks, and for the shortest way in which it does."""
+
+    def __init__(self, protocol: Protocol, kept: Sequence[Kept]) -> None:
+        self.protocol = protocol
+        self.broken: dict[str, Broken] = {}
+        self.judged = set(applying(initial(protocol, Configuration())))
+        self.complete: list[Configuration] = []
+        for settings, events in kept:
+            self._try(settings, events)
+
+    def survey(self) -> Verdicts:
+        """Search and walk the protocol, and look for anything shorter than what breaks it."""
+        self._walk(WALKED, SCHEDULES)
+        for settings in searched(self.protocol):
+            self._search(settings)
+        for settings in WITH_CLIENTS:
+            self._with_clients(settings)
+        while any(self._look_for_shorter(replicas) for replicas in REPLICAS):
+            pass
+        found = {name: self.broken[name] for name in properties.NAMES if name in self.broken}
+        judged = tuple(name for name in properties.NAMES if name in self.judged)
+        return Verdicts(found, judged, tuple(self.complete), rules_digest(self.protocol, judged))
+
+    def _try(self, settings: Configuration, events: tuple[str, ...]) -> None:
+        """See what a schedule breaks, by faults that are asked for in the survey too."""
+        schedule = parse_schedule(events)
+        for each in properties.PROPERTIES:
+            if not is_of_the_survey(each, settings) or each.name in properties.permitted(settings):
+                continue
+            prefix = shrink.breaking_prefix(schedule, self.protocol, settings, each.bit)
+            if prefix is not None:
+                self._note(each.bit, settings, prefix)
+
+    def _note(self, wanted: int, settings: Configuration, schedule: bytes) -> None:
+        """Keep a schedule that breaks a property, if none is known that is as short."""
         (name,) = properties.names(wanted)
-        broken[name] = Broken(WALKED, tuple(schedule_texts(schedule)), found is not None)
-    return broken
+        known = self.broken.get(name)
+        if known is None or len(schedule) < len(known.events):
+            free = replace(settings, records=Configuration.records, epochs=Configuration.epochs)
+            settings = free if shrink.breaking_prefix(schedule, self.protocol, free, wanted) == schedule else settings
+            simplest = canonical(schedule, self.protocol, settings, wanted)
+            self.broken[name] = Broken(settings, tuple(schedule_texts(simplest)), {})
+
+    def _walk(self, settings: Configuration, schedules: int) -> None:
+        """Take the shortest of what random schedules break, shrunk."""
+        walker = Walker([self.protocol], settings, seed=0)
+        for breach in breaches([self.protocol], settings, walker.walk(0, schedules)):
+            wanted = properties.named(breach.property).bit
+            failing = (walker.failing(each, self.protocol, breach.property) for each in breach.failures)
+            shrunk = min((shrink.shrink(each, self.protocol, settings, wanted) for each in failing), key=len)
+            if is_of_the_survey(properties.named(breach.property), settings):
+                self._note(wanted, settings, shrunk)
+
+    def _search(self, settings: Configuration) -> None:
+        """Search within bounds, for what is not broken and for anything shorter than what is."""
+        ended = self._explore(settings, sorted(self.judged), MEMORY)
+        if not any(each.memory_exhausted for each in ended.values()):
+            self.complete.append(settings)
+
+    def _with_clients(self, settings: Configuration) -> None:
+        """Look for what breaks only with clients, or with a second controller."""
+        names = [
+            name
+            for name in applying(initial(self.protocol, settings))
+            if is_of_the_survey(properties.named(name), settings)
+        ]
+        if names:
+            self.judged |= set(names)
+            ended = self._explore(settings, names, MEMORY)
+            if not any(each.memory_exhausted for each in ended.values()):
+                self.complete.append(settings)
+            free = replace(settings, replicas=3, records=Configuration.records, epochs=Configuration.epochs)
+            self._walk(free, SCHEDULES_WITH_CLIENTS)
+
+    def _look_for_shorter(self, replicas: int) -> bool:
+        """Search for anything shorter, however many records and epochs; whether there was any."""
+        found = False
+        for settings in {replace(each.settings, replicas=replicas): None for each in self.broken.values()}:
+            names = [
+                name
+                for name, each in self.broken.items()
+                if replace(each.settings, replicas=replicas) == settings
+                and each.searched.get(replicas, 0) < len(each.events)
+            ]
+            before = {name: len(self.broken[name].events) for name in names}
+            ended = self._explore(settings, names, CERTIFIED_WITHIN, bounded=False)
+            for name, result in ended.items():
+                if len(self.broken[name].events) < before[name]:
+                    found = True
+                else:
+                    below = result.depth + 1 if result.memory_exhausted else before[name]
+                    self.broken[name].searched[replicas] = below
+        return found
+
+    def _explore(
+        self, settings: Configuration, names: Sequence[str], memory: int, *, bounded: bool = True
+    ) -> dict[str, Exploration]:
+        """What one search for all comes to, but for what is judged at the end, which takes one each."""
+        together = [name for name in names if not properties.named(name).at_end]
+        alone = [[name] for name in names if properties.named(name).at_end]
+        ended: dict[str, Exploration] = {}
+        for group in ([together] if together else []) + alone:
+            depths = {properties.named(name).bit: self._depth(name) for name in group}
+            deepest = max(depths.values())
+            within = settings if bounded else settings.bounded_by(deepest)
+            for wanted, result in explore_each(self.protocol, within, depths, memory).items():
+                (name,) = properties.names(wanted)
+                ended[name] = result
+                if result.shortest is not None:
+                    self._note(wanted, settings, result.shortest)
+        return ended
+
+    def _depth(self, name: str) -> int:
+        """How deep to search for a property: to where a schedule would be shorter than the one known."""
+        return len(self.broken[name].events) - 1 if name in self.broken else sys.maxsize
 
 
-def search(protocol: Protocol, settings: Configuration, names: Sequence[str]) -> tuple[dict[str, Broken], bool]:
-    """The properties, of those named, that break within the bounds, and whether all is searched for the others."""
-    broken: dict[str, Broken] = {}
-    remaining = properties.set_of(names)
-    while remaining:
-        found = explore(protocol, settings, remaining, memory=MEMORY)
-        if found.shortest is None:
-            return broken, found.complete
-        at_its_end = broken_by(protocol, settings, found.shortest) & remaining
-        events = tuple(schedule_texts(found.shortest))
-        broken |= dict.fromkeys(properties.names(at_its_end), Broken(settings, events, is_minimal=True))
-        remaining &= ~at_its_end
-    return broken, True
+def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
+    """Whether a property is surveyed in a configuration: the plain one, but for what nothing breaks there."""
+    plain = Configuration(replicas=settings.replicas, records=settings.records, epochs=settings.epochs)
+    if settings == plain:
+        return True
+    free = Configuration(records=Configuration.records, epochs=Configuration.epochs)
+    of_clients = [replace(each, records=free.records, epochs=free.epochs) for each in WITH_CLIENTS]
+    is_plain = any(property_.applies(initial(each, Configuration())) for each in NAMED.values())
+    return not is_plain and replace(settings, replicas=2, records=free.records, epochs=free.epochs) in of_clients
 
 
-def shared(rows: Mapping[str, Verdicts]) -> dict[str, Verdicts]:
-    """The same, where what broke one protocol is tried on all: a schedule may be shorter than the shortest known."""
-    return {name: replace(row, broken=dict(_shortest(NAMED[name], row, rows.values()))) for name, row in rows.items()}
+def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
+    """Of the rules of a protocol as they are linked, and of some properties, by whatever names and wherever they stand.
+
+    What is counted as a goal is left out, for it breaks nothing.
+    """
+    roots: list[source.Rule] = [step, healing.heal, *(properties.named(name).is_broken for name in judged)]
+    linked = program.link(roots, protocol.numbers())
+    names = {each.name: f"f{number}" for number, each in enumerate(linked)}
+    text = "\n".join(ast.unparse(_Anonymous(names).visit(ast.parse(ast.unparse(each.node)))) for each in linked)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _shortest(protocol: Protocol, own: Verdicts, rows: Iterable[Verdicts]) -> Iterator[tuple[str, Broken]]:
-    """What breaks a protocol, by property, in their order: the shortest of its own and of what breaks others."""
-    for each in properties.PROPERTIES:
-        mine = own.broken.get(each.name)
-        if mine is not None and mine.is_minimal:
-            yield each.name, mine
-            continue
-        tried = [row.broken[each.name] for row in rows if each.name in row.broken]
-        also = [broken for theirs in tried if (broken := _tried(protocol, each.bit, theirs))]
-        known = [mine, *also] if mine is not None else also
-        if known:
-            yield each.name, min(known, key=lambda broken: len(broken.events))
+class _Anonymous(ast.NodeTransformer):
+    """Numbers functions in place of naming them, and leaves out goals."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.name = self._names[node.name]
+        self.generic_visit(node)
+        node.body = node.body or [ast.Pass()]
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self._names.get(node.id, node.id)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        if isinstance(node.target, ast.Attribute) and node.target.attr == "goals":
+            return ast.Pass()
+        self.generic_visit(node)
+        return node
 
 
-def _tried(protocol: Protocol, wanted: int, how: Broken) -> Broken | None:
-    """The schedule of another protocol as it breaks this one, None where it does not."""
-    events = shrink.breaking_prefix(parse_schedule(how.events), protocol, how.settings, wanted)
-    return None if events is None else Broken(how.settings, tuple(schedule_texts(events)), is_minimal=False)
+def stale() -> list[str]:
+    """The protocols that were surveyed by other rules than those of today, or not at all."""
+    rows = surveyed()
+    return [
+        name
+        for name, protocol in NAMED.items()
+        if name not in rows or rows[name].digest != rules_digest(protocol, rows[name].judged)
+    ]
+
+
+def kept() -> list[Kept]:
+    """All schedules that the project keeps: in the corpus, in the glossary, and in the survey."""
+    corpus = [(case.settings, tuple(schedule_texts(case.events))) for case in load_corpus([CORPUS])]
+    examples = [entry.example for entry in glossary().values() if entry.example is not None]
+    rows = surveyed().values() if FILE.exists() else ()
+    found = [(each.settings, each.events) for row in rows for each in row.broken.values()]
+    shown = [(each.settings, each.events) for each in examples]
+    return list(dict.fromkeys([*corpus, *shown, *found]))
+
+
+def beaten(rows: Mapping[str, Verdicts], kept: Iterable[Kept]) -> Iterator[str]:
+    """Where a schedule breaks what a protocol is said to keep, or breaks it sooner than is said; a sentence each."""
+    schedules = [(settings, parse_schedule(events)) for settings, events in kept]
+    for name, row in rows.items():
+        for settings, schedule in schedules:
+            for each in properties.PROPERTIES:
+                if is_of_the_survey(each, settings) and each.name in row.judged:
+                    yield from _beaten(name, row, settings, schedule, each)
+
+
+def _beaten(name: str, row: Verdicts, settings: Configuration, schedule: bytes, property_: Property) -> Iterator[str]:
+    said = row.broken.get(property_.name)
+    prefix = shrink.breaking_prefix(schedule, NAMED[name], settings, property_.bit)
+    if prefix is not None and (said is None or len(prefix) < len(said.events)):
+        cell = "holds" if said is None else f"takes {len(said.events)} events"
+        yield f"{name}: {property_.name} {cell}, but breaks after {', '.join(schedule_texts(prefix))}"
 
 
 def broken_by(protocol: Protocol, settings: Configuration, schedule: bytes) -> int:
@@ -108,10 +263,15 @@ def broken_by(protocol: Protocol, settings: Configuration, schedule: bytes) -> i
 
 def _plain(verdicts: Verdicts) -> dict[str, Any]:
     broken = {
-        name: {"config": each.settings.changed(), "minimal": each.is_minimal, "events": list(each.events)}
+        name: {"config": each.settings.changed(), "searched": each.searched, "events": list(each.events)}
         for name, each in verdicts.broken.items()
     }
-    return {"broken": broken, "complete": list(verdicts.complete)}
+    return {
+        "digest": verdicts.digest,
+        "judged": list(verdicts.judged),
+        "complete": [each.changed() for each in verdicts.complete],
+        "broken": broken,
+    }
 
 
 def _write(rows: Mapping[str, Verdicts]) -> None:
@@ -119,11 +279,18 @@ def _write(rows: Mapping[str, Verdicts]) -> None:
     FILE.write_text(yaml.safe_dump(plain, sort_keys=False, width=120), encoding="utf-8")
 
 
-if __name__ == "__main__":
+def main(wanted: Sequence[str]) -> None:
+    """Survey some protocols anew, and go on until no schedule that is found for one beats another."""
     rows = dict(surveyed()) if FILE.exists() else {}
-    for wanted in sys.argv[1:] or NAMED:
-        rows[wanted] = survey(NAMED[wanted])
-        rows = {name: rows[name] for name in NAMED if name in rows}
+    for name in wanted or stale():
+        rows[name] = Surveyor(NAMED[name], kept()).survey()
+        rows = {each: rows[each] for each in NAMED if each in rows}
         _write(rows)
-        print(wanted, {name: len(each.events) for name, each in rows[wanted].broken.items()}, flush=True)
-    _write(shared(rows))
+        surveyed.cache_clear()
+        print(name, {each: how.events.__len__() for each, how in rows[name].broken.items()}, flush=True)
+    for sentence in beaten(rows, kept()):
+        print(sentence, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

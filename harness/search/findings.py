@@ -4,16 +4,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 from typing import Protocol as Interface
 
-from epochfuzz.harness.search import expectations, shrink
+from epochfuzz.harness.search import shrink
 from epochfuzz.harness.search.canonical import canonical
 from epochfuzz.harness.search.deadline import Deadline, TimeUp
 from epochfuzz.harness.search.interruption import Interruption
 from epochfuzz.harness.search.walk import Failure, Tally, Walker
+from epochfuzz.harness.witness.causes import Causes, causes
 from epochfuzz.harness.witness.witness import Witness
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
@@ -42,8 +44,7 @@ class Finding:
 
     `witness` is that schedule as it went under all protocols that were walked, `variants` are reproducers as short as
     that one which do not come to the same. `seen` counts the schedules that broke the property, `schedule` is the
-    number of the one that was shrunk, from `shrunk_from` events. `known_flaw` says why that was to be expected, None
-    where it was not.
+    number of the one that was shrunk, from `shrunk_from` events.
     """
 
     protocol: Protocol
@@ -54,7 +55,16 @@ class Finding:
     seen: int
     schedule: int
     shrunk_from: int
-    known_flaw: str | None
+
+    @cached_property
+    def causes(self) -> Causes:
+        """Which choices of the protocol the reproducer needs, and what is known of them."""
+        return causes(self.reproducer.schedule, self.protocol, self.witness.settings, self.property)
+
+    @cached_property
+    def known_flaw(self) -> str | None:
+        """Why that was to be expected, None where it was not."""
+        return self.causes.reason if self.protocol.is_named else None
 
     def plain(self) -> dict[str, Any]:
         """This as plain data, as both the JSON document and the tables of a campaign have it."""
@@ -256,7 +266,6 @@ def _as_finding(
         seen=breach.seen,
         schedule=shrunk.schedule,
         shrunk_from=shrunk.length,
-        known_flaw=expectations.known_flaw(protocol, settings, breach.property),
     )
 
 

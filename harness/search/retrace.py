@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.search.expansion import BREAKING, CHUNK, SOUGHT, Expansion, Level
+from epochfuzz.harness.search.expansion import BREAKING, CHUNK, DOES_NOT_FIT, SOUGHT, Expansion, Level
 from epochfuzz.harness.search.threads import Threads
 from epochfuzz.harness.search.visited import SHARDS, Array, Visited, row_of
 from epochfuzz.model.controller import forget_superseded
@@ -61,23 +61,28 @@ class Retrace:
     def schedule(self, tables: Sequence[Array], executions: Sequence[Execution], wanted: int = 0) -> bytes:
         """The least schedule through the rows of some tables, and on to a broken state if one is wanted.
 
-        The executions, side by side, are where the search started; they go along.
+        The executions, side by side, are where the search started; they go along. It ends early where a key has no room
+        for what follows, which may show in one state of a class and not in another.
         """
         schedule = bytearray()
         steps = [(SOUGHT, table) for table in tables] + [(BREAKING, NOTHING_VISITED)] * bool(wanted)
         for which, table in steps:
             event = self._first_event([each.state for each in executions], which, table, wanted)
+            if event is None:
+                break
             for each in executions:
                 each.apply(event)
                 forget_superseded(each.state)
             schedule.append(event)
         return bytes(schedule)
 
-    def _first_event(self, states: list[Partition], which: int, table: Array, wanted: int) -> int:
-        """The first event that leads from states side by side to what is sought."""
+    def _first_event(self, states: list[Partition], which: int, table: Array, wanted: int) -> int | None:
+        """The first event that leads from states side by side to what is sought, None if keys have no room for it."""
         free = self._visited.limit
         self._visited.keys[row_of(0, free)] = self._expansion.put(states, self._expansion.as_it_is)
         alone = Level(np.full(SHARDS, free, np.int64), free + np.eye(1, SHARDS, dtype=np.int64)[0])
         found = self._expansion.expand(self._visited.keys, table, alone, 0, 1, which, wanted, NOTHING_MET, 0, 0)
+        if found.ended == DOES_NOT_FIT:
+            return None
         assert found.entries, "no event leads on"
         return int(self._expansion.outbox[5][0, 0])

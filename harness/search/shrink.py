@@ -8,6 +8,7 @@ fewer levels remain to be searched.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from epochfuzz.harness.delta_debugging import delta_debugged
 from epochfuzz.harness.search import explore
 from epochfuzz.harness.search.simplest import simplest
 from epochfuzz.model import properties
@@ -132,8 +133,8 @@ def trim(
 ) -> bytes:
     """A schedule without runs of events that it breaks a wanted property without. Raises DoesNotBreak.
 
-    Runs of half of it are tried first, single events last. Hypothesis deletes events too, but takes a millisecond for
-    each attempt; what it is better at is events in place of others, and deletions that go together.
+    Hypothesis deletes events too, but takes a millisecond for each attempt; what it is better at is events in place of
+    others, and deletions that go together.
     """
 
     def breaking(events: bytes) -> bytes | None:
@@ -142,14 +143,7 @@ def trim(
     failing = breaking(schedule)
     if failing is None:
         raise DoesNotBreak
-    size = len(failing)
-    while size > 1:
-        size = (size + 1) // 2
-        start = len(failing) - size
-        while start >= 0:
-            failing = breaking(failing[:start] + failing[start + size :]) or failing
-            start = min(start, len(failing)) - size
-    return failing
+    return delta_debugged(failing, breaking)
 
 
 def certify(

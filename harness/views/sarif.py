@@ -79,6 +79,7 @@ def _result(finding: Finding, case: Case, index: int) -> dict[str, Any]:
             "certifiedMinimal": reproducer.certified_minimal,
             "seen": finding.seen,
             "schedule": finding.schedule,
+            **finding.causes.plain(),
         },
     }
     if finding.known_flaw:

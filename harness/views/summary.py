@@ -23,7 +23,8 @@ from epochfuzz.model.state import initial
 def finding_json(finding: Finding) -> dict[str, Any]:
     """The JSON form of a finding."""
     run = finding.witness.runs[finding.protocol.name]
-    return finding.plain() | {"fingerprint": run.fingerprint, "known_flaw": finding.known_flaw}
+    about = {"fingerprint": run.fingerprint, "known_flaw": finding.known_flaw}
+    return finding.plain() | about | finding.causes.plain()
 
 
 def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict[str, int]]:
@@ -154,7 +155,7 @@ def _verdict(finding: Finding | None) -> Text:
     length = len(finding.reproducer.schedule)
     proof = "minimal" if finding.reproducer.certified_minimal else "not proven minimal"
     if finding.known_flaw:
-        return Text.assemble(("known flaw", "bold"), f" in {length} events, {proof}")
+        return Text.assemble((f"{finding.causes.status} flaw", "bold"), f" in {length} events, {proof}")
     return Text.assemble(("BROKEN", "bold reverse"), f" in {length} events, {proof}")
 
 
@@ -184,7 +185,7 @@ def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
         "\n",
         (f"{finding.protocol.name} breaks {names}", "bold"),
         f" in {len(finding.witness.schedule)} events\n",
-        proof(finding),
+        f"{proof(finding)}\n{finding.causes.sentence}",
     )
     return Group(title, draw(finding.witness.story(finding.protocol, finding.property)))
 
@@ -222,7 +223,9 @@ def _line(same: Sequence[Finding]) -> Text:
     proven = "certified minimal" if same[0].reproducer.certified_minimal else "not proven minimal"
     names = " and ".join(finding.property for finding in same)
     events = len(same[0].witness.schedule)
-    return Text(f"{same[0].protocol.name} breaks {names} in {events} events, {proven}: known flaw")
+    causes = same[0].causes
+    told = f"{causes.status} flaw: {causes.text}"
+    return Text(f"{same[0].protocol.name} breaks {names} in {events} events, {proven}: {told}")
 
 
 def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:

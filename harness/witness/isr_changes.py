@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from epochfuzz.harness.witness.change import Change, isr_of, joined, listed
 from epochfuzz.model import controller
 from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.mechanisms import IsrEligibility, IsrVersion, requests_isr_changes
+from epochfuzz.model.mechanisms import IsrEligibility, IsrVersion, has_heartbeats, requests_isr_changes
 from epochfuzz.model.observation import members
 from epochfuzz.model.state import NONE, Alter, State
 
@@ -52,6 +52,10 @@ def alter(c: Change) -> Iterator[str]:
         yield f"the controller turns down {c.name}'s proposal of ISR {proposed}: {reason} (INELIGIBLE_REPLICA)"
     elif answer == Alter.REFUSED:
         yield f"the controller refuses {c.name}'s proposal of ISR {proposed}: {_outdated(p, c.r)}"
+    elif answer == Alter.NEW_EPOCH:
+        leaving = listed(controller.isr(p) & ~p.alter_isr[c.r])
+        opened = f"a new epoch of {c.name}, {c.after.controller_epoch}, for {leaving} leaves the ISR"
+        yield f"the controller applies {c.name}'s proposal: ISR {proposed}, in {opened}"
     elif p.alter_current[c.r] or p.isr_version == IsrVersion.UNCHECKED:
         unaware = "" if p.alter_current[c.r] else f", although the partition is not as {c.name} knew it"
         yield f"the controller applies {c.name}'s proposal: ISR {proposed}{unaware}"
@@ -69,15 +73,15 @@ def _outdated(p: State, r: int) -> str:
 def _ineligible(p: State, r: int) -> str:
     """Why the controller does not take one of the members that r proposes."""
     proposed = p.alter_isr[r]
-    dead = proposed & ~controller.live(p, proposed)
-    fenced = proposed & p.fenced & ~dead
+    dead = 0 if has_heartbeats(p) else proposed & ~controller.live(p, proposed)
+    fenced = proposed & p.fenced
     stale = p.alter_stale[r] & ~dead & ~fenced if p.isr_eligibility >= IsrEligibility.INCARNATION_RACY else 0
     return joined(
         f"{joined(members(who))} {verb} {state}"
         for who, verb, state in (
             (dead, _are(dead), "down"),
             (fenced, _are(fenced), "fenced"),
-            (stale, "has" if _are(stale) == "is" else "have", f"restarted since {REPLICA_NAMES[r]} heard from it"),
+            (stale, _have(stale), f"restarted since {REPLICA_NAMES[r]} heard from it"),
         )
         if who
     )
@@ -91,6 +95,8 @@ def altered(c: Change) -> Iterator[str]:
     elif p.alter[r] == Alter.APPLIED:
         since = "" if p.alter_current[r] else ", though the partition has changed again since"
         yield f"{c.name} learns that its proposal is applied: its ISR is now {listed(c.after.isr[r])}{since}"
+    elif p.alter[r] == Alter.NEW_EPOCH:
+        yield f"{c.name} drops the answer, which is of an epoch that it does not lead yet: it waits for news of that"
     elif p.alter[r] == Alter.REVERTED:
         yield f"{c.name} takes its proposal back: its ISR stays {listed(c.after.isr[r])}"
     else:
@@ -110,8 +116,19 @@ def refuse(c: Change) -> Iterator[str]:
 
 
 def learned(c: Change) -> Iterator[str]:
-    """The metadata log tells a leader what became of the ISR in its epoch."""
+    """The metadata log tells a leader what became of the ISR in its epoch, and who is fenced or has registered anew."""
     p, r = c.before, c.r
+    fenced, registered = c.after.shown_fenced[r] & ~p.shown_fenced[r], p.shown_outdated[r]
+    heard = p.shown_fenced[r] & ~c.after.shown_fenced[r]
+    for who, verb, what in (
+        (fenced, _are(fenced), "fenced"),
+        (heard, _are(heard), "fenced no more"),
+        (registered, _have(registered), "registered anew"),
+    ):
+        if who:
+            yield f"the metadata log tells {c.name} that {joined(members(who))} {verb} {what}"
+    if p.isr_current[r]:
+        return
     yield f"the metadata log tells {c.name} that the ISR is {listed(c.after.isr[r])}, in epoch {p.known_epoch[r]} still"
     if p.pending_isr[r] == c.after.isr[r]:
         yield f"that is what {c.name} has proposed"
@@ -137,7 +154,12 @@ def request_under_way(p: State, r: int) -> str:
     return f"AlterPartition {listed(p.alter_isr[r])}" if p.alter[r] == Alter.REQUEST else answer_under_way(p, r)
 
 
-_ANSWERS = {Alter.APPLIED: "applied", Alter.REFUSED: "refused", Alter.REVERTED: "ineligible"}
+_ANSWERS = {
+    Alter.APPLIED: "applied",
+    Alter.REFUSED: "refused",
+    Alter.REVERTED: "ineligible",
+    Alter.NEW_EPOCH: "applied in a new epoch",
+}
 
 
 def answer_under_way(p: State, r: int) -> str:
@@ -156,3 +178,7 @@ def joined_incomplete(c: Change) -> str:
 
 def _are(replica_set: int) -> str:
     return "is" if replica_set & (replica_set - 1) == 0 else "are"
+
+
+def _have(replica_set: int) -> str:
+    return "has" if _are(replica_set) == "is" else "have"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from epochfuzz.harness.witness.causes import Causes, causes
 from epochfuzz.model import properties, state
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import event_text
@@ -62,6 +63,16 @@ class Run:
         from epochfuzz.harness.witness.scenes import narrate_ending
 
         return narrate_ending(self)
+
+    @property
+    def schedule(self) -> bytes:
+        """The events, applied or not."""
+        return bytes(step.event for step in self.steps)
+
+    @cached_property
+    def causes(self) -> dict[str, Causes]:
+        """Which choices of the protocol broke what broke and should not, by property."""
+        return {name: causes(self.schedule, self.protocol, self.settings, name) for name in self.broken}
 
     @property
     def told(self) -> str:

@@ -294,7 +294,8 @@ def _kind_of_election(p: State, r: int) -> tuple[str, str]:
 
 def _expire(c: Change) -> Iterator[str]:
     fenced = ", so that it is fenced" if has_heartbeats(c.after) else ""
-    yield f"{c.name}'s session with the controller expires{fenced}: {decision(c.after)}"
+    decided = f": {decision(c.after)}" if decides(c) else ""
+    yield f"{c.name}'s session with the controller expires{fenced}{decided}"
 
 
 def _shutdown(c: Change) -> Iterator[str]:

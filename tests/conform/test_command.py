@@ -149,7 +149,8 @@ def test_judged_by_promises_a_known_flaw_of_the_protocol_is_listed_and_does_not_
     assert ended.code == 0
     (finding,) = ended.json["findings"]
     assert finding["field"] == "isr-complete"
-    assert finding["known_flaw"].startswith("the high watermark trails by one fetch")
+    assert finding["known_flaw"].startswith("truncation=high_watermark (KAFKA-1211, KAFKA-3919, KIP-101)")
+    assert (finding["status"], finding["page"]) == ("known", None)
 
 
 def test_judged_by_promises_a_broken_promise_ends_with_1_and_shows_what_was_observed(

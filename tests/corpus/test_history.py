@@ -8,10 +8,10 @@ import pytest
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.search.expectations import known_flaw
 from epochfuzz.harness.search.explore import GIBIBYTE, explore
 from epochfuzz.harness.search.shrink import Reproducer, certify
 from epochfuzz.harness.search.walk import Walker
+from epochfuzz.harness.witness.causes import reason
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model import properties, state
 from epochfuzz.model.events import schedule_texts
@@ -50,6 +50,7 @@ FIXED_IN = {
     "kafka-6361-fast-leader-fail-over": "kip-279",
     "kafka-6880-zombie-replica": "kip-320",
     "kafka-7128-isr-expansion": "kip-320",
+    "kafka-7164-answer-of-a-missed-epoch": "kafka-2.0.1",
     "kafka-7164-missed-leader-epoch": "kip-320:truncate_when=leader_changed_or_epoch_missed",
     "kafka-7235-bounced-broker": "kafka-2.3",
     "kafka-7395-unfenced-epoch-request": "kafka-2.0.1:fencing=epoch",
@@ -67,6 +68,7 @@ FIXED_IN = {
     "kip-966-member-kept-above-min": "kip-966",
     "kip-966-unclean-member-kept": "kip-966",
     "re-elected-leader": "kip-320",
+    "re-elected-leader-after-a-crash": "kip-320",
     "re-elected-leader-in-kraft": "kip-966",
     "reverted-expansion": "kip-966",
 }
@@ -85,8 +87,18 @@ NOBODYS_BUG = {
 # The protocols in which a leader changes the ISR by itself, so that `shrink` is all that it takes.
 BY_WRITE = {name for name, each in NAMED.items() if each.choice("isr_change") == IsrChange.ATOMIC}
 # Bugs that the project knows of no JIRA for.
-WITHOUT_JIRA = {"high-watermark-above-the-log", "re-elected-leader", "re-elected-leader-in-kraft", "reverted-expansion"}
-WITHOUT_END = {"kafka-10706-divergence-without-end", "kafka-10706-truncation-without-end"}
+WITHOUT_JIRA = {
+    "high-watermark-above-the-log",
+    "re-elected-leader",
+    "re-elected-leader-after-a-crash",
+    "re-elected-leader-in-kraft",
+    "reverted-expansion",
+}
+WITHOUT_END = {
+    "kafka-10706-divergence-without-end",
+    "kafka-10706-truncation-without-end",
+    "kafka-7164-answer-of-a-missed-epoch",
+}
 WENT_BACK = "kafka-2334-high-watermark-goes-back"
 HALTS = "kafka-7414-out-of-range-halts"
 # What no property forbids, and a goal counts.
@@ -101,6 +113,7 @@ TAKES_LONG = {
     "kip-841-dead-replica-joins",
     "kip-903-former-incarnation-joins",
     "re-elected-leader",
+    "re-elected-leader-after-a-crash",
 }
 
 
@@ -205,7 +218,8 @@ def test_a_loss_that_is_nobodys_bug_is_permitted_or_known_under_every_generation
     case = HISTORY[name]
     expected = case.expect[generation]
     assert provenance(case)["property"] in (*expected.broken, *(expected.permitted or ()))
-    assert all(known_flaw(parse_protocol(generation), case.settings, broken) for broken in expected.broken)
+    protocol = parse_protocol(generation)
+    assert all(reason(case.events, protocol, case.settings, broken) for broken in expected.broken)
 
 
 def test_acks_1_permits_the_loss_of_what_only_the_leader_had() -> None:
@@ -247,8 +261,8 @@ def test_the_random_schedule_that_made_a_follower_ask_without_end_is_on_record(n
 
 
 RELEASES_BY_THE_STORY = {
-    "high-watermark-above-the-log": {"kafka-0.10.2", "kafka-2.0.1", "kafka-2.1", "kafka-2.3"},
-    "kafka-10706-truncation-without-end": {"kafka-2.0.1", "kafka-2.1", "kafka-2.3", "kafka-2.6.0"},
+    "high-watermark-above-the-log": {"kafka-0.10.2", "kafka-2.0.1", "kafka-2.1", "kafka-2.2", "kafka-2.3"},
+    "kafka-10706-truncation-without-end": {"kafka-2.0.1", "kafka-2.1", "kafka-2.2", "kafka-2.3", "kafka-2.6.0"},
     "kafka-12686-proposal-never-sent": {"kafka-2.7", "kafka-2.8.0", "kafka-2.8.1"},
     "kafka-13091-high-watermark-left-behind": {"kafka-2.7", "kafka-2.8.0", "kafka-2.8.1", "kafka-3.0"},
     "kafka-13141-diverging-fetch-counted": {"kafka-2.8.0"},
@@ -257,12 +271,16 @@ RELEASES_BY_THE_STORY = {
     "kafka-18991-answer-of-an-earlier-epoch": {
         name for name, each in RELEASES.items() if each.choice("truncation") == Truncation.ON_FETCH
     }
-    - {"kafka-4.1"},
+    - {"kafka-3.9.1", "kafka-4.1"},
+    "kafka-7164-answer-of-a-missed-epoch": {"kafka-0.10.2", "kafka-1.1", "kafka-2.0.0"},
     "kafka-7235-bounced-broker": {"kafka-0.10.2", "kafka-1.1", "kafka-2.0.0", "kafka-2.0.1", "kafka-2.1"},
     "kafka-7395-unfenced-epoch-request": {"kafka-2.0.1"},
-    "re-elected-leader": {name for name, each in RELEASES.items() if each.choice("leaderless") == Leaderless.IGNORED},
+    "re-elected-leader": set(RELEASES),
+    "re-elected-leader-after-a-crash": {
+        name for name, each in RELEASES.items() if each.choice("leaderless") == Leaderless.IGNORED
+    },
     "re-elected-leader-in-kraft": set(RELEASES),
-    "reverted-expansion": {"kafka-3.6", "kafka-3.7", "kafka-4.1"},
+    "reverted-expansion": {"kafka-3.6", "kafka-3.7", "kafka-3.9.1", "kafka-4.1"},
 }
 
 
@@ -279,6 +297,10 @@ EVENTS = {
         "produce A, shrink B, crash A, elect B, restart A, notify A, notify B, fetch A, receive A"
     ),
     "kafka-10706-truncation-without-end": "produce A, elect B, notify B, produce B, elect A, elect B",
+    "kafka-7164-answer-of-a-missed-epoch": (
+        "produce A, fetch B, elect C, notify A, notify C, fetch A, receive A, elect A, notify A, produce A, catch_up B,"
+        " receive B, fetch B"
+    ),
     "kafka-7235-bounced-broker": "produce A, fetch B, receive B, fetch B, power_loss A, restart A, notify A",
     "kafka-7395-unfenced-epoch-request": (
         "produce A, fetch B, receive B, fetch B, elect B, notify B, elect A, notify B, fetch B, receive B, elect B,"
@@ -289,6 +311,10 @@ EVENTS = {
     ),
     "not-enough-replicas-after-append": "produce A, shrink B, power_loss A, restart A, elect A, notify A",
     "re-elected-leader": (
+        "produce A, fetch B, receive B, fetch B, elect C, notify B, notify C, fetch B, receive B, expire C, elect A,"
+        " catch_up A, elect B, catch_up B"
+    ),
+    "re-elected-leader-after-a-crash": (
         "produce A, fetch B, receive B, fetch B, elect C, notify B, notify C, fetch B, receive B, crash C, elect A,"
         " catch_up A, elect B, catch_up B"
     ),

@@ -8,10 +8,10 @@ from epochfuzz.model.events import parse_event
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.properties import BY_NAME
 from epochfuzz.model.protocols import parse_protocol
-from epochfuzz.model.state import NONE, Flight, Partition, Phase
+from epochfuzz.model.state import NONE, Alter, Flight, Partition, Phase
 
 A, B, C = range(3)
-KEPT, FORGOTTEN = "kip-320:remote_leo=kept", "kip-320"
+KEPT, IF_MISSED, FORGOTTEN = "kip-320:remote_leo=kept", "kip-320:remote_leo=forgotten_if_missed", "kip-320"
 CUT_BY_ANOTHER_LEADER = "produce A, fetch B, receive B, fetch B, elect C, notify B, notify C, fetch B, receive B"
 RE_ELECTED = f"{CUT_BY_ANOTHER_LEADER}, crash C, elect A, catch_up A"
 OUT_OF_RANGE = "produce A, fetch B, receive B, power_loss A, restart A, notify A, fetch B"
@@ -189,10 +189,127 @@ def test_who_ignored_a_decision_learns_the_next_one_as_one_that_came_after_a_gap
     assert (p.known_epoch[A], p.known_leader[A]) == (2, B)
 
 
-@pytest.mark.parametrize(("protocol", "known"), [(KEPT, [0, NONE]), (FORGOTTEN, [NONE, NONE])])
-def test_a_leader_that_stays_leader_keeps_what_it_knew_of_those_in_the_new_isr(protocol, known):
+@pytest.mark.parametrize(("protocol", "known"), [(KEPT, [0, 0]), (IF_MISSED, [0, 0]), (FORGOTTEN, [NONE, NONE])])
+def test_a_leader_that_stays_leader_keeps_what_it_knew_of_all_its_followers(protocol, known):
     p = state(protocol, "fetch B, fetch C, expire C, notify A", replicas=3)
     assert [p.remote_leos[A, r] for r in (B, C)] == known
+
+
+@pytest.mark.parametrize(("protocol", "known"), [(KEPT, 1), (IF_MISSED, NONE), (FORGOTTEN, NONE)])
+def test_a_leader_that_missed_an_epoch_forgets_its_followers_by_either_repair(protocol, known):
+    p = state(protocol, RE_ELECTED, replicas=3)
+    assert p.remote_leos[A, B] == known
+
+
+def test_who_was_left_out_of_the_isr_by_a_decision_has_to_fetch_before_it_joins():
+    left_out = "fetch B, expire B, notify A, notify B"
+    assert not is_enabled("expand B", KEPT, left_out)
+    assert is_enabled("expand B", KEPT, f"{left_out}, fetch B")
+
+
+def test_a_re_elected_leader_takes_no_news_of_one_outside_its_isr_for_news_of_its_offset():
+    # Parted Kafka 2.8.1 from an earlier model: B fetches where A has known it to be all the time.
+    schedule = (
+        "produce A, fetch B, elect B, expire B, elect A, catch_up A, catch_up B, shrink C, receive B, alter A, altered"
+        " A, fetch B"
+    )
+    assert state("kafka-2.8.1", schedule, replicas=3).high_watermark[A] == 0
+    assert state("kafka-2.8.1:remote_leo=forgotten", schedule, replicas=3).high_watermark[A] == 1
+
+
+@pytest.mark.parametrize(
+    ("protocol", "epoch"), [("kafka-3.3", 1), ("kafka-3.4.1", 1), ("kafka-3.5", 1), ("kafka-3.6", 0), ("kafka-3.1", 0)]
+)
+def test_in_kraft_up_to_3_5_a_leader_that_shrinks_its_isr_leads_a_new_epoch(protocol, epoch):
+    p = state(protocol, "produce A, shrink B, alter A")
+    assert (p.controller_epoch, p.decided_isr[epoch]) == (epoch, 0b01)
+
+
+def test_the_answer_that_names_a_new_epoch_is_dropped_and_the_metadata_waited_for():
+    p = state("kafka-3.5", "produce A, shrink B, alter A, altered A")
+    assert (p.pending_isr[A], p.high_watermark[A]) == (0b01, 0)
+    p = state("kafka-3.5", "produce A, shrink B, alter A, altered A, notify A")
+    assert (p.pending_isr[A], p.isr[A], p.high_watermark[A]) == (0, 0b01, 1)
+
+
+def test_where_no_epoch_is_left_such_a_request_has_to_wait():
+    assert not is_enabled("alter A", "kafka-3.5", "produce A, shrink B", epochs=0)
+    assert is_enabled("alter A", "kafka-3.6", "produce A, shrink B", epochs=0)
+
+
+@pytest.mark.parametrize(("protocol", "high_watermark"), [("kafka-2.3", 0), ("kafka-2.6.0", 1)])
+def test_up_to_2_3_a_new_leader_whose_high_watermark_is_past_its_log_starts_from_its_beginning(
+    protocol, high_watermark
+):
+    execution = after(protocol, "produce A, produce A, fetch B, receive B, fetch B, receive B, elect B")
+    execution.state.high_watermark[B] = 2 if protocol == "kafka-2.3" else 1
+    execution.state.leo[B] = 1
+    assert execution.apply(parse_event("notify B"))
+    assert execution.state.high_watermark[B] == high_watermark
+
+
+def test_up_to_2_0_1_a_decision_that_names_the_same_leader_leaves_the_answer_in_flight():
+    answered = "produce A, fetch B, expire C, notify B"
+    for protocol, in_flight in (("kafka-2.0.1", Flight.RECORDS), ("kafka-2.1", Flight.NOTHING), ("kip-279", 0)):
+        assert state(protocol, answered, replicas=3).flight[B] == in_flight
+
+
+@pytest.mark.parametrize(
+    ("protocol", "leo"), [("kafka-2.0.0", 1), ("kafka-2.0.1", 0), ("kafka-2.0.0:late_answer=same_epoch", 0)]
+)
+def test_up_to_2_0_0_it_counts_even_if_another_led_in_between(protocol, leo):
+    execution = after(protocol, "produce A, fetch B, elect C, elect A, catch_up B", replicas=3)
+    execution.apply(parse_event("receive B"))
+    assert execution.state.leo[B] == leo
+
+
+# Registration, and what a leader's own metadata shows of it.
+
+UNAWARE = "fetch B, expire B, unfence B, notify A"  # B is out of the ISR, and A knows that it is fenced no more
+
+
+def test_a_broker_that_neither_leads_nor_is_in_the_isr_can_be_fenced():
+    p = state("kip-966", f"{UNAWARE}, expire B")
+    assert (p.fenced, p.controller_epoch) == (0b10, 0)
+    assert not is_enabled("expire B", "kip-595", "expire B, notify A")
+
+
+def test_the_controller_does_not_know_who_has_crashed_until_its_session_ends():
+    proposed = f"{UNAWARE}, expand B, crash B"
+    assert state("kafka-4.1", f"{proposed}, alter A").alter[A] == Alter.APPLIED
+    assert state("kafka-4.1", f"{proposed}, expire B, alter A").alter[A] == Alter.REVERTED
+    assert state("kafka-4.1", f"{UNAWARE}, expand B, shutdown B, alter A").alter[A] == Alter.REVERTED
+
+
+@pytest.mark.parametrize("protocol", ["kip-841", "kafka-3.3", "kip-966", "kafka-4.1"])
+def test_a_leader_proposes_nobody_whom_its_own_metadata_shows_fenced_or_shutting_down(protocol):
+    known = "expire B, unfence B, notify A, notify B, fetch B" if protocol in ("kip-841", "kafka-3.3") else UNAWARE
+    execution = after(protocol, known)
+    if protocol in ("kip-841", "kafka-3.3"):  # A heard of epoch 1 after B was unfenced
+        assert execution.apply(parse_event("expire B"))
+        assert execution.apply(parse_event("notify A"))
+        assert not execution.apply(parse_event("expand B"))
+        return
+    assert is_enabled("expand B", protocol, f"{known}, expire B")
+    assert not is_enabled("expand B", protocol, f"{known}, expire B, notify A")
+    assert not is_enabled("expand B", protocol, f"{known}, shutdown B, notify A")
+
+
+@pytest.mark.parametrize(("protocol", "eligible"), [("kafka-3.4.1", True), ("kafka-3.5", False), ("kafka-4.1", False)])
+def test_since_3_5_nor_one_that_fetched_under_another_broker_epoch_than_its_metadata_shows(protocol, eligible):
+    heard_from = "crash B, restart B, notify A, notify B, fetch B"
+    assert is_enabled("expand B", protocol, heard_from)
+    returned = f"{heard_from}, crash B, restart B"
+    assert is_enabled("expand B", protocol, returned)  # the metadata is as old as the fetch
+    execution = after(protocol, returned)
+    assert execution.apply(parse_event("notify A")) != eligible  # 3.4 has nothing to learn
+    assert execution.apply(parse_event("expand B")) == eligible
+
+
+def test_who_led_last_is_remembered_though_others_are_in_the_isr():
+    schedule = "expire A, expire B, crash B, restart B"
+    p = state("kafka-4.1", schedule)
+    assert (p.decided_isr[p.controller_epoch], p.elr, p.last_leader) == (0, 0, A)
 
 
 def test_up_to_3_0_a_leader_that_proposes_to_shrink_its_isr_looks_at_its_high_watermark():

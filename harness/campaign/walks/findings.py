@@ -5,7 +5,6 @@ from typing import Any
 import pyarrow as pa
 
 from epochfuzz.harness.campaign.walks.parameters import Parameters
-from epochfuzz.harness.search import expectations
 from epochfuzz.harness.search.findings import Breach, Finding
 from epochfuzz.harness.search.shrink import Reproducer
 from epochfuzz.harness.search.walk import Failure
@@ -68,7 +67,6 @@ def from_row(row: dict[str, Any], parameters: Parameters) -> Finding:
         seen=row["seen"],
         schedule=row["schedule"],
         shrunk_from=row["shrunk_from"],
-        known_flaw=expectations.known_flaw(protocol, parameters.settings, row["property"]),
     )
 
 

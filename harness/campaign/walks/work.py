@@ -17,13 +17,14 @@ from epochfuzz.harness.campaign.walks.outcome import Outcome
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.campaign.work import Counts, Stage, Work
 from epochfuzz.harness.campaign.workers import Workers
-from epochfuzz.harness.search import expectations
 from epochfuzz.harness.search import findings as fuzz
 from epochfuzz.harness.search.estimate import something_new
 from epochfuzz.harness.search.findings import Engine, Finding
 from epochfuzz.harness.search.walk import Tally, Walker
+from epochfuzz.harness.witness.causes import reason
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule
 from epochfuzz.model.protocols import parse_protocol
 
 if TYPE_CHECKING:
@@ -272,7 +273,8 @@ class Walks(Work[Outcome]):
     def found(self, summed: kept_blocks.Summed) -> Iterator[Found]:
         """What the failures of finished blocks will come to."""
         for breach in fuzz.breaches(self.parameters.protocols, self.settings, summed.tally):
-            flaw = expectations.known_flaw(breach.protocol, self.settings, breach.property)
+            failing = self.engine.failing(breach.failures[0], breach.protocol, breach.property)
+            flaw = reason(failing, breach.protocol, self.settings, breach.property)
             length = breach.failures[0].length
             yield Found(breach.protocol.name, breach.property, breach.seen, length, is_shrunk=False, known_flaw=flaw)
 
@@ -284,7 +286,8 @@ class Walks(Work[Outcome]):
 
     def flaw_of(self, row: dict[str, Any]) -> str | None:
         """Why the finding of a row was to be expected."""
-        return expectations.known_flaw(parse_protocol(row["protocol"]), self.settings, row["property"])
+        schedule, protocol = parse_schedule(row["events"]), parse_protocol(row["protocol"])
+        return reason(schedule, protocol, self.settings, row["property"])
 
     def findings_of(self, rows: list[dict[str, Any]]) -> list[Finding]:
         """The findings among the rows of their table."""

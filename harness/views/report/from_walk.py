@@ -113,13 +113,13 @@ def _exhibit(same: Sequence[Finding], walker: Engine) -> Exhibit:
     story = first.witness.story(first.protocol, first.property)
     names = [word for run in story.runs for word in ("--protocol", run.protocol.name)]
     broken = " and ".join(finding.property for finding in same)
-    flaws = dict.fromkeys(finding.known_flaw for finding in same if finding.known_flaw)
+    told = dict.fromkeys(finding.causes.sentence for finding in same)
     return Exhibit(
         id=_id(first),
         title=f"{first.protocol.name} breaks {broken} in {len(first.witness.schedule)} events",
         kind=BROKEN if any(finding.known_flaw is None for finding in same) else KNOWN,
         remark="" if any(finding.known_flaw is None for finding in same) else _REMARK,
-        notes=(as_sentence([summary.proof(first)]), *(f"Known flaw: {flaw}." for flaw in flaws)),
+        notes=(as_sentence([summary.proof(first)]), *told),
         story=story,
         command=shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *names, "--trace"]),
         case=dump_case(case),

@@ -1,0 +1,266 @@
+"""Causes: which choices of a protocol a schedule needs to break a property, found by replaying it without them.
+
+A set of choices is a cause if the same schedule breaks the property no more once each of them is replaced by a sound
+one, and no smaller set does that. Several sets may be as small; all of them are causes. The replays are under the
+rules as they are written, for linking them for hundreds of protocols would take longer than the few events do.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+from itertools import combinations, product
+from types import SimpleNamespace
+from typing import Any
+
+from epochfuzz.harness.delta_debugging import delta_debugged
+from epochfuzz.model import properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.mechanisms import (
+    ALTERNATIVES,
+    MECHANISMS,
+    EligibleLeaders,
+    IsrEligibility,
+    applies,
+    sound_choices,
+)
+from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import initial
+from epochfuzz.model.step import step
+
+_LONG = 40  # events
+_MOST_TOGETHER = 3  # choices that are replaced at a time, before those that are not needed are left out one by one
+
+
+class Status(StrEnum):
+    """What is known of a finding: nothing, an issue or a KIP that tells of it, or a page of this project's."""
+
+    NEW = "new"
+    KNOWN = "known"
+    SUSPECTED = "suspected"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A choice of a mechanism, or a setting, that a schedule needs to break what it breaks."""
+
+    name: str
+    choice: str
+    meaning: str
+    told_by: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """As a protocol text names it, such as `fencing=none`."""
+        return f"{self.name}={self.choice}"
+
+    @property
+    def jira(self) -> list[str]:
+        """The issues and KIPs that tell of it."""
+        return [each for each in self.told_by if not _is_page(each)]
+
+    @property
+    def page(self) -> str | None:
+        """The page that suspects it, None where an issue tells of it, or nobody does."""
+        return next(filter(_is_page, self.told_by), None)
+
+    @property
+    def status(self) -> Status:
+        """What is known of it."""
+        return Status.KNOWN if self.jira else Status.SUSPECTED if self.page else Status.NEW
+
+    def plain(self) -> dict[str, Any]:
+        """This as plain data."""
+        return {
+            "mechanism": self.name,
+            "choice": self.choice,
+            "meaning": self.meaning,
+            "jira": self.jira,
+            "page": self.page,
+        }
+
+
+@dataclass(frozen=True)
+class Causes:
+    """The smallest sets of causes, in the order of the mechanisms; none where nothing is known to heal the schedule."""
+
+    sets: tuple[tuple[Cause, ...], ...]
+
+    @property
+    def status(self) -> Status:
+        """What is known of the set of which most is known: it explains the finding, whatever else would heal it."""
+        known = [max((each.status for each in together), key=_BY_DOUBT.index) for together in self.sets]
+        return min(known, key=_BY_DOUBT.index, default=Status.NEW)
+
+    @property
+    def text(self) -> str:
+        """The sets in a line, such as `truncation=high_watermark (KIP-101), or fencing=none (KAFKA-7395)`."""
+        return ", or ".join(" with ".join(_told(each) for each in together) for together in self.sets)
+
+    @property
+    def told(self) -> str:
+        """What is known of a finding, and its causes, in a line."""
+        return f"{self.status}: {self.text}" if self.sets else str(self.status)
+
+    @property
+    def reason(self) -> str | None:
+        """Why the finding was to be expected, None where it is new."""
+        if self.status is Status.NEW:
+            return None
+        return self.text if self.status is Status.KNOWN else f"suspected, without an issue of Kafka's: {self.text}"
+
+    @property
+    def sentence(self) -> str:
+        """What the schedule needs to break what it breaks, and what each of that means."""
+        if not self.sets:
+            return "No choice of the protocol's is known to be why: replaced by sound ones, all of them break it too."
+        meanings = dict.fromkeys(f"{each.text}: {each.meaning}." for together in self.sets for each in together)
+        return f"Because of {self.text}. {' '.join(meanings)}"
+
+    def plain(self) -> dict[str, Any]:
+        """This as plain data: what is known, where it is told, and the sets."""
+        explaining = [each for together in self.sets for each in together if each.status is self.status]
+        pages = dict.fromkeys(each.page for each in explaining if each.page)
+        return {
+            "status": str(self.status),
+            "jira": list(dict.fromkeys(issue for each in explaining for issue in each.jira)),
+            "page": next(iter(pages), None),
+            "causes": [[each.plain() for each in together] for together in self.sets],
+        }
+
+
+_BY_DOUBT = (Status.KNOWN, Status.SUSPECTED, Status.NEW)
+
+# What an operator asked for, or the contract does not cover.
+_UNCLEAN = Cause(
+    "unclean_leader_election",
+    "true",
+    "unclean.leader.election.enable trades committed records for availability",
+    ("KIP-106",),
+)
+_POWER_LOSS = Cause(
+    "power_loss",
+    "true",
+    "an unflushed tail is gone with the power, and its replica may lead or be counted without it",
+    ("KIP-966",),
+)
+
+
+def gives_way_to(property_: str, protocol: Protocol, settings: Configuration) -> list[str]:
+    """The faults, of those asked for in the settings, to which a property gives way under a protocol.
+
+    With KIP-966 records are promised to survive power losses, min.insync.replicas - 1 of them that lose any.
+    """
+    asked = [fault for fault in properties.named(property_).yields_to if getattr(settings, fault)]
+    bears = (
+        protocol.choice("isr_eligibility") is IsrEligibility.INCARNATION
+        if property_ == "join-complete"
+        else protocol.choice("eligible_leaders") is not EligibleLeaders.NONE
+    )
+    return [fault for fault in asked if not (fault == _POWER_LOSS.name and bears)]
+
+
+def reason(schedule: bytes, protocol: Protocol, settings: Configuration, property_: str) -> str | None:
+    """Why a protocol of Kafka's was to break a property with a schedule; None where that is not to be expected.
+
+    Nothing is expected of a protocol that is put together from single mechanisms.
+    """
+    return causes(schedule, protocol, settings, property_).reason if protocol.is_named else None
+
+
+@lru_cache(maxsize=4096)
+def causes(schedule: bytes, protocol: Protocol, settings: Configuration, property_: str) -> Causes:
+    """The causes of a property that a schedule breaks under a protocol.
+
+    Of a long schedule, as one that was drawn, they are those of what is left once it needs no event less.
+    """
+    wanted = properties.named(property_).bit
+    if len(schedule) > _LONG:
+        schedule = delta_debugged(schedule, lambda fewer: _breaking(fewer, protocol, settings, wanted))
+    return Causes(tuple(_Healing(schedule, protocol, settings, wanted).smallest()))
+
+
+class _Healing:
+    """Replays a schedule with choices replaced."""
+
+    def __init__(self, schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> None:
+        self._schedule, self._protocol, self._settings, self._wanted = schedule, protocol, settings, wanted
+        (self._property,) = properties.names(wanted)
+        constants = SimpleNamespace(**protocol.numbers(), **settings.numbers())
+        applying = [mechanism for mechanism in MECHANISMS if applies(mechanism, constants)]
+        self._sound = {
+            mechanism: sound_choices(mechanism)
+            for mechanism in applying
+            if mechanism not in ALTERNATIVES and protocol.choice(mechanism) not in sound_choices(mechanism)
+        }
+        if not self._heals(tuple(self._sound)):  # two choices that are as good as others may not go together
+            self._sound |= {
+                mechanism: tuple(each for each in MECHANISMS[mechanism] if each is not protocol.choice(mechanism))
+                for mechanism in applying
+                if mechanism in ALTERNATIVES and protocol.choice(mechanism).told_by
+            }
+
+    def smallest(self) -> Iterator[tuple[Cause, ...]]:
+        """The smallest sets that heal it."""
+        if not self._breaks(self._protocol, self._settings):
+            return
+        found: list[tuple[Cause, ...]] = []
+        safe = replace(self._settings, unclean_leader_election=False)
+        if self._may_blame(_UNCLEAN) and not self._breaks(self._protocol, safe):
+            found.append((_UNCLEAN,))
+        for size in range(1, _MOST_TOGETHER + 1):
+            found += [self._set(names) for names in combinations(self._sound, size) if self._heals(names)]
+            if found:
+                break
+        if not found and self._heals(tuple(self._sound)):
+            found.append(self._set(self._needed()))
+        powered = replace(self._settings, power_loss=False)
+        if not found and self._may_blame(_POWER_LOSS) and not self._breaks(self._protocol, powered):
+            found.append((_POWER_LOSS,))
+        yield from found
+
+    def _may_blame(self, fault: Cause) -> bool:
+        """Whether a fault that was asked for is reason enough."""
+        return fault.name in gives_way_to(self._property, self._protocol, self._settings)
+
+    def _needed(self) -> tuple[str, ...]:
+        """A set of which none can be left out, where all together heal it."""
+        needed = list(self._sound)
+        for name in self._sound:
+            fewer = [each for each in needed if each != name]
+            if self._heals(tuple(fewer)):
+                needed = fewer
+        return tuple(needed)
+
+    def _heals(self, names: Sequence[str]) -> bool:
+        """Whether some sound choices in place of the protocol's keep the property."""
+        return any(
+            not self._breaks(self._protocol.changed(self._protocol.name, *choices), self._settings)
+            for choices in product(*(self._sound[name] for name in names))
+        )
+
+    def _breaks(self, protocol: Protocol, settings: Configuration) -> bool:
+        return _breaking(self._schedule, protocol, settings, self._wanted) is not None
+
+    def _set(self, names: Sequence[str]) -> tuple[Cause, ...]:
+        choices = ((name, self._protocol.choice(name)) for name in names)
+        return tuple(Cause(name, choice.text, choice.meaning, choice.told_by) for name, choice in choices)
+
+
+def _breaking(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes | None:
+    """A schedule up to where it breaks a wanted property, None where it does not."""
+    p = initial(protocol, settings)
+    now = wanted & ~properties.AT_END
+    for number, event in enumerate(schedule, start=1):
+        step(p, event)
+        if now and properties.broken_now(p) & now:
+            return schedule[:number]
+    return schedule if wanted & properties.AT_END and properties.broken_at_end(p) & wanted else None
+
+
+def _told(cause: Cause) -> str:
+    return f"{cause.text} ({', '.join(cause.told_by)})" if cause.told_by else cause.text
+
+
+def _is_page(told_by: str) -> bool:
+    return told_by.endswith(".md")
