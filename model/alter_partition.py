@@ -8,6 +8,7 @@ and handleAlterPartitionError; DefaultAlterPartitionManager.
 
 from epochfuzz.model import controller, high_watermark, log
 from epochfuzz.model.goals import Goal
+from epochfuzz.model.in_force import has_heartbeats, requests_isr_changes, shrinking_opens_epoch
 from epochfuzz.model.mechanisms import (
     EffectiveIsr,
     IsrAnswer,
@@ -17,9 +18,6 @@ from epochfuzz.model.mechanisms import (
     IsrRefresh,
     IsrVersion,
     StaleController,
-    has_heartbeats,
-    requests_isr_changes,
-    shrinking_opens_epoch,
 )
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import Alter, State

@@ -5,16 +5,14 @@ Replicas learn of decisions one at a time (`notify`) or by skipping to the lates
 
 from epochfuzz.model import eligible_leaders, leader_metadata, promises
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import (
-    FollowerFenceEpoch,
-    LastKnownLeader,
-    Leaderless,
+from epochfuzz.model.in_force import (
     falls_back_to_last_known_leader,
     has_heartbeats,
     leaders_check_eligibility,
     tracks_eligible_leaders,
     tracks_partition_epoch,
 )
+from epochfuzz.model.mechanisms import FollowerFenceEpoch, LastKnownLeader, Leaderless
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, State
 

@@ -6,7 +6,7 @@ then: it is the log alone that says what readers get, see transactions.py.
 
 from epochfuzz.model import high_watermark, log, replication, transactions
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import has_transactions
+from epochfuzz.model.in_force import has_transactions
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import Marker, State, Transaction
 

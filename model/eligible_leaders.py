@@ -6,7 +6,8 @@ PartitionChangeBuilder.maybePopulateTargetElr.
 """
 
 from epochfuzz.model import replica_sets
-from epochfuzz.model.mechanisms import EligibleLeaders, tracks_eligible_leaders
+from epochfuzz.model.in_force import tracks_eligible_leaders
+from epochfuzz.model.mechanisms import EligibleLeaders
 from epochfuzz.model.state import State
 
 

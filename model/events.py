@@ -9,13 +9,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from epochfuzz.model.mechanisms import (
-    StaleController,
-    has_heartbeats,
-    requests_isr_changes,
-    rival_decides,
-    rival_overwrites,
-)
+from epochfuzz.model.in_force import has_heartbeats, requests_isr_changes, rival_decides, rival_overwrites
+from epochfuzz.model.mechanisms import StaleController
 from epochfuzz.model.names import nearest
 
 REPLICA_NAMES = "ABCDE"

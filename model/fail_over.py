@@ -7,13 +7,8 @@ requests carry: one that has heard from the new controller refuses those of the 
 
 from epochfuzz.model import controller
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import (
-    ControllerWrites,
-    has_rival,
-    rival_decides,
-    rival_overwrites,
-    tells_controllers_apart,
-)
+from epochfuzz.model.in_force import has_rival, rival_decides, rival_overwrites, tells_controllers_apart
+from epochfuzz.model.mechanisms import ControllerWrites
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import Rival, State
 

@@ -9,7 +9,8 @@ counts if it is the same leader's, to a fetch from where the log still ends (KAF
 
 from epochfuzz.model import epoch_cache, truncation
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import LateAnswer, answers_survive_decisions
+from epochfuzz.model.in_force import answers_survive_decisions
+from epochfuzz.model.mechanisms import LateAnswer
 from epochfuzz.model.state import NONE, Flight, State
 
 

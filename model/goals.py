@@ -5,18 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from epochfuzz.model.configuration import Acks
-from epochfuzz.model.mechanisms import (
-    ConsumerPosition,
-    EpochCache,
-    Fencing,
-    HighWatermarkGate,
-    Idempotence,
-    IsrEligibility,
-    IsrRefresh,
-    PendingProduce,
-    Registration,
-    StableOffset,
-    Truncation,
+from epochfuzz.model.in_force import (
     answers_survive_decisions,
     checks_logs_on_fetch,
     falls_back_to_last_known_leader,
@@ -32,6 +21,19 @@ from epochfuzz.model.mechanisms import (
     tracks_incarnations,
     tracks_partition_epoch,
     tracks_waiting,
+)
+from epochfuzz.model.mechanisms import (
+    ConsumerPosition,
+    EpochCache,
+    Fencing,
+    HighWatermarkGate,
+    Idempotence,
+    IsrEligibility,
+    IsrRefresh,
+    PendingProduce,
+    Registration,
+    StableOffset,
+    Truncation,
 )
 from epochfuzz.model.state import State
 

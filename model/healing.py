@@ -14,7 +14,8 @@ from epochfuzz.model import (
     replication,
     waiting,
 )
-from epochfuzz.model.mechanisms import HighWatermarkGate, IsrChange, Registration, tracks_eligible_leaders
+from epochfuzz.model.in_force import tracks_eligible_leaders
+from epochfuzz.model.mechanisms import HighWatermarkGate, IsrChange, Registration
 from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.state import EPOCHS, NONE, Phase, State
 

@@ -6,7 +6,8 @@ fetch after the one that brought the record. That is the root of every loss this
 
 from epochfuzz.model import leader_metadata, promises, replica_sets, transactions
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import EffectiveIsr, HighWatermarkGate, IsrChange, keeps_positions, requests_isr_changes
+from epochfuzz.model.in_force import keeps_positions, requests_isr_changes
+from epochfuzz.model.mechanisms import EffectiveIsr, HighWatermarkGate, IsrChange
 from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.state import NONE, State
 

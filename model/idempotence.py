@@ -8,7 +8,8 @@ but for the mistakes. Kafka has it with acks=all only.
 from epochfuzz.model import log, transactions
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import Idempotence, remembers_cut_records
+from epochfuzz.model.in_force import remembers_cut_records
+from epochfuzz.model.mechanisms import Idempotence
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, State, offsets
 

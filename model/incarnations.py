@@ -6,7 +6,8 @@ numbered: all that counts is whether the one that was heard from is gone.
 """
 
 from epochfuzz.model import leader_metadata
-from epochfuzz.model.mechanisms import IsrEligibility, tracks_incarnations
+from epochfuzz.model.in_force import tracks_incarnations
+from epochfuzz.model.mechanisms import IsrEligibility
 from epochfuzz.model.state import NONE, Alter, State
 
 

@@ -6,15 +6,8 @@ leader makes the change itself, by a conditional write to ZooKeeper; since KIP-4
 
 from epochfuzz.model import alter_partition, controller, high_watermark, leader_metadata
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import (
-    Fencing,
-    IsrAnswer,
-    IsrChange,
-    IsrEligibility,
-    IsrExpansion,
-    leaders_check_eligibility,
-    tracks_partition_epoch,
-)
+from epochfuzz.model.in_force import leaders_check_eligibility, tracks_partition_epoch
+from epochfuzz.model.mechanisms import Fencing, IsrAnswer, IsrChange, IsrEligibility, IsrExpansion
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, Phase, State
 

@@ -7,7 +7,7 @@ controller looks again when the request comes, by what it knows by then.
 Only who leads the current epoch can propose, so nobody else's metadata is kept.
 """
 
-from epochfuzz.model.mechanisms import leaders_check_eligibility, leaders_check_incarnations
+from epochfuzz.model.in_force import leaders_check_eligibility, leaders_check_incarnations
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import State
 

@@ -15,7 +15,8 @@ from epochfuzz.model import (
     waiting,
 )
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import EpochCache, RemoteLeo, tracks_partition_epoch
+from epochfuzz.model.in_force import tracks_partition_epoch
+from epochfuzz.model.mechanisms import EpochCache, RemoteLeo
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, Phase, State
 

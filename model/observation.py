@@ -12,7 +12,7 @@ from typing import Any
 
 from epochfuzz.model import controller, log, transactions
 from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.mechanisms import (
+from epochfuzz.model.in_force import (
     falls_back_to_last_known_leader,
     has_consumer,
     has_heartbeats,

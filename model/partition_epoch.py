@@ -5,7 +5,8 @@ It is not numbered here: all that anybody asks of a partition epoch is whether i
 
 from epochfuzz.model import alter_partition, controller, high_watermark, leader_metadata
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import IsrRefresh, tracks_partition_epoch
+from epochfuzz.model.in_force import tracks_partition_epoch
+from epochfuzz.model.mechanisms import IsrRefresh
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import State
 

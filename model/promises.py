@@ -7,7 +7,7 @@ its answer. Neither is ever forgotten, whatever happens to the replicas; the pro
 from epochfuzz.model import ideal_log, log, transactions, waiting
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import tracks_eligible_leaders, tracks_waiting
+from epochfuzz.model.in_force import tracks_eligible_leaders, tracks_waiting
 from epochfuzz.model.state import State
 
 

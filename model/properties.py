@@ -21,7 +21,8 @@ from epochfuzz.model import (
     waiting,
 )
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import IsrChange, has_heartbeats, has_transactions, requests_isr_changes, tracks_waiting
+from epochfuzz.model.in_force import has_heartbeats, has_transactions, requests_isr_changes, tracks_waiting
+from epochfuzz.model.mechanisms import IsrChange
 from epochfuzz.model.names import nearest
 from epochfuzz.model.replication import presumes_leadership, serves_consumers
 from epochfuzz.model.state import NONE, Partition, State

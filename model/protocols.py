@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 from epochfuzz.model import versions
 from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.in_force import applies, choices_of
 from epochfuzz.model.mechanisms import (
     ALTERNATIVES,
     MECHANISMS,
@@ -47,8 +48,6 @@ from epochfuzz.model.mechanisms import (
     StaleController,
     TruncateWhen,
     Truncation,
-    applies,
-    choices_of,
 )
 from epochfuzz.model.names import nearest
 

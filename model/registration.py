@@ -7,7 +7,8 @@ until its heartbeats are heard, and cannot lead or join the ISR before.
 
 from epochfuzz.model import controller, eligible_leaders, processes
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import Registration, has_heartbeats
+from epochfuzz.model.in_force import has_heartbeats
+from epochfuzz.model.mechanisms import Registration
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import State
 

@@ -1,6 +1,6 @@
 """Sets of replicas, such as an ISR: bit r for replica r."""
 
-from epochfuzz.model.mechanisms import requests_isr_changes
+from epochfuzz.model.in_force import requests_isr_changes
 from epochfuzz.model.state import State
 
 

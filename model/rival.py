@@ -8,7 +8,7 @@ KAFKA-6082 every write checks the controller epoch as well, and fails.
 
 from epochfuzz.model import controller, fail_over, leadership
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import has_rival, rival_decides, rival_overwrites
+from epochfuzz.model.in_force import has_rival, rival_decides, rival_overwrites
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import Rival, State
 

@@ -21,12 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epochfuzz.model.configuration import MAX_EPOCHS, MAX_OFFSETS, MAX_REPLICAS, Acks, Configuration
-from epochfuzz.model.mechanisms import (
-    MECHANISMS,
-    ConsumerPosition,
-    EpochCache,
-    IsrExpansion,
-    Truncation,
+from epochfuzz.model.in_force import (
     answers_survive_decisions,
     falls_back_to_last_known_leader,
     has_consumer,
@@ -46,6 +41,7 @@ from epochfuzz.model.mechanisms import (
     tracks_partition_epoch,
     tracks_waiting,
 )
+from epochfuzz.model.mechanisms import MECHANISMS, ConsumerPosition, EpochCache, IsrExpansion, Truncation
 from epochfuzz.model.protocols import Protocol
 
 NONE = -1  # no leader, or no epoch known yet

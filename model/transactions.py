@@ -7,7 +7,8 @@ client is promised anything. Where a log is cut, its transactions are as they we
 
 from epochfuzz.model import log
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import StableOffset, has_transactions
+from epochfuzz.model.in_force import has_transactions
+from epochfuzz.model.mechanisms import StableOffset
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import Flight, Marker, State, Transaction, offsets
 

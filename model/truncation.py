@@ -7,14 +7,8 @@ where the leader says the follower's last epoch ended (KIP-101), and cut step by
 
 from epochfuzz.model import epoch_cache, idempotence, log
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import (
-    CacheTruncation,
-    Fencing,
-    HighWatermarkTruncation,
-    TruncateWhen,
-    Truncation,
-    remembers_cut_records,
-)
+from epochfuzz.model.in_force import remembers_cut_records
+from epochfuzz.model.mechanisms import CacheTruncation, Fencing, HighWatermarkTruncation, TruncateWhen, Truncation
 from epochfuzz.model.state import NONE, Phase, State
 
 

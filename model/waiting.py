@@ -12,7 +12,8 @@ committed, and promises.py has no need to know them one by one.
 from epochfuzz.model import log, replica_sets
 from epochfuzz.model.configuration import Acks
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import PendingProduce, tracks_waiting
+from epochfuzz.model.in_force import tracks_waiting
+from epochfuzz.model.mechanisms import PendingProduce
 from epochfuzz.model.state import State
 
 

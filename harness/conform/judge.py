@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from epochfuzz.harness.conform.fault import Fault
 from epochfuzz.model import observation, protocols
 from epochfuzz.model.events import Verb, replica_of, verb_of
-from epochfuzz.model.mechanisms import Registration, has_transactions
+from epochfuzz.model.in_force import has_transactions
+from epochfuzz.model.mechanisms import Registration
 from epochfuzz.model.state import Partition, offsets
 
 if TYPE_CHECKING:  # the command line names the ways before it loads anything

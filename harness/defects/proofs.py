@@ -24,7 +24,7 @@ from epochfuzz.model import properties
 from epochfuzz.model.configuration import MAX_EPOCHS, Configuration
 from epochfuzz.model.events import Verb, parse_schedule, schedule_texts, verb_of
 from epochfuzz.model.execution import Execution
-from epochfuzz.model.mechanisms import requests_isr_changes
+from epochfuzz.model.in_force import requests_isr_changes
 
 _FILE = Path(__file__).with_name("proofs.yaml")
 _MEMORY = 3 << 30

@@ -12,7 +12,7 @@ from epochfuzz.harness.witness.causes import Causes, causes
 from epochfuzz.model import versions
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.mechanisms import requests_isr_changes
+from epochfuzz.model.in_force import requests_isr_changes
 from epochfuzz.model.properties import applying
 from epochfuzz.model.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
 from epochfuzz.model.state import initial

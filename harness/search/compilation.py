@@ -27,7 +27,7 @@ from epochfuzz import model
 from epochfuzz.harness.search.interpretation import NUMPY, interpreted
 from epochfuzz.model import program
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import requests_isr_changes
+from epochfuzz.model.in_force import requests_isr_changes
 from epochfuzz.model.protocols import NAMED
 from epochfuzz.model.state import Partition
 

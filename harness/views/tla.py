@@ -14,7 +14,7 @@ from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import Scene
 from epochfuzz.model import observation
-from epochfuzz.model.mechanisms import requests_isr_changes
+from epochfuzz.model.in_force import requests_isr_changes
 from epochfuzz.model.observation import Seen, Shape, observe
 from epochfuzz.model.state import Partition
 

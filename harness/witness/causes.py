@@ -16,14 +16,8 @@ from typing import Any
 from epochfuzz.harness.delta_debugging import delta_debugged
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import (
-    ALTERNATIVES,
-    MECHANISMS,
-    EligibleLeaders,
-    IsrEligibility,
-    applies,
-    sound_choices,
-)
+from epochfuzz.model.in_force import applies
+from epochfuzz.model.mechanisms import ALTERNATIVES, MECHANISMS, EligibleLeaders, IsrEligibility, sound_choices
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.state import initial
 from epochfuzz.model.step import step

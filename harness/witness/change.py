@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from epochfuzz.model import controller, events
 from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.mechanisms import answers_survive_decisions
+from epochfuzz.model.in_force import answers_survive_decisions
 from epochfuzz.model.observation import members
 from epochfuzz.model.state import NONE, State
 

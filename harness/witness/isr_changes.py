@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from epochfuzz.harness.witness.change import Change, isr_of, joined, listed
 from epochfuzz.model import controller
 from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.mechanisms import IsrEligibility, IsrVersion, has_heartbeats, requests_isr_changes
+from epochfuzz.model.in_force import has_heartbeats, requests_isr_changes
+from epochfuzz.model.mechanisms import IsrEligibility, IsrVersion
 from epochfuzz.model.observation import members
 from epochfuzz.model.state import NONE, Alter, State
 

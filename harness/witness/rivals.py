@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from epochfuzz.harness.witness.change import Change, isr_of, listed
 from epochfuzz.model import controller
 from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.mechanisms import rival_decides, rival_overwrites
+from epochfuzz.model.in_force import rival_decides, rival_overwrites
 from epochfuzz.model.state import NONE, Rival, State
 
 

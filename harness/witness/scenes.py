@@ -14,7 +14,7 @@ from epochfuzz.harness.witness.change import Change, answered_by
 from epochfuzz.harness.witness.replay import Run, Step
 from epochfuzz.model import controller, log, replication
 from epochfuzz.model.events import REPLICA_NAMES, event_text
-from epochfuzz.model.mechanisms import (
+from epochfuzz.model.in_force import (
     falls_back_to_last_known_leader,
     requests_isr_changes,
     tracks_eligible_leaders,

@@ -35,14 +35,8 @@ from epochfuzz.model import (
 )
 from epochfuzz.model.events import REPLICA_NAMES, Verb
 from epochfuzz.model.high_watermark import replication_position
-from epochfuzz.model.mechanisms import (
-    ConsumerPosition,
-    DivergingFetch,
-    DivergingHighWatermark,
-    Truncation,
-    checks_logs_on_fetch,
-    has_heartbeats,
-)
+from epochfuzz.model.in_force import checks_logs_on_fetch, has_heartbeats
+from epochfuzz.model.mechanisms import ConsumerPosition, DivergingFetch, DivergingHighWatermark, Truncation
 from epochfuzz.model.state import NONE, Flight, Phase, State
 
 

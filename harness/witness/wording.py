@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from epochfuzz.harness.witness import isr_changes
 from epochfuzz.harness.witness.change import Change, joined
 from epochfuzz.model import controller, epoch_cache, ideal_log, log, promises, replica_sets
-from epochfuzz.model.mechanisms import tracks_eligible_leaders
+from epochfuzz.model.in_force import tracks_eligible_leaders
 from epochfuzz.model.observation import record_name, record_names
 from epochfuzz.model.state import NONE, Flight, State
 from epochfuzz.model.transactions import is_marker

@@ -39,7 +39,7 @@ SHORTEST = [
     ("kip-497:isr_version=unchecked", LOSS, {}, "produce A, shrink B, elect B, notify B, alter A, altered A"),
     ("kip-497:isr_answer=high_watermark_kept", "hw-due", {}, "produce A, shrink B, alter A, altered A"),
     ("kip-841:isr_answer=advanced_when_applied", "hw-due", {},
-     "expire B, notify A, notify B, fetch B, expand B, produce A, alter A, altered A"),
+     "crash B, restart B, notify A, notify B, fetch B, expire B, expand B, produce A, notify A, alter A, altered A"),
     ("kip-497:isr_queue=cleared_by_news", "isr-change-ends", {},
      "produce A, shrink B, elect B, elect A, catch_up A, shrink B"),
     ("kip-497:isr_duplicate=refused", "isr-change-ends", {},
@@ -52,7 +52,8 @@ SHORTEST = [
     ("kip-320:isr_eligibility=unchecked", "join-complete", {"power_loss": True},
      "produce A, fetch B, receive B, shrink B, fetch B, power_loss B, expand B"),
     ("kip-903:isr_eligibility=incarnation_racy", "join-complete", {"power_loss": True},
-     "produce A, fetch B, receive B, fetch B, power_loss B, restart B, notify A, notify B, expand B, fetch B, alter A"),
+     "produce A, fetch B, receive B, fetch B, expire B, unfence B, power_loss B, notify A, restart B, notify B,"
+     " expand B, fetch B, alter A"),
     # Eligible leader replicas.
     ("min-isr-gate", LOSS, {"min_insync_replicas": 2, "power_loss": True},
      "produce A, fetch B, receive B, fetch B, power_loss A, expire B, restart A, elect A, catch_up A"),
@@ -133,7 +134,8 @@ def test_a_promise_is_void_once_as_many_failures_as_min_insync_replicas_have_los
         ("kafka-2.8.1", "isr-change-ends", "produce A, shrink B, elect B, elect A, catch_up A, shrink B", "kafka-3.0"),
         ("kafka-3.0", "hw-due", "produce A, shrink B, alter A, altered A", "kafka-3.1"),
         ("kafka-4.1", "hw-due",
-         "expire B, notify A, fetch B, expand B, produce A, alter A, altered A", "kip-966"),
+         "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A, notify A, alter A, altered A",
+         "kip-966"),
     ],
 )  # fmt: skip
 def test_a_release_breaks_what_the_next_repair_keeps(release, property_, schedule, repaired):

@@ -9,7 +9,8 @@ from epochfuzz.model import properties, state
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb, parse_event, parse_schedule, verb_of
 from epochfuzz.model.execution import Execution
-from epochfuzz.model.mechanisms import MECHANISMS, applies
+from epochfuzz.model.in_force import applies
+from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.observation import observe
 from epochfuzz.model.protocols import GENERATIONS, NAMED, ablations, parse_protocol
 from epochfuzz.model.state import NONE, Partition

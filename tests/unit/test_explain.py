@@ -212,7 +212,7 @@ def test_complete_search_finds_no_high_watermark_beyond_the_log(generation: str)
     ("name", "generation", "expected"),
     [
         ("no-divergence", "kip-320", "must hold"),
-        ("no-divergence", "hw", "may break: the high watermark trails"),
+        ("no-divergence", "hw", "may break: truncation=high_watermark"),
         ("truncation", "kip-101", "leader_epoch"),
         ("truncation=high_watermark", "kip-279", "leader_epoch_stepwise"),
         ("kip-279", "kip-279", "truncation=leader_epoch_stepwise, truncate_when=leader_changed, "),

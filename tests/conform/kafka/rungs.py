@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.model.events import Verb, verb_of
-from epochfuzz.model.mechanisms import requests_isr_changes
+from epochfuzz.model.in_force import requests_isr_changes
 from epochfuzz.model.protocols import Protocol, ProtocolError, parse_protocol
 
 _ANSWERS = (Verb.ALTER, Verb.REFUSE)

@@ -156,7 +156,7 @@ def shrinking_does_not_advance(self: Replica, follower: str) -> bool:
 
 
 @defect(Replica, "remembered")
-def remote_offsets_outlive_the_epoch(self: Replica, isr: list[str]) -> dict[str, int]:
+def remote_offsets_outlive_the_epoch(self: Replica) -> dict[str, int]:
     """What followers had in an earlier epoch is taken for what they have."""
     return self.remote
 
@@ -175,6 +175,7 @@ def answers_run_ahead(self: Replica, follower: str, offset: int) -> Message:
     if offset > self.log.end:
         return {"out_of_range": self.log.end}
     self.remote[follower] = offset
+    self.heard_from.add(follower)
     self.advance_high_watermark()
     return {"batches": self.log.read(offset, self.config["records_per_fetch"]).hex(), "hw": self.hw}
 

@@ -29,6 +29,7 @@ class Protocol(NamedTuple):
     cuts_epochs_with_log: bool = False  # KAFKA-10706: where nothing is cut off the log, epochs stay as well
     keeps_high_watermark: bool = False  # a cut may leave the high watermark beyond the end of the log
     forgets_out_of_range: bool = False  # the leader knows nothing of a follower that asked for what is beyond its log
+    fetches_on: bool = False  # KAFKA-7164: news of the same leader, which cuts nothing, leaves answers in flight
     halts_out_of_range: bool = False  # KAFKA-7414: and that follower gives up, where unclean elections are off
 
 
@@ -46,7 +47,8 @@ _KIP_320 = _KIP_279._replace(
 _EVER = {"remembers_followers": True}
 _TO_2_6_0 = _EVER | {"cuts_epochs_with_log": True}
 _TO_2_3 = _TO_2_6_0 | {"keeps_high_watermark": True, "forgets_out_of_range": True}
-_TO_2_0_0 = _TO_2_3 | {"halts_out_of_range": True}
+_TO_2_0_1 = _TO_2_3 | {"fetches_on": True}
+_TO_2_0_0 = _TO_2_0_1 | {"halts_out_of_range": True}
 
 PROTOCOLS = {
     "hw": _HW,
@@ -57,7 +59,7 @@ PROTOCOLS = {
     "kafka-1.1": _KIP_101._replace(**_TO_2_0_0),
     "kafka-2.0.0": _KIP_279._replace(**_TO_2_0_0),
     "kafka-2.0.1": _KIP_279._replace(
-        **_TO_2_3, cuts_when=CutsWhen.EPOCH_MISSED, assigns_as_leader=True, expands_at_epoch_start=True
+        **_TO_2_0_1, cuts_when=CutsWhen.EPOCH_MISSED, assigns_as_leader=True, expands_at_epoch_start=True
     ),
     "kafka-2.1": _KIP_320._replace(**_TO_2_3, fails_who_returns=False),
     "kafka-2.3": _KIP_320._replace(**_TO_2_3),

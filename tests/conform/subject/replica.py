@@ -39,6 +39,7 @@ class Replica:
         self.isr: list[str] = []
         self.epoch_start = 0
         self.remote: dict[str, int] = {}  # log end offsets of followers, as their fetches showed them
+        self.heard_from: set[str] = set()  # the followers that have fetched in this epoch
 
     def recover_epochs(self) -> None:
         """Epochs that start at the end of the log, or beyond, have no record in it."""
@@ -59,10 +60,11 @@ class Replica:
         led = self.leads
         must_cut = self.must_cut(leader, epoch)
         self.leader, self.leader_epoch = leader, epoch
-        self.in_flight = None
+        if must_cut or not self.does.fetches_on:
+            self.in_flight = None
         if self.leads:
-            self.remote = self.remembered(isr) if led else {}
-            self.lead(isr)
+            self.remote = self.remembered() if led else {}
+            self.lead(isr, led)
         else:
             self.isr, self.remote = [], {}
             if must_cut:
@@ -81,18 +83,18 @@ class Replica:
             return True
         return self.does.cuts_when is CutsWhen.EPOCH_MISSED and epoch > self.known_epoch + 1
 
-    def remembered(self, isr: list[str]) -> dict[str, int]:
+    def remembered(self) -> dict[str, int]:
         """What a leader that stays leader, in a later epoch, knows of its followers."""
-        if not self.does.remembers_followers:
-            return {}
-        return {name: end for name, end in self.remote.items() if name in isr}
+        return self.remote if self.does.remembers_followers else {}
 
-    def lead(self, isr: list[str]) -> None:
+    def lead(self, isr: list[str], led: bool) -> None:
         """Become leader, or stay leader in a later epoch."""
         self.truncating = False
         self.isr = isr
         self.epoch_start = self.log.end
-        self.set_high_watermark(min(self.hw, self.log.end))
+        self.heard_from = set()
+        if not led and self.hw > self.log.end:
+            self.set_high_watermark(0)  # which consumers may read up to: nothing of what the log has is known to be
         if self.does.assigns_as_leader:
             self.epochs.assign(self.known_epoch, self.log.end)
         self.advance_high_watermark()
@@ -154,6 +156,7 @@ class Replica:
             return {"out_of_range": self.log.end}
         data, high_watermark = self.log.read(offset, self.config["records_per_fetch"]), self.hw
         self.remote[follower] = offset
+        self.heard_from.add(follower)
         self.advance_high_watermark()
         return {"batches": data.hex(), "hw": high_watermark if data else self.hw}
 
@@ -173,10 +176,9 @@ class Replica:
         return True
 
     def is_in_sync(self, follower: str) -> bool:
-        """By what its fetches showed."""
-        seen = self.remote.get(follower)
+        """By what its fetches showed, of which there has to be one in this epoch."""
         needed = max(self.hw, self.epoch_start if self.does.expands_at_epoch_start else 0)
-        return seen is not None and seen >= needed
+        return follower in self.heard_from and self.remote.get(follower, -1) >= needed
 
     # As a follower
 
