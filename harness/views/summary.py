@@ -212,7 +212,7 @@ def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool 
     is_drawn = [trace or any(finding.known_flaw is None for finding in same) for same in together]
     for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
         if not drawn:
-            out.print(_line(same), highlight=False)
+            out.print(_line(same), highlight=False, soft_wrap=True)
     for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
         if drawn:
             out.print(reproducer(same[0], [finding.property for finding in same[1:]]))
