@@ -5,15 +5,45 @@ string over the alphabet is a valid schedule, and so is what is left after delet
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import dataclass, fields
+from enum import Enum, IntEnum
 from typing import Any
 
-from epochfuzz.model.in_force import has_heartbeats, requests_isr_changes, rival_decides, rival_overwrites
-from epochfuzz.model.mechanisms import StaleController
+from epochfuzz.model.in_force import (
+    has_heartbeats,
+    requests_isr_changes,
+    rival_decides,
+    rival_overwrites,
+    shrinking_opens_epoch,
+)
+from epochfuzz.model.mechanisms import Registration, StaleController
 from epochfuzz.model.names import nearest
 
 REPLICA_NAMES = "ABCDE"
+
+
+class Heals(Enum):
+    """When an event is sent to replicas once all faults have stopped."""
+
+    RETURN = "first of all, once"
+    LEARN = "then, and in each round, until nothing is left to learn"
+    ROUND = "round after round, until nothing happens"
+
+
+class Effect(Enum):
+    """What an event does to a replica's process, or to what it knows of the controller's decisions."""
+
+    STARTS = "its process starts"
+    ENDS = "its process ends"
+    INFORMS = "it learns a decision"
+
+
+def _never(p: Any) -> bool:
+    return False
+
+
+def _always(p: Any) -> bool:
+    return True
 
 
 @dataclass(frozen=True)
@@ -29,17 +59,24 @@ class _Verb:
     at_least: int = 1
     when: Callable[[Any], bool] | None = None
     of_controller: bool = False
+    opens_epoch: Callable[[Any], bool] = _never
+    effect: Effect | None = None
+    heals: Heals | None = None
+    appends: bool = False
+    is_vital: bool = False
 
 
 class Verb(IntEnum):
     """What can happen to a replica. The rule of each is the function of its name in `module`, see step.py.
 
     Its number is part of the format of a schedule: append, never change one. `dealt` says how often the event alone is
-    in the deck of random schedules, see search/generate.py. `progress` is None for what disturbs; of all else, which
-    happens in a healthy partition or brings one back to health, it is the place in the order in which shrinking
-    prefers events. `setting` is the one without which the event cannot happen, a number that has to be `at_least` so
-    much or a flag, and `when` says under which constants of a state it can. What is `of_controller` happens to no
-    replica, and is written with the first.
+    in the deck of random schedules, see search/generate.py, where nothing happens at all without what `is_vital`.
+    `progress` is None for what disturbs; of all else, which happens in a healthy partition or brings one back to
+    health, it is the place in the order in which shrinking prefers events. `setting` is the one without which the event
+    cannot happen, a number that has to be `at_least` so much or a flag, and `when` says under which constants of a
+    state it can. What is `of_controller` happens to no replica, and is written with the first. `opens_epoch` says under
+    which constants the controller may open a leader epoch by it, and `appends` that a client's record may be written.
+    Whatever else is to be known of a verb, and not by running its rule, is declared here too: the harness asks.
     """
 
     module: str
@@ -50,38 +87,94 @@ class Verb(IntEnum):
     at_least: int
     when: Callable[[Any], bool] | None
     of_controller: bool
+    opens_epoch: Callable[[Any], bool]
+    effect: Effect | None
+    heals: Heals | None
+    appends: bool
+    is_vital: bool
 
     def __new__(cls, declared: _Verb) -> "Verb":
         """A number that carries what is declared of it."""
         verb = int.__new__(cls, declared.number)
         verb._value_ = declared.number
-        verb.module = declared.module
-        verb.meaning = declared.meaning
-        verb.dealt = declared.dealt
-        verb.progress = declared.progress
-        verb.setting = declared.setting
-        verb.at_least = declared.at_least
-        verb.when = declared.when
-        verb.of_controller = declared.of_controller
+        for each in fields(declared):
+            if each.name != "number":
+                setattr(verb, each.name, getattr(declared, each.name))
         return verb
 
-    PRODUCE = _Verb(0, "replication", "a client sends the next record to the replica", dealt=11, progress=4)
+    PRODUCE = _Verb(
+        0,
+        "replication",
+        "a client sends the next record to the replica",
+        dealt=11,
+        progress=4,
+        appends=True,
+        is_vital=True,
+    )
     FETCH = _Verb(
-        1, "replication", "the replica's request reaches its leader, and the answer is on its way", dealt=8, progress=1
+        1,
+        "replication",
+        "the replica's request reaches its leader, and the answer is on its way",
+        dealt=8,
+        progress=1,
+        heals=Heals.ROUND,
+        is_vital=True,
     )
-    RECEIVE = _Verb(2, "replication", "the answer in flight to the replica arrives", dealt=2, progress=0)
+    RECEIVE = _Verb(
+        2,
+        "replication",
+        "the answer in flight to the replica arrives",
+        dealt=2,
+        progress=0,
+        heals=Heals.ROUND,
+        is_vital=True,
+    )
     DROP = _Verb(3, "replication", "the answer in flight to the replica is lost", dealt=1)
-    CRASH = _Verb(4, "faults", "the replica's process dies, and its disk is kept", dealt=1)
+    CRASH = _Verb(4, "faults", "the replica's process dies, and its disk is kept", dealt=1, effect=Effect.ENDS)
     POWER_LOSS = _Verb(
-        5, "faults", "the replica loses power, and with it what was not flushed", dealt=2, setting="power_loss"
+        5,
+        "faults",
+        "the replica loses power, and with it what was not flushed",
+        dealt=2,
+        setting="power_loss",
+        effect=Effect.ENDS,
     )
-    RESTART = _Verb(6, "faults", "the replica's process starts again", dealt=2, progress=3)
-    NOTIFY = _Verb(7, "leadership", "the replica learns the controller's next decision", dealt=2, progress=2)
-    CATCH_UP = _Verb(8, "leadership", "the replica learns the latest decision, and never those between", dealt=2)
-    ELECT = _Verb(9, "controller", "the controller makes the replica leader", dealt=4)
-    EXPIRE = _Verb(10, "controller", "the replica's session expires, though it may be alive", dealt=1)
+    RESTART = _Verb(
+        6,
+        "faults",
+        "the replica's process starts again",
+        dealt=2,
+        progress=3,
+        opens_epoch=lambda p: p.registration == Registration.FENCED,  # who returns is taken for failed first
+        effect=Effect.STARTS,
+        heals=Heals.RETURN,
+        is_vital=True,
+    )
+    NOTIFY = _Verb(
+        7,
+        "leadership",
+        "the replica learns the controller's next decision",
+        dealt=2,
+        progress=2,
+        effect=Effect.INFORMS,
+        heals=Heals.LEARN,
+        is_vital=True,
+    )
+    CATCH_UP = _Verb(
+        8,
+        "leadership",
+        "the replica learns the latest decision, and never those between",
+        dealt=2,
+        effect=Effect.INFORMS,
+    )
+    ELECT = _Verb(9, "controller", "the controller makes the replica leader", dealt=4, opens_epoch=_always)
+    EXPIRE = _Verb(
+        10, "controller", "the replica's session expires, though it may be alive", dealt=1, opens_epoch=_always
+    )
     SHRINK = _Verb(11, "isr", "the leader takes the replica, which lags, out of the ISR", dealt=2)
-    EXPAND = _Verb(12, "isr", "the leader takes the replica, which has caught up, into the ISR", dealt=1)
+    EXPAND = _Verb(
+        12, "isr", "the leader takes the replica, which has caught up, into the ISR", dealt=1, heals=Heals.ROUND
+    )
     FLUSH = _Verb(13, "faults", "the replica's log is forced to disk", dealt=2, progress=5, setting="power_loss")
     CHECKPOINT = _Verb(
         14,
@@ -98,6 +191,8 @@ class Verb(IntEnum):
         dealt=4,
         progress=7,
         when=requests_isr_changes,
+        opens_epoch=shrinking_opens_epoch,
+        heals=Heals.ROUND,
     )
     ALTERED = _Verb(
         16,
@@ -106,6 +201,7 @@ class Verb(IntEnum):
         dealt=4,
         progress=8,
         when=requests_isr_changes,
+        heals=Heals.ROUND,
     )
     RESEND = _Verb(
         17,
@@ -122,7 +218,13 @@ class Verb(IntEnum):
         when=lambda p: requests_isr_changes(p) and p.stale_controller == StaleController.FINAL,
     )
     SHUTDOWN = _Verb(
-        19, "registration", "the replica's process ends by a controlled shutdown", dealt=1, when=has_heartbeats
+        19,
+        "registration",
+        "the replica's process ends by a controlled shutdown",
+        dealt=1,
+        when=has_heartbeats,
+        opens_epoch=_always,
+        effect=Effect.ENDS,
     )
     UNFENCE = _Verb(
         20,
@@ -131,6 +233,7 @@ class Verb(IntEnum):
         dealt=4,
         progress=9,
         when=has_heartbeats,
+        heals=Heals.RETURN,
     )
     RETRY = _Verb(
         21,
@@ -139,6 +242,7 @@ class Verb(IntEnum):
         dealt=6,
         progress=10,
         setting="retries",
+        appends=True,
     )
     CONSUME = _Verb(
         22, "consumer", "the consumer reads the next record from the replica", dealt=8, progress=11, setting="consumer"
@@ -183,6 +287,7 @@ class Verb(IntEnum):
         setting="controllers",
         at_least=2,
         when=rival_decides,
+        opens_epoch=_always,
     )
     RIVAL_NOTIFY = _Verb(
         28,
@@ -192,6 +297,7 @@ class Verb(IntEnum):
         setting="controllers",
         at_least=2,
         when=rival_overwrites,
+        effect=Effect.INFORMS,
     )
 
     @property

@@ -6,9 +6,11 @@ from epochfuzz.model import program
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.properties import AT_END
 from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.refusals import APPLIED
+from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import Partition, initial
 from epochfuzz.model.step import possible_events
+
+_BY_NUMBER = {refusal.value: refusal for refusal in Refusal}
 
 
 class Execution:
@@ -30,6 +32,10 @@ class Execution:
     def apply(self, event: int) -> bool:
         """Apply an event. False: it is not enabled, and nothing changed."""
         return self._rules.step(self.state, event) == APPLIED
+
+    def attempt(self, event: int) -> Refusal:
+        """Apply an event: APPLIED, or why it is not enabled, and then nothing changed."""
+        return _BY_NUMBER[self._rules.step(self.state, event)]
 
     def broken(self) -> int:
         """The set of properties that are broken now, but for those that are judged at the end."""

@@ -203,7 +203,9 @@ class Property:
     machines. `permitted` says under which settings the contract with clients allows it to break. What is judged
     `at_end` is asked about a healed state. `is_warning`: what it forbids is loss waiting to happen. `applies` says
     under which constants of a state anything can break it, and `yields_to` to which faults, asked for in the settings,
-    it gives way whatever the protocol.
+    it gives way whatever the protocol. `seen_in` has the fields of an observation (observation.py) that show whether it
+    is broken; it has none where that takes what no observation has: what is pending, in flight or waits, and what a
+    leader knows of its followers.
     """
 
     name: str
@@ -215,6 +217,7 @@ class Property:
     is_warning: bool = False
     applies: Callable[[State], bool] = _always
     yields_to: tuple[str, ...] = ()
+    seen_in: tuple[str, ...] = ()
 
     @cached_property
     def number(self) -> int:
@@ -235,9 +238,20 @@ class Property:
 # Records that were not flushed are gone with the power, and an unclean election gives up those that the leader lacks.
 _LOSSES = ("unclean_leader_election", "power_loss")
 
+# What shows a high watermark and the log below it, who leads, and who knows that he does.
+_LOGS = ("replicas.log", "replicas.hw")
+_LEADERS = ("replicas.leader", "replicas.leader_epoch", "controller.leader", "controller.epoch")
+
 # In the order of severity, which is the order of every table and list. Bit i of a set of properties is the i-th.
 PROPERTIES: tuple[Property, ...] = (
-    Property("no-committed-loss", committed_loss, breaches.lost_exposed, "CommittedRecordLost", yields_to=_LOSSES),
+    Property(
+        "no-committed-loss",
+        committed_loss,
+        breaches.lost_exposed,
+        "CommittedRecordLost",
+        yields_to=_LOSSES,
+        seen_in=(*_LOGS, *_LEADERS),
+    ),
     Property(
         "no-acked-loss",
         acked_loss,
@@ -245,10 +259,32 @@ PROPERTIES: tuple[Property, ...] = (
         "AckedRecordLost",
         permitted=lambda settings: settings.acks == "1",  # which promises nothing that the leader alone has
         yields_to=_LOSSES,
+        seen_in=(*_LOGS, *_LEADERS, "controller.isr"),
     ),
-    Property("no-duplicate", duplicate, breaches.duplicated, "RecordDuplicated", applies=_retries),
-    Property("no-reorder", reordered, breaches.out_of_order, "RecordsReordered", applies=_retries),
-    Property("consumer-no-skip", skipped, breaches.passed_over, "ConsumerSkippedRecord", applies=lambda p: p.consumer),
+    Property(
+        "no-duplicate",
+        duplicate,
+        breaches.duplicated,
+        "RecordDuplicated",
+        applies=_retries,
+        seen_in=(*_LOGS, *_LEADERS),
+    ),
+    Property(
+        "no-reorder",
+        reordered,
+        breaches.out_of_order,
+        "RecordsReordered",
+        applies=_retries,
+        seen_in=(*_LOGS, *_LEADERS),
+    ),
+    Property(
+        "consumer-no-skip",
+        skipped,
+        breaches.passed_over,
+        "ConsumerSkippedRecord",
+        applies=lambda p: p.consumer,
+        seen_in=(*_LOGS, *_LEADERS, "consumer.position", "consumer.leader_epoch", "consumer.delivered"),
+    ),
     Property(
         "read-committed",
         uncommitted_read,
@@ -257,11 +293,24 @@ PROPERTIES: tuple[Property, ...] = (
         applies=has_transactions,
         yields_to=_LOSSES,  # a marker that is lost takes with it what it says of the records before it
     ),
-    Property("no-divergence", divergence, breaches.diverging, "LogsDiverged", yields_to=_LOSSES),
-    Property("log-matching", mismatch, breaches.mismatching, "LogMatchingBroken", yields_to=("power_loss",)),
-    Property("hw-within-log", high_watermark_beyond_log, breaches.beyond_log, "HighWatermarkBeyondLog"),
+    Property("no-divergence", divergence, breaches.diverging, "LogsDiverged", yields_to=_LOSSES, seen_in=_LOGS),
     Property(
-        "isr-complete", isr_incomplete, breaches.missing_in_isr, "IsrIncomplete", is_warning=True, yields_to=_LOSSES
+        "log-matching",
+        mismatch,
+        breaches.mismatching,
+        "LogMatchingBroken",
+        yields_to=("power_loss",),
+        seen_in=("replicas.log",),
+    ),
+    Property("hw-within-log", high_watermark_beyond_log, breaches.beyond_log, "HighWatermarkBeyondLog", seen_in=_LOGS),
+    Property(
+        "isr-complete",
+        isr_incomplete,
+        breaches.missing_in_isr,
+        "IsrIncomplete",
+        is_warning=True,
+        yields_to=_LOSSES,
+        seen_in=(*_LOGS, "replicas.leader", "controller.isr"),
     ),
     Property(
         "join-complete",
@@ -287,7 +336,15 @@ PROPERTIES: tuple[Property, ...] = (
         is_warning=True,
         applies=requests_isr_changes,
     ),
-    Property("convergence", non_convergence, breaches.unequal, "NotConverged", at_end=True, yields_to=("power_loss",)),
+    Property(
+        "convergence",
+        non_convergence,
+        breaches.unequal,
+        "NotConverged",
+        at_end=True,
+        yields_to=("power_loss",),
+        seen_in=_LOGS,
+    ),
     Property(
         "leader-available",
         leader_missing,

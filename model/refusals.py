@@ -8,15 +8,20 @@ from enum import IntEnum
 
 
 class Refusal(IntEnum):
-    """A reason, and its sentence. What stands in braces is filled in by harness/witness/refusal.py."""
+    """A reason, and its sentence. What stands in braces is filled in by harness/witness/refusal.py.
+
+    `is_bound`: it is a bound of the run that forbids the event, and a partition without bounds might take it.
+    """
 
     sentence: str
+    is_bound: bool
 
-    def __new__(cls, number: int, sentence: str) -> "Refusal":
+    def __new__(cls, number: int, sentence: str, is_bound: bool = False) -> "Refusal":
         """A number that carries its sentence."""
         refusal = int.__new__(cls, number)
         refusal._value_ = number
         refusal.sentence = sentence
+        refusal.is_bound = is_bound
         return refusal
 
     APPLIED = 0, ""
@@ -26,7 +31,7 @@ class Refusal(IntEnum):
 
     # produce
     DOES_NOT_LEAD = 4, "{r} does not lead"
-    RECORDS_BOUND = 5, "the bound of {records} records is reached"
+    RECORDS_BOUND = 5, "the bound of {records} records is reached", True
     NOT_ENOUGH_REPLICAS = 6, "NOT_ENOUGH_REPLICAS: the ISR has {isr_size} of min.insync.replicas {min_insync_replicas}"
 
     # fetch, receive, drop
@@ -50,7 +55,7 @@ class Refusal(IntEnum):
     LESS_THAN_TWO_EPOCHS_BEHIND = 16, "{r} is less than two epochs behind"
 
     # elect, expire
-    EPOCHS_BOUND = 17, "the bound of {epochs} epoch changes is reached"
+    EPOCHS_BOUND = 17, "the bound of {epochs} epoch changes is reached", True
     IS_LEADER = 18, "the controller has {r} as leader already"
     UNCLEAN_ELECTION_OFF = 19, "{r} is not in the ISR, and unclean leader election is off"
     ISR_HAS_LIVE_MEMBER = 20, "{r} is not in the ISR, which has a live member"
@@ -97,7 +102,7 @@ class Refusal(IntEnum):
     NOTHING_TO_RETRY = 46, "the producer has an answer for each of its last two records"
     TWO_IN_FLIGHT = 47, "the producer has no answer yet for one of its last two records, and starts no third"
     OUT_OF_ORDER_SEQUENCE = 48, "{r} has not got the record before: OUT_OF_ORDER_SEQUENCE_NUMBER"
-    LOG_IS_FULL = 49, "{r}'s log is full: the bound of {records} records is reached"
+    LOG_IS_FULL = 49, "{r}'s log is full: the bound of {records} records is reached", True
 
     # consume, refresh
     CONSUMER_OFF = 50, "consumer is off in the configuration"
@@ -118,7 +123,7 @@ class Refusal(IntEnum):
 
     # produce, commit, abort
     TRANSACTION_ENDS = 56, "the transaction ends, and the next one has to wait"
-    NO_ROOM_FOR_A_MARKER = 57, "{r}'s log has no room for a record and a marker"
+    NO_ROOM_FOR_A_MARKER = 57, "{r}'s log has no room for a record and a marker", True
     NO_TRANSACTION = 58, "there is no transaction"
     IS_NOT_ACKNOWLEDGED = 59, "not every record of the transaction is acknowledged"
     IS_DECIDED_OTHERWISE = 60, "the coordinator has decided otherwise"

@@ -1,31 +1,32 @@
 """Strategies for what a schedule runs under: protocols and configurations."""
 
+from dataclasses import Field, fields
+from typing import Any
+
 from hypothesis import strategies as st
 
-from epochfuzz.model.configuration import ACKS, MAX_EPOCHS, MAX_RECORDS, MAX_REPLICAS, MIN_REPLICAS, Configuration
+from epochfuzz.model.configuration import ACKS, MAX_REPLICAS, MIN_REPLICAS, Configuration
 from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.protocols import GENERATIONS, Protocol, choice_texts
 
 
 @st.composite
 def configurations(draw: st.DrawFn, *, max_replicas: int = MAX_REPLICAS) -> Configuration:
-    """Any configuration; simpler has fewer replicas, no faults, and Kafka's durable settings."""
+    """Any configuration: each setting is drawn. Simpler has fewer replicas, no faults, and Kafka's durable settings."""
     replicas = draw(st.integers(MIN_REPLICAS, max_replicas))
-    return Configuration(
-        replicas=replicas,
-        acks=draw(st.sampled_from(sorted(ACKS, reverse=True))),
-        min_insync_replicas=draw(st.integers(1, replicas)),
-        unclean_leader_election=draw(st.booleans()),
-        power_loss=draw(st.booleans()),
-        asynchronous_checkpoint=draw(st.booleans()),
-        retries=draw(st.booleans()),
-        consumer=draw(st.booleans()),
-        controllers=draw(st.integers(1, 2)),
-        transactions=draw(st.booleans()),
-        records_per_fetch=draw(st.integers(1, MAX_RECORDS)),
-        records=draw(st.integers(1, MAX_RECORDS)),
-        epochs=draw(st.integers(0, MAX_EPOCHS)),
-    )
+    others = [setting for setting in fields(Configuration) if setting.name != "replicas"]
+    return Configuration(replicas=replicas, **{setting.name: draw(_values(setting, replicas)) for setting in others})
+
+
+def _values(setting: "Field[Any]", replicas: int) -> st.SearchStrategy[Any]:
+    """What a setting can be, the simplest first, where there are so many replicas."""
+    if setting.name == "acks":
+        return st.sampled_from(sorted(ACKS, reverse=True))
+    if setting.name == "min_insync_replicas":
+        return st.integers(1, replicas)
+    if "low" in setting.metadata:
+        return st.integers(setting.metadata["low"], setting.metadata["high"])
+    return st.booleans()
 
 
 def protocols() -> st.SearchStrategy[Protocol]:

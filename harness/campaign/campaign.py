@@ -163,5 +163,6 @@ def _refuse_foreign(directory: Directory, work: Work[Any]) -> None:
     if directory.local is None:
         blocks.refuse_foreign(directory, work)
     else:
-        Kept(directory.local).refuse_damage()
-        assert Kept(directory.local).work
+        kept = Kept(directory.local)
+        kept.refuse_damage()
+        kept.refuse_foreign(work)

@@ -66,9 +66,13 @@ class Kept:
             raise CampaignError(
                 f"{self.directory} holds no campaign; `epochfuzz campaign run --out {self.directory}` starts one"
             )
-        campaigns = {name for part in self.tables("blocks", ["campaign"]) for name in _distinct(part, "campaign")}
-        refuse_foreign_to(self, found, campaigns)
+        self.refuse_foreign(found)
         return found
+
+    def refuse_foreign(self, work: Work[Any]) -> None:
+        """Raises CampaignError for blocks of another campaign than that of a work."""
+        campaigns = {name for part in self.tables("blocks", ["campaign"]) for name in _distinct(part, "campaign")}
+        refuse_foreign_to(self, work, campaigns)
 
     @property
     def is_finished(self) -> bool:

@@ -7,7 +7,7 @@ from epochfuzz.harness.conform.seen import SeenPartition
 from epochfuzz.harness.conform.subject import Answering
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import REPLICA_NAMES, verb_of
+from epochfuzz.model.events import REPLICA_NAMES, Heals, Verb, verb_of
 from epochfuzz.model.state import EPOCHS
 
 if TYPE_CHECKING:
@@ -28,29 +28,33 @@ def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> Ob
     def each(verb: str) -> list[str]:
         return [name for name in names if verb in verbs and subject.apply(f"{verb} {name}")]
 
-    each("restart")
-    each("unfence")
+    def learn() -> None:
+        for _ in range(EPOCHS):
+            learned = [each(verb) for verb in _when(Heals.LEARN)]
+            if not any(learned):
+                break
+
+    for verb in _when(Heals.RETURN):
+        each(verb)
     controller: dict[str, Any] = subject.observe().get("controller", {})
     if "elect" in verbs and controller.get("leader", "unknown") is None:
         next((name for name in _candidates(controller) if subject.apply(f"elect {name}")), None)
-    for _ in range(EPOCHS):
-        if not each("notify"):
-            break
+    learn()
     observation = subject.observe()
     quiet = 0
     for _ in range(3 * EPOCHS):
-        for name in names:
-            for verb in ("receive", "fetch", "receive"):
-                if verb in verbs:
-                    subject.apply(f"{verb} {name}")
-        if "alter" in verbs:
-            for verb in ("alter", "altered", "notify", "expand", "alter", "altered"):
-                each(verb)
+        for verb in _when(Heals.ROUND):
+            each(verb)
+        learn()
         before, observation = observation, subject.observe()
         quiet = quiet + 1 if observation == before else 0
         if quiet > _PATIENCE or (quiet and _has_converged(observation, settings)):
             break
     return observation
+
+
+def _when(stage: Heals) -> list[str]:
+    return [verb.text for verb in Verb if verb.heals is stage]
 
 
 def _candidates(controller: dict[str, Any]) -> list[str]:

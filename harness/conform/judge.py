@@ -8,11 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from epochfuzz.harness.conform.fault import Fault
-from epochfuzz.model import observation, protocols
-from epochfuzz.model.events import Verb, replica_of, verb_of
-from epochfuzz.model.in_force import has_transactions
-from epochfuzz.model.mechanisms import Registration
-from epochfuzz.model.state import Partition, offsets
+from epochfuzz.model import observation
 
 if TYPE_CHECKING:  # the command line names the ways before it loads anything
     from epochfuzz.harness.conform.wire import Observation
@@ -71,22 +67,3 @@ def fields_of(shown: "Observation") -> Iterator[str]:
 def _named(part: str, values: dict[str, Any]) -> Iterator[str]:
     yield from (f"{part}.{field[:_LONGEST_NAME]}" for field in values if field != OWN)
     yield from (f"{part}.{OWN}.{field[:_LONGEST_NAME]}" for field in values.get(OWN, {}))
-
-
-def is_beyond_bounds(event: int, p: Partition, epoch: int, protocol: protocols.Protocol) -> bool:
-    """Whether maybe only the bounds of a run forbid the event. Those are the harness's business, so it is not sent.
-
-    `p` is the partition as far as the judge knows it, and `epoch` the greatest leader epoch that there may be.
-    """
-    verb = verb_of(event)
-    if verb in (Verb.PRODUCE, Verb.RETRY):
-        room = offsets(p) - p.leo[replica_of(event)]
-        needed = 2 if has_transactions(p) else 1  # a record, and the marker of its transaction
-        return room < needed or (verb is Verb.PRODUCE and p.produced >= p.records)
-    return may_open_epoch(verb, protocol) and epoch >= p.epochs
-
-
-def may_open_epoch(verb: Verb, protocol: protocols.Protocol) -> bool:
-    """Whether the event may make the controller decide; the return of a replica does where it is taken for failed."""
-    is_failure = verb is Verb.RESTART and protocol.choice("registration") is Registration.FENCED
-    return verb in (Verb.ELECT, Verb.EXPIRE, Verb.SHUTDOWN) or is_failure

@@ -5,13 +5,13 @@ from typing import Any
 
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.harness.conform.judge import is_beyond_bounds
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import REPLICA_NAMES, Verb, replica_of, verb_of
+from epochfuzz.model.events import REPLICA_NAMES, Effect, replica_of, verb_of
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.observation import CONSUMER, CONTROLLER, REPLICA, Seen, observe
 from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.state import Partition
 
 
@@ -26,7 +26,6 @@ class LockStep:
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         self._execution = Execution(protocol, settings)
-        self._protocol = protocol
         self._applied = True
         self._uninformed: set[str] = set()
 
@@ -37,10 +36,11 @@ class LockStep:
 
     def advance(self, event: int) -> bool:
         """Apply the event to the model, and say whether to send it to the subject."""
-        if is_beyond_bounds(event, self.model, self.model.controller_epoch, self._protocol):
+        refusal = self._execution.attempt(event)
+        if refusal.is_bound:  # which is the harness's business, and a subject knows nothing of
             return False
         state_is_new = self._applied
-        self._applied = self._execution.apply(event)
+        self._applied = refusal is APPLIED
         if self._applied:
             self._note_restart(event)
         return self._applied or state_is_new
@@ -63,10 +63,10 @@ class LockStep:
 
     def _note_restart(self, event: int) -> None:
         """Keep the set of replicas that have learned no decision since they restarted."""
-        name = REPLICA_NAMES[replica_of(event)]
-        if verb_of(event) is Verb.RESTART:
+        name, effect = REPLICA_NAMES[replica_of(event)], verb_of(event).effect
+        if effect is Effect.STARTS:
             self._uninformed.add(name)
-        elif verb_of(event) in (Verb.NOTIFY, Verb.CATCH_UP, Verb.CRASH, Verb.POWER_LOSS):
+        elif effect is not None:
             self._uninformed.discard(name)
 
     def _first_difference(self, observation: Observation, expected: dict[str, Any]) -> list[Fault]:

@@ -5,13 +5,14 @@ what is shown is all there is, so nothing is remembered but the promises made to
 """
 
 from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.harness.conform.judge import is_beyond_bounds, may_open_epoch
 from epochfuzz.harness.conform.seen import SeenPartition
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.model import breaches, properties
 from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import verb_of
+from epochfuzz.model.events import Verb, replica_of, verb_of
+from epochfuzz.model.in_force import has_transactions
 from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.state import initial, offsets
 
 
 class Promises:
@@ -20,8 +21,8 @@ class Promises:
     goes_on = True
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
-        self._protocol = protocol
         self._seen = SeenPartition(settings, protocol)
+        self._constants = initial(protocol, settings)
         self._known = properties.set_of(properties.permitted(settings))  # broken already, or permitted to
         self._epoch = 0
         self._refused: set[int] = set()  # since an event was applied last
@@ -30,7 +31,7 @@ class Promises:
         """Whether to send the event: not if it was refused, and nothing has happened since."""
         if event in self._refused:
             return False
-        return not is_beyond_bounds(event, self._seen.state, self._epoch, self._protocol)
+        return not self._may_be_beyond_bounds(event)
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
         """The properties that are newly broken, the most severe first."""
@@ -39,7 +40,7 @@ class Promises:
         else:
             self._refused.clear()
             self._seen.follow(verb_of(event))
-            self._epoch += may_open_epoch(verb_of(event), self._protocol)
+            self._epoch += verb_of(event).opens_epoch(self._constants)
         self._seen.show(observation, event if applied else None)
         return self._faults(self._seen.broken())
 
@@ -49,6 +50,15 @@ class Promises:
         if self._seen.has_converged():
             return []
         return [Fault(Kind.PROMISE, "convergence", "holds", next(breaches.differing(self._seen.state)))]
+
+    def _may_be_beyond_bounds(self, event: int) -> bool:
+        """Whether maybe only the bounds of a run forbid the event: those are the harness's business."""
+        p, verb = self._seen.state, verb_of(event)
+        if verb.appends:
+            room = offsets(p) - p.leo[replica_of(event)]
+            needed = 2 if has_transactions(p) else 1  # a record, and the marker of its transaction
+            return room < needed or (verb is Verb.PRODUCE and p.produced >= p.records)
+        return verb.opens_epoch(self._constants) and self._epoch >= p.epochs
 
     def _faults(self, broken: int) -> list[Fault]:
         newly = broken & ~self._known

@@ -12,7 +12,7 @@ from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.block import Trial
 from epochfuzz.harness.conform.fault import Kind, shown
-from epochfuzz.harness.conform.judge import FIELDS, OWN
+from epochfuzz.harness.conform.judge import FIELDS, OWN, JudgedBy
 from epochfuzz.harness.conform.lockstep import LockStep, comparable, ordered
 from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.plan import Plan
@@ -20,7 +20,9 @@ from epochfuzz.harness.conform.run import Conformance
 from epochfuzz.harness.conform.wire import Observation
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.model import properties
 from epochfuzz.model.events import REPLICA_NAMES, Verb, event_text, schedule_texts
+from epochfuzz.model.properties import BY_NAME
 from epochfuzz.model.state import Partition, initial
 
 _MOST_LISTED = 30  # names in a line: there are fewer verbs, and fewer fields of the protocol
@@ -60,7 +62,7 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
     """How much was run and how fast, and what it leaves open; a line each."""
     verdict = "conforms" if conformance.conforms else "does NOT conform"
     protocols = ", ".join(protocol.name for protocol in plan.protocols)
-    yield f"The subject {verdict} to {protocols}, judged by {plan.judged_by}:"
+    yield f"The subject {verdict} to {protocols}, judged by {plan.judged_by}{_share(conformance, plan)}:"
     yield (
         f"{conformance.schedules:,} schedules and {conformance.cases} cases, {conformance.shown.steps:,} steps in"
         f" {conformance.seconds:.1f} s ({conformance.steps_per_second:,} steps/s)"
@@ -70,7 +72,17 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
     for reason in dict.fromkeys(conformance.unable.values()):
         cases = ", ".join(case for case, why in conformance.unable.items() if why == reason)
         yield f"Not run, since the subject says {reason!r}: {cases}"
+    lacking = not_judged(conformance, plan)
     for title, names in (
+        ("Properties judged", judged(conformance, plan)),
+        (
+            "Properties that could not be judged, for want of fields",
+            [f"{name} ({', '.join(fields)})" for name, fields in lacking.items() if fields],
+        ),
+        (
+            "Properties that no field shows, so never judged",
+            [name for name, fields in lacking.items() if not fields],
+        ),
         ("Events that were never applied", never_applied(conformance, plan)),
         ("Fields that were never shown, so never compared", never_shown(conformance, plan)),
         ("Fields of the subject's own, shown and not compared", own_fields(conformance)),
@@ -102,6 +114,8 @@ def document(conformance: Conformance, plan: Plan, saved: Mapping[int, Path]) ->
         "given_up": conformance.given_up,
         "never_applied": never_applied(conformance, plan),
         "never_shown": never_shown(conformance, plan),
+        "judged": judged(conformance, plan),
+        "not_judged": not_judged(conformance, plan),
         "own_fields": own_fields(conformance),
         "unknown_fields": unknown_fields(conformance, plan),
         "unable": conformance.unable,
@@ -141,6 +155,35 @@ def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
 def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
     """The fields that there are to be seen, and that no observation had."""
     return [field for field in _fields(plan) if not conformance.shown.fields[field]]
+
+
+def judged(conformance: Conformance, plan: Plan) -> list[str]:
+    """The properties that the subject was held against: none in lock-step, where fields are compared."""
+    lacking = not_judged(conformance, plan)
+    return [name for name in _properties(plan) if name not in lacking]
+
+
+def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
+    """The properties that it should have been held against and could not be: the fields it never showed, by name.
+
+    A property that takes what no observation has is there without any.
+    """
+    shown = {field for field, count in conformance.shown.fields.items() if count}
+    missing = {name: [field for field in BY_NAME[name].seen_in if field not in shown] for name in _properties(plan)}
+    return {name: fields for name, fields in missing.items() if fields or not BY_NAME[name].seen_in}
+
+
+def _properties(plan: Plan) -> list[str]:
+    """The properties that anything can break in this plan, and that the contract with clients does not give up."""
+    if plan.judged_by is not JudgedBy.PROMISES:
+        return []
+    permitted = properties.permitted(plan.settings)
+    return [name for name in properties.applying(*_starts(plan)) if name not in permitted]
+
+
+def _share(conformance: Conformance, plan: Plan) -> str:
+    asked = len(_properties(plan))
+    return f", {len(judged(conformance, plan))} of {asked} properties" if asked else ""
 
 
 def _fields(plan: Plan) -> list[str]:

@@ -10,10 +10,10 @@ from epochfuzz.harness.conform.healing import heal
 from epochfuzz.harness.conform.judge import JudgedBy
 from epochfuzz.harness.conform.lockstep import LockStep
 from epochfuzz.harness.conform.promises import Promises
-from epochfuzz.harness.conform.seen import UNSEEN
 from epochfuzz.harness.conform.subject import Answering
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model.events import VERBS, event_text, verb_of
+from epochfuzz.model.properties import BY_NAME
 from epochfuzz.model.protocols import Protocol
 
 
@@ -66,7 +66,8 @@ def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
 
 def _as_seen(run: Run) -> Run:
     """A run without the properties that no observation can be judged by."""
-    return replace(run, first_broken={name: at for name, at in run.first_broken.items() if name not in UNSEEN})
+    seen = {name: at for name, at in run.first_broken.items() if BY_NAME[name].seen_in}
+    return replace(run, first_broken=seen)
 
 
 def _refuse_lacking(case: Case, verbs: list[str]) -> None:

@@ -15,10 +15,6 @@ _UNSEEN = -1
 _RECORDS = {f"m{number}": number for number in range(MAX_RECORDS)}
 _MARKERS = {marker.name: int(marker) for marker in Marker}
 
-# What a breach of these is made of is not shown: what is pending, in flight or waits, and what a leader knows of its
-# followers. Of read-committed only the logs are shown, not what a consumer has made of an LSO.
-UNSEEN = frozenset({"read-committed", "join-complete", "hw-due", "isr-change-ends", "leader-available", "answered"})
-
 
 class SeenPartition:
     """A subject's partition as far as it is seen. What is left out breaks nothing; what clients were promised stays.

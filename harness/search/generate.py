@@ -46,9 +46,8 @@ _WEIGHTS: dict[tuple[Verb, ...], int] = {
     (Verb.SHRINK, Verb.ALTER, Verb.ALTERED): 4,
 }
 
-# Verbs without which nothing happens at all; each other one is left out of a schedule one time in four.
-_ALWAYS = (Verb.PRODUCE, Verb.FETCH, Verb.RECEIVE, Verb.NOTIFY, Verb.RESTART)
-_OPTIONAL = (1 << len(Verb)) - 1 - sum(1 << verb for verb in _ALWAYS)
+# Each verb but those without which nothing happens at all is left out of a schedule one time in four.
+_OPTIONAL = sum(1 << verb for verb in Verb if not verb.is_vital)
 
 
 class Deck(NamedTuple):

@@ -101,10 +101,10 @@ class Run:
     def at(self) -> int | None:
         """The number of the event after which a property was first broken, None where none was.
 
-        `isr-complete` is loss waiting to happen: it counts only where nothing else broke.
+        Loss that is waiting to happen counts only where nothing else broke.
         """
         broken = self.broken
-        lasting = [name for name in broken if name != "isr-complete"] or broken
+        lasting = [name for name in broken if not properties.BY_NAME[name].is_warning] or broken
         return min((self.first_broken[name] for name in lasting), default=None)
 
 

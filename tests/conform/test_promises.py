@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from epochfuzz.harness.conform.drive import Driven, Setting, drive
 from epochfuzz.harness.conform.judge import JudgedBy
-from epochfuzz.harness.conform.seen import UNSEEN
 from epochfuzz.harness.conform.subject import CheckedSubject
 from epochfuzz.harness.search import generate
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.properties import NAMES, permitted
+from epochfuzz.model.properties import BY_NAME, PROPERTIES, permitted
 from epochfuzz.model.protocols import NAMED, parse_protocol
 from tests.conform.reference import Reference
 from tests.conform.test_lockstep import Changed
@@ -47,7 +46,7 @@ def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
 ) -> None:
     driven = run(generate.schedule(seed, 0, generate.deck_for(settings)), protocol, settings)
     first_broken = replay(driven.sent, parse_protocol(protocol), settings).first_broken
-    by_model = {name: at for name, at in first_broken.items() if name not in UNSEEN}
+    by_model = {name: at for name, at in first_broken.items() if BY_NAME[name].seen_in}
     by_observation = {str(sighting.fault.field): len(sighting.sent) for sighting in driven.sightings}
     assert by_observation == {name: at for name, at in by_model.items() if name not in permitted(settings)}
 
@@ -120,7 +119,7 @@ def test_what_the_contract_permits_is_not_reported() -> None:
 
 
 def test_every_property_that_a_model_can_break_is_judged() -> None:
-    breakable = set(NAMES) - {"hw-within-log", "log-matching"} - UNSEEN
+    breakable = {each.name for each in PROPERTIES if each.seen_in} - {"hw-within-log", "log-matching"}
     breakable -= {
         "consumer-no-skip"
     }  # which is rare in drawn schedules; a case of the corpus has it, see test_rerun.py

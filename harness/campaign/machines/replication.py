@@ -19,7 +19,11 @@ from epochfuzz.strategies.machine import LASTING, replication_machine
 
 _SCOUTED = 300  # schedules in a run, which are many runs
 # A property that breaks soon would hide the others: each run judges some of them.
-_JUDGED = (LASTING, ("isr-complete",), ("convergence",))
+_JUDGED = (
+    LASTING,
+    tuple(each.name for each in properties.PROPERTIES if each.is_warning),
+    tuple(each.name for each in properties.PROPERTIES if each.at_end),
+)
 
 
 @dataclass(frozen=True)

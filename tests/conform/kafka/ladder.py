@@ -28,7 +28,7 @@ from tests.conform.kafka.differences import reason
 from tests.conform.kafka.rungs import RUNGS, Rung
 
 ROOT = Path(__file__).parents[3]
-CORPUS = (ROOT / "corpus" / "documents", ROOT / "corpus" / "history", Path(__file__).parent / "cases")
+CORPUS = (ROOT / "corpus" / "documents", ROOT / "corpus" / "history")
 PATIENCE = 30.0  # a machine that compiles at the same time may be slow
 
 
