@@ -309,7 +309,7 @@ VARIABLES: tuple[Field, ...] = (
     # Of who leads the current epoch, see leader_metadata.py: the replicas that its metadata shows fenced, those that
     # have registered anew since, and those that fetched last under another broker epoch than it shows.
     Field("shown_fenced", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
-    Field("shown_outdated", Holds.REPLICA_SET, _R, read=leaders_check_incarnations, narrow=True),
+    Field("shown_outdated", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
     Field("shown_otherwise", Holds.REPLICA_SET, _R, read=leaders_check_incarnations, narrow=True),
     # The controller.
     Field("controller_epoch", Holds.EPOCH),
