@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.search.canonical import canonical
 from epochfuzz.harness.search.findings import Finding
+from epochfuzz.harness.witness.causes import Status
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import Protocol, parse_protocol
@@ -50,9 +51,14 @@ def compare(
 
 
 def news(findings: Sequence[Finding], settings: Configuration, corpus: Iterable[Case]) -> list[Finding]:
-    """The findings that are neither a known flaw of their protocol, nor shown by a case of a corpus."""
+    """The findings that are not shown by a case of a corpus, and that no issue or KIP tells of where it is expected."""
     known = compare(findings, (), settings, corpus).known
-    return [each for each, case in zip(findings, known, strict=True) if each.known_flaw is None and case is None]
+    return [each for each, case in zip(findings, known, strict=True) if is_unreported(each) and case is None]
+
+
+def is_unreported(finding: Finding) -> bool:
+    """Whether a finding is unexpected, or only suspected: nobody but this project has told of it yet."""
+    return finding.known_flaw is None or finding.causes.status is Status.SUSPECTED
 
 
 def shows(case: Case, finding: Finding) -> bool:

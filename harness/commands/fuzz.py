@@ -56,7 +56,7 @@ def fuzz(
         Path | None, typer.Option("--out", help="Save what was found in this directory, as case files.")
     ] = None,
     new: Annotated[
-        bool, typer.Option("--new", help="With --out: only what is neither a known flaw nor in the corpus.")
+        bool, typer.Option("--new", help="With --out: only what is new or suspected, and not in the corpus.")
     ] = False,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", help="The corpus that --new compares with; ./corpus if left out.")

@@ -2,15 +2,22 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.cases.comparison import is_unreported
 from epochfuzz.harness.cases.folder import Folder
+from epochfuzz.harness.search.findings import Finding
+from epochfuzz.harness.witness.causes import Status, causes
+from epochfuzz.model.protocols import parse_protocol
 
 Command = Callable[..., Any]
 WALK = ("fuzz", "--schedules", 3000, "--seed", 7)
+ROOT = Path(__file__).parents[2]
+M1 = "documents/m1-loss.yaml"
 UNFENCED = "kip-320:truncation=high_watermark"
 
 
@@ -51,6 +58,15 @@ def test_with_new_a_known_flaw_is_not_saved_and_what_is_none_is(epochfuzz: Comma
         "kip-320-truncation-high-watermark"
     }
     assert all(f"saved found/{name}" in ended.out for name in names("found"))
+
+
+def test_what_only_a_page_of_this_project_suspects_is_unreported_though_it_is_expected() -> None:
+    re_elected, m1 = (load_case(ROOT / "corpus" / name) for name in ("history/re-elected-leader.yaml", M1))
+    suspected = causes(re_elected.events, parse_protocol("kafka-2.8.1"), re_elected.settings, "no-acked-loss")
+    known = causes(m1.events, parse_protocol("hw"), m1.settings, "no-committed-loss")
+    assert (suspected.status, known.status) == (Status.SUSPECTED, Status.KNOWN)
+    assert is_unreported(cast(Finding, SimpleNamespace(known_flaw=suspected.reason, causes=suspected)))
+    assert not is_unreported(cast(Finding, SimpleNamespace(known_flaw=known.reason, causes=known)))
 
 
 @pytest.mark.parametrize("option", [(), ("--corpus", "corpus")], ids=["./corpus", "--corpus"])

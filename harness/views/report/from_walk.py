@@ -17,8 +17,6 @@ from epochfuzz.model import properties
 from epochfuzz.model.protocols import Protocol
 from epochfuzz.model.state import initial
 
-_REMARK = "known"
-
 
 def page(
     walker: Engine,
@@ -86,7 +84,9 @@ def _property_cell(finding: Finding | None, exhibit: str | None) -> Cell:
         return Cell(HELD, "not broken")
     proof = "minimal" if finding.reproducer.certified_minimal else "not proven minimal"
     text = f"{len(finding.reproducer.schedule)} events, {proof}, seen {finding.seen:,} times"
-    return Cell(BROKEN, text, exhibit) if finding.known_flaw is None else Cell(KNOWN, f"{text}, {_REMARK}", exhibit)
+    if finding.known_flaw is None:
+        return Cell(BROKEN, text, exhibit)
+    return Cell(KNOWN, f"{text}, {finding.causes.status}", exhibit)
 
 
 def _goals(walker: Engine, walked: Walked) -> list[Row]:
@@ -118,7 +118,7 @@ def _exhibit(same: Sequence[Finding], walker: Engine) -> Exhibit:
         id=_id(first),
         title=f"{first.protocol.name} breaks {broken} in {len(first.witness.schedule)} events",
         kind=BROKEN if any(finding.known_flaw is None for finding in same) else KNOWN,
-        remark="" if any(finding.known_flaw is None for finding in same) else _REMARK,
+        remark="" if any(finding.known_flaw is None for finding in same) else str(first.causes.status),
         notes=(as_sentence([summary.proof(first)]), *told),
         story=story,
         command=shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *names, "--trace"]),
