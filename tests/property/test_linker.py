@@ -1,0 +1,69 @@
+"""The linked rules are the rules as they are written: the same answers, states and judgements under any protocol."""
+
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epochfuzz.harness.search import generate
+from epochfuzz.model import program, properties
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.protocols import NAMED, Protocol
+from epochfuzz.model.state import VARIABLES, Partition, initial
+from epochfuzz.model.step import step
+from epochfuzz.strategies.configurations import configurations, protocols
+from epochfuzz.strategies.schedules import lively_schedules
+
+VALUES = attrgetter(*(field.name for field in VARIABLES))
+AS_WRITTEN = program.Rules(step, properties.broken_now, properties.broken_at_end)
+
+
+def course(rules: program.Rules, start: Partition, schedule: bytes) -> list[object]:
+    """After each event its answer, the state and what is broken; then what is broken at the end, with all healed."""
+    p = start.copy()
+    told: list[object] = [(rules.step(p, event), VALUES(p.copy()), rules.broken_now(p)) for event in schedule]
+    return [*told, rules.broken_at_end(p), VALUES(p)]
+
+
+def check(protocol: Protocol, configuration: Configuration, schedule: bytes) -> None:
+    start = initial(protocol, configuration)
+    assert course(program.interpreted(protocol), start, schedule) == course(AS_WRITTEN, start, schedule)
+
+
+FAULTS: dict[str, Any] = {
+    "power_loss": True,
+    "asynchronous_checkpoint": True,
+    "unclean_leader_election": True,
+    "follower_reads": True,
+    "retries": True,
+    "consumer": True,
+    "controllers": 2,
+    "transactions": True,
+    "records_per_fetch": 2,
+}
+
+
+@st.composite
+def anything(draw: st.DrawFn) -> tuple[Protocol, Configuration, bytes]:
+    """Any protocol, any configuration, and a schedule of it."""
+    configuration = draw(configurations())
+    protocol = draw(protocols())
+    return protocol, configuration, draw(lively_schedules(protocol, configuration))
+
+
+def test_linked_rules_do_what_the_rules_say_under_every_named_protocol() -> None:
+    plain = Configuration(epochs=3)
+    for each in (plain, *(replace(plain, **{fault: value}) for fault, value in FAULTS.items())):
+        deck = generate.deck_for(each)
+        for protocol in NAMED.values():
+            check(protocol, each, generate.schedule(3, 0, deck)[:80])
+
+
+@given(anything())
+@settings(max_examples=100)
+def test_linked_rules_do_what_the_rules_say_under_any_protocol_and_configuration(
+    drawn: tuple[Protocol, Configuration, bytes],
+) -> None:
+    check(*drawn)
