@@ -1,6 +1,6 @@
 """Hypothesis profiles: `dev` while writing, `ci` for every commit, `nightly` for as long as there is time.
 
-from strategies import profiles
+from epochfuzz.strategies import profiles
 
 profiles.register()
 hypothesis.settings.load_profile("ci")

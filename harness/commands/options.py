@@ -30,8 +30,9 @@ Protocols = Annotated[
     protocol_option(
         "--protocol",
         "-p",
-        help="A generation (hw, kip-101, kip-279, kip-320), a release (kafka-2.6.1), or one with mechanisms replaced,"
-        " such as kip-320:isr_expansion=high_watermark. Repeat it for several.",
+        help="A generation (hw, kip-101 to kip-966: each repairs what the one before breaks), any released version of"
+        " Kafka (kafka-2.6.1), or one with mechanisms replaced, such as kip-320:isr_expansion=high_watermark. Repeat it"
+        " for several; `epochfuzz explain releases` lists them.",
     ),
 ]
 Property = Annotated[

@@ -1,7 +1,7 @@
 """The pytest plugin: case files are collected as tests, one for each case and protocol.
 
 pytest loads it in every project of an environment in which epochfuzz is installed, so it costs nothing until there is
-a case: what replays cases is in pytest_cases.py, and imported when the first one is collected.
+a case: what replays cases is in cases.py, and imported when the first one is collected.
 """
 
 import re

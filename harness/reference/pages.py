@@ -1,9 +1,10 @@
-"""Reference: the glossary and the tables of the model as pages of docs/reference/.
+"""Reference: the glossary and the tables of the model as pages of docs/reference/, and the README's table of releases.
 
 `python -m epochfuzz.harness.reference.pages`, in a checkout, writes them anew.
 """
 
 import functools
+import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,12 +20,21 @@ from epochfuzz.model.mechanisms import MECHANISMS
 from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, Protocol
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
+README = DIRECTORY.parents[1] / "README.md"
+_RELEASES = re.compile(r"\| release \| stands for \|.*?\n\n", re.DOTALL)
 
 _NOTICE = (
     "<!-- Written by `python -m epochfuzz.harness.reference.pages` from harness/reference/glossary/ and the model:"
     " change it there. -->"
 )
 _WIDTH = 120
+
+
+def readme() -> str:
+    """The text of the README, with its table of releases as it is now."""
+    head, *rows = releases.short_rows()
+    table = markdown.table(head, rows)
+    return _RELEASES.sub(lambda _: f"{table}\n\n", README.read_text(encoding="utf-8"), count=1)
 
 
 def pages() -> dict[str, str]:
@@ -200,3 +210,5 @@ if __name__ == "__main__":
     for name, text in pages().items():
         (DIRECTORY / name).write_text(text, encoding="utf-8")
         print(DIRECTORY / name)
+    README.write_text(readme(), encoding="utf-8")
+    print(README)

@@ -30,6 +30,7 @@ class Reader:
         for name in ("corpus", "tests"):
             (self.directory / name).symlink_to(ROOT / name)
         shutil.copytree(ROOT / "model", self.directory / "model", ignore=shutil.ignore_patterns("__pycache__"))
+        (self.directory / ".venv").symlink_to(sys.prefix)
         subject = self.directory / "my-subject"
         subject.write_text("#!/bin/sh\nexec python -m tests.conform.reference\n")
         subject.chmod(0o755)

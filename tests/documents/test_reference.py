@@ -5,6 +5,7 @@ import pytest
 from epochfuzz.harness.reference import markdown, releases
 from epochfuzz.harness.reference import pages as reference
 from epochfuzz.harness.reference.explain import glossary
+from epochfuzz.model.protocols import RELEASES
 
 PAGES = reference.pages()
 
@@ -22,6 +23,14 @@ def test_every_name_of_the_glossary_has_a_section_on_one_page() -> None:
     assert sorted(headings) == sorted(glossary())
 
 
-def test_the_readme_has_the_table_of_releases_in_short() -> None:
+def test_the_readme_has_the_table_of_releases_as_it_is_now() -> None:
     head, *rows = releases.short_rows()
-    assert markdown.table(head, rows) in (reference.DIRECTORY.parents[1] / "README.md").read_text(encoding="utf-8")
+    written = reference.README.read_text(encoding="utf-8")
+    assert markdown.table(head, rows) in written
+    assert written == reference.readme()
+
+
+def test_the_page_on_subjects_says_what_each_release_stands_for() -> None:
+    page = (reference.DIRECTORY.parent / "conformance.md").read_text(encoding="utf-8")
+    for name in RELEASES:
+        assert f"| `{name}` | {releases.versions_of(name)} |" in page, name
