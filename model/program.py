@@ -26,6 +26,7 @@ from epochfuzz.model.source import Rule
 from epochfuzz.model.step import step
 
 PARTITION = "p"  # the name that every rule has for the state
+_HERE = f"{__name__.partition('.')[0]}."
 DEFECT = "defect"  # the constant of a state that says which mistake is planted
 
 _OF_KNOWN: dict[str, Callable[[Any], int]] = {"bool": bool, "int": int, "len": len}
@@ -401,8 +402,8 @@ class _Writer(ast.NodeTransformer):
 
 
 def flat_name(function: Rule) -> str:
-    """The name of a function among all that are linked: that of its module and its own."""
-    return f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
+    """The name of a function among all that are linked: where its module stands in this package, and its own."""
+    return f"{function.__module__.removeprefix(_HERE)}.{function.__name__}".replace(".", "_")
 
 
 def _known(value: Any, node: ast.expr) -> ast.Constant:

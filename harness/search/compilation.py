@@ -70,6 +70,9 @@ _IS_OFF = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 # Settings whose rules are left out of the program that needs them not.
 _SELDOM = ("follower_reads", "retries", "consumer", "transactions", "controllers")
 
+# The package, in which model, harness and strategies may be links to where they really are.
+_PACKAGE = Path(model.__file__).parents[1]
+
 _kernels: list[Callable[..., Any]] = []
 
 
@@ -120,7 +123,7 @@ def is_compiled(name: str) -> bool:
 
 def model_digest() -> str:
     """Sixteen hexadecimal digits for the sources of the model and of the kernels: the version of the rules."""
-    return _digest(sorted(Path(model.__file__).parent.glob("*.py")) + _kernel_sources())
+    return _digest(_sources_in(Path(model.__file__).parent) + _kernel_sources())
 
 
 @cache
@@ -145,10 +148,15 @@ def _kernel_sources() -> list[Path]:
     return [Path(__file__).with_name(f"{name}.py") for name in _MODULES]
 
 
+def _sources_in(package: Path) -> list[Path]:
+    return sorted(package.rglob("*.py"))
+
+
 def _digest(sources: Iterable[Path]) -> str:
+    """Of what sources say and where they stand: a rule that is moved has another name in the program."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sources:
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+        digest.update(str(source.relative_to(_PACKAGE)).encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -166,7 +174,7 @@ def _program(scope: Scope) -> ModuleType:
     numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]
     name = scope.value
     if scope is Scope.WITH_DEFECTS:
-        name += f"_{_digest(sorted((Path(__file__).parents[1] / 'defects').glob('*.py')))}"
+        name += f"_{_digest(_sources_in(Path(__file__).parents[1] / 'defects'))}"
     file = directory / f"{name}.py"
     if not file.exists():
         _write(file, _source(scope, kept=True))

@@ -33,8 +33,8 @@ def _search() -> None:
 
 # By the name of what is compiled: what compiles it, and a kernel that shows that this has been done.
 _WARMED: dict[str, tuple[Callable[[], None], str]] = {
-    "search": (_search, "visited_fill_table"),
-    "walk": (_walk, "walk_walk_block"),
+    "search": (_search, "harness_search_visited_fill_table"),
+    "walk": (_walk, "harness_search_walk_walk_block"),
 }
 
 

@@ -1,10 +1,15 @@
 """Compilation: where what is compiled is kept, and what happens where it cannot be."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[2]
 
 # Readers and writers are the same to root: refused here is what a read-only directory refuses to others.
 READ_ONLY = """
@@ -46,3 +51,42 @@ def test_what_can_be_kept_is(tmp_path):
     ended = run("from epochfuzz.harness.search import compilation\n" + STAND_IN, tmp_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "2\n", "")
     assert [file.suffix for file in tmp_path.rglob("kernels*.nbi")] == [".nbi"]
+
+
+LINKED = """
+import json
+from epochfuzz.harness.search.compilation import model_digest
+from epochfuzz.model import program
+from epochfuzz.model.step import step
+print(json.dumps([model_digest(), [each.name for each in program.link([step])]]))
+"""
+
+
+def digest_and_names(copy):
+    """The version of the rules of a copy of the project, and the names of all that are linked there."""
+    environment = os.environ | {"PYTHONPATH": str(copy / "src")}
+    printed = subprocess.run(
+        [sys.executable, "-c", LINKED], env=environment, stdout=subprocess.PIPE, text=True, timeout=300, check=True
+    )
+    digest, names = json.loads(printed.stdout)
+    return digest, set(names)
+
+
+def test_a_rule_that_is_moved_into_a_folder_is_another_kernel_and_so_is_one_that_is_changed_there(tmp_path):
+    for folder in ("model", "harness", "strategies", "src"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    digest, names = digest_and_names(tmp_path)
+    folder = tmp_path / "model" / "clients"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    left = tmp_path / "model" / "idempotence.py"
+    left.rename(folder / "idempotence.py")
+    left.write_text("from epochfuzz.model.clients.idempotence import *\n")  # whoever imports it finds it where it was
+    moved, names_then = digest_and_names(tmp_path)
+    assert moved != digest
+    assert (
+        {name.replace("model_clients_idempotence", "model_idempotence") for name in names_then} == names != names_then
+    )
+    with (folder / "idempotence.py").open("a") as rules:
+        rules.write("\n# And one more line.\n")
+    assert digest_and_names(tmp_path)[0] != moved
