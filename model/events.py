@@ -291,7 +291,7 @@ class Verb(IntEnum):
     )
     RIVAL_NOTIFY = _Verb(
         28,
-        "rival",
+        "leadership",
         "the replica learns the old controller's decision",
         dealt=6,
         setting="controllers",

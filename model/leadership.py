@@ -15,10 +15,10 @@ from epochfuzz.model import (
     waiting,
 )
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.in_force import tracks_partition_epoch
+from epochfuzz.model.in_force import rival_overwrites, tracks_partition_epoch
 from epochfuzz.model.mechanisms import EpochCache, RemoteLeo
 from epochfuzz.model.refusals import APPLIED, Refusal
-from epochfuzz.model.state import NONE, Phase, State
+from epochfuzz.model.state import NONE, Phase, Rival, State
 
 
 def notify(p: State, r: int) -> int:
@@ -134,3 +134,20 @@ def assign_epoch_start(p: State, r: int) -> None:
     """KAFKA-7415: the epoch cache has the leader's own epoch before any record of it."""
     if p.epoch_cache == EpochCache.KAFKA_7415:
         epoch_cache.assign(p, r, p.known_epoch[r], p.leo[r])
+
+
+def rival_notify(p: State, r: int) -> int:
+    """r learns the old controller's decision, which only an unconditional write keeps from all others."""
+    if not rival_overwrites(p):
+        return Refusal.DOES_NOT_HAPPEN
+    if p.rival != Rival.HAS_DECIDED:
+        return Refusal.RIVAL_HAS_NOT_DECIDED
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    if fail_over.is_refused(p, r):
+        return Refusal.STALE_CONTROLLER_EPOCH
+    if p.known_epoch[r] > p.rival_epoch:
+        return Refusal.KNOWS_LATER_EPOCH
+    adopt(p, r, p.rival_epoch + 1, p.rival_leader, p.rival_isr)
+    p.goals |= Goal.RIVAL_OBEYED
+    return APPLIED

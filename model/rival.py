@@ -1,12 +1,12 @@
 """The rival: a controller that another one took over from, and that decides and sends as if nothing had happened.
 
-It may decide once. What comes of it is up to how decisions are written. Without any check it overwrites what the new
+It may decide once; whom it tells, see leadership.py. What comes of it is up to how decisions are written. Without any check it overwrites what the new
 controller decides, which never sees it: two leaders of one leader epoch. A conditional write fails once anything has
 changed, and else the decision is one like any other (KafkaZkClient.updateLeaderAndIsr, up to Kafka 2.0). Since
 KAFKA-6082 every write checks the controller epoch as well, and fails.
 """
 
-from epochfuzz.model import controller, fail_over, leadership
+from epochfuzz.model import controller, fail_over
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.in_force import has_rival, rival_decides, rival_overwrites
 from epochfuzz.model.refusals import APPLIED, Refusal
@@ -50,20 +50,3 @@ def why_not_elected(p: State, r: int) -> int:
     if r == p.rival_leader:
         return Refusal.IS_RIVAL_LEADER
     return APPLIED if p.rival_isr >> r & 1 else Refusal.NOT_IN_RIVAL_ISR
-
-
-def rival_notify(p: State, r: int) -> int:
-    """r learns the old controller's decision, which only an unconditional write keeps from all others."""
-    if not rival_overwrites(p):
-        return Refusal.DOES_NOT_HAPPEN
-    if p.rival != Rival.HAS_DECIDED:
-        return Refusal.RIVAL_HAS_NOT_DECIDED
-    if not p.up[r]:
-        return Refusal.IS_DOWN
-    if fail_over.is_refused(p, r):
-        return Refusal.STALE_CONTROLLER_EPOCH
-    if p.known_epoch[r] > p.rival_epoch:
-        return Refusal.KNOWS_LATER_EPOCH
-    leadership.adopt(p, r, p.rival_epoch + 1, p.rival_leader, p.rival_isr)
-    p.goals |= Goal.RIVAL_OBEYED
-    return APPLIED
