@@ -1,9 +1,9 @@
 """The rival: a controller that another one took over from, and that decides and sends as if nothing had happened.
 
-It may decide once; whom it tells, see leadership.py. What comes of it is up to how decisions are written. Without any check it overwrites what the new
-controller decides, which never sees it: two leaders of one leader epoch. A conditional write fails once anything has
-changed, and else the decision is one like any other (KafkaZkClient.updateLeaderAndIsr, up to Kafka 2.0). Since
-KAFKA-6082 every write checks the controller epoch as well, and fails.
+It may decide once; whom it tells, see leadership.py. What comes of it is up to how decisions are written. Without any
+check it overwrites what the new controller decides, which never sees it: two leaders of one leader epoch. A conditional
+write fails once anything has changed, and else the decision is one like any other (KafkaZkClient.updateLeaderAndIsr, up
+to Kafka 2.0). Since KAFKA-6082 every write checks the controller epoch as well, and fails.
 """
 
 from epochfuzz.model import controller, fail_over
