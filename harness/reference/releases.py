@@ -70,7 +70,7 @@ class Broken:
 class Verdicts:
     """What was found of one protocol: what it breaks, what was judged, and within which bounds every state was visited.
 
-    `digest` is of the rules by which it was found, see `rules_digest` in survey.py.
+    `digest` is of the rules by which it was found, see rules_digest.py.
     """
 
     broken: dict[str, Broken]

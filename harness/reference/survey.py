@@ -5,8 +5,6 @@ those whose rules have changed since: some hours for all. What it finds is in su
 the page of releases and `epochfuzz explain releases` are made.
 """
 
-import ast
-import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,19 +27,19 @@ from epochfuzz.harness.reference.releases import (
     searched,
     surveyed,
 )
+from epochfuzz.harness.reference.rules_digest import rules_digest
 from epochfuzz.harness.search import shrink
 from epochfuzz.harness.search.canonical import canonical
 from epochfuzz.harness.search.explore import Exploration, explore_each
 from epochfuzz.harness.search.findings import breaches
 from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model import healing, program, properties, source
+from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, schedule_texts
 from epochfuzz.model.execution import Execution
 from epochfuzz.model.properties import Property, applying
 from epochfuzz.model.protocols import NAMED, Protocol
 from epochfuzz.model.state import initial
-from epochfuzz.model.step import step
 
 MEMORY = 2 << 30  # bytes for a search within bounds: where that is not enough, it is not complete
 CERTIFIED_WITHIN = 6 << 30  # bytes for the search for anything shorter
@@ -60,7 +58,7 @@ class Surveyor:
         self.judged = set(applying(initial(protocol, Configuration())))
         self.complete: list[Configuration] = []
         for settings, events in kept:
-            self._try(settings, events)
+            self.take(settings, events)
 
     def survey(self) -> Verdicts:
         """Search and walk the protocol, and look for anything shorter than what breaks it."""
@@ -75,7 +73,7 @@ class Surveyor:
         judged = tuple(name for name in properties.NAMES if name in self.judged)
         return Verdicts(found, judged, tuple(self.complete), rules_digest(self.protocol, judged))
 
-    def _try(self, settings: Configuration, events: tuple[str, ...]) -> None:
+    def take(self, settings: Configuration, events: tuple[str, ...]) -> None:
         """See what a schedule breaks, by faults that are asked for in the survey too."""
         schedule = parse_schedule(events)
         for each in properties.PROPERTIES:
@@ -180,41 +178,6 @@ def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
     return not is_plain and replace(settings, replicas=2, records=free.records, epochs=free.epochs) in of_clients
 
 
-def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
-    """Of the rules of a protocol as they are linked, and of some properties, by whatever names and wherever they stand.
-
-    What is counted as a goal is left out, for it breaks nothing.
-    """
-    roots: list[source.Rule] = [step, healing.heal, *(properties.named(name).is_broken for name in judged)]
-    linked = program.link(roots, protocol.numbers())
-    names = {each.name: f"f{number}" for number, each in enumerate(linked)}
-    text = "\n".join(ast.unparse(_Anonymous(names).visit(ast.parse(ast.unparse(each.node)))) for each in linked)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-class _Anonymous(ast.NodeTransformer):
-    """Numbers functions in place of naming them, and leaves out goals."""
-
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self._names = names
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        node.name = self._names[node.name]
-        self.generic_visit(node)
-        node.body = node.body or [ast.Pass()]
-        return node
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        node.id = self._names.get(node.id, node.id)
-        return node
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        if isinstance(node.target, ast.Attribute) and node.target.attr == "goals":
-            return ast.Pass()
-        self.generic_visit(node)
-        return node
-
-
 def stale() -> list[str]:
     """The protocols that were surveyed by other rules than those of today, or not at all."""
     rows = surveyed()
@@ -279,6 +242,15 @@ def _write(rows: Mapping[str, Verdicts]) -> None:
     FILE.write_text(yaml.safe_dump(plain, sort_keys=False, width=120), encoding="utf-8")
 
 
+def shortened(name: str, row: Verdicts, kept: Sequence[Kept]) -> Verdicts:
+    """A row with what the project keeps in place of what it beats; what was searched for the others stays true."""
+    surveyor = Surveyor(NAMED[name], ())
+    surveyor.broken = dict(row.broken)
+    for settings, events in kept:
+        surveyor.take(settings, events)
+    return replace(row, broken={each: surveyor.broken[each] for each in properties.NAMES if each in surveyor.broken})
+
+
 def main(wanted: Sequence[str]) -> None:
     """Survey some protocols anew, and go on until no schedule that is found for one beats another."""
     rows = dict(surveyed()) if FILE.exists() else {}
@@ -288,8 +260,10 @@ def main(wanted: Sequence[str]) -> None:
         _write(rows)
         surveyed.cache_clear()
         print(name, {each: how.events.__len__() for each, how in rows[name].broken.items()}, flush=True)
-    for sentence in beaten(rows, kept()):
-        print(sentence, flush=True)
+    while any(beaten(rows, kept())):
+        rows = {name: shortened(name, row, kept()) for name, row in rows.items()}
+        _write(rows)
+        surveyed.cache_clear()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Releases: what shipped, what it breaks, and how the survey of that is shown."""
 
+import ast
 import json
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 from epochfuzz.harness.commands import explain as command
 from epochfuzz.harness.reference import releases, survey
 from epochfuzz.harness.reference.releases import Broken, Verdicts, surveyed
+from epochfuzz.harness.reference.rules_digest import leave_out_unread, rules_digest
 from epochfuzz.harness.search.explore import explore, explore_each
 from epochfuzz.harness.testing import run_schedule
 from epochfuzz.harness.witness.causes import Status
@@ -167,10 +169,23 @@ def test_a_property_that_was_not_judged_reads_as_a_question_mark():
 
 
 def test_a_digest_of_rules_is_of_what_they_do_and_not_of_what_they_are_called():
-    before = survey.rules_digest(NAMED["kip-320"], ["no-committed-loss"])
-    assert before == survey.rules_digest(NAMED["kip-320"], ["no-committed-loss"])
-    assert before != survey.rules_digest(NAMED["kip-320"], ["isr-complete"])
-    assert before != survey.rules_digest(NAMED["kip-279"], ["no-committed-loss"])
+    before = rules_digest(NAMED["kip-320"], ["no-committed-loss"])
+    assert before == rules_digest(NAMED["kip-320"], ["no-committed-loss"])
+    assert before != rules_digest(NAMED["kip-320"], ["isr-complete"])
+    assert before != rules_digest(NAMED["kip-279"], ["no-committed-loss"])
+
+
+def rules(text):
+    parsed = ast.parse(text).body
+    leave_out_unread(parsed)
+    return "; ".join(ast.unparse(each) for each in parsed).replace("\n    ", " ")
+
+
+def test_a_digest_has_nothing_of_arguments_that_are_passed_and_never_read():
+    unread = "def f(p, r, missed):\n    return g(p, missed)\ndef g(p, missed):\n    return p.leo"
+    assert rules(unread) == "def f(p): return g(p); def g(p): return p.leo"
+    computed = "def f(p, r):\n    return g(p, h(p, r))\ndef g(p, seen):\n    return p.leo\ndef h(p, r):\n    p.isr = r"
+    assert rules(computed) == computed.replace("\ndef", "; def").replace("\n    ", " ")
 
 
 def test_what_breaks_one_protocol_is_tried_on_the_others():
