@@ -2,25 +2,11 @@
 
 import sys
 import traceback
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from epochfuzz.harness.commands import (
-    bench,
-    campaign,
-    conform,
-    corpus,
-    explain,
-    explore,
-    fuzz,
-    new_case,
-    play,
-    replay,
-    report,
-    selftest,
-    shrink,
-)
 from epochfuzz.harness.commands.help import Command, Group, SparkCommand
 from epochfuzz.harness.commands.output import INTERRUPTED, BadInput, Exit, complaints, end_broken_pipe
 from epochfuzz.harness.extras import MissingExtra
@@ -36,28 +22,50 @@ Examples:
 - `epochfuzz replay corpus/documents/m1-loss.yaml --trace` shows one, step by step
 - `epochfuzz explain no-committed-loss` says what a name means
 """
-_ORDER = (
-    "fuzz",
-    "campaign",
-    "replay",
-    "report",
-    "play",
-    "new-case",
-    "shrink",
-    "corpus",
-    "explore",
-    "explain",
-    "conform",
-    "bench",
-)
+# The commands in the order in which people meet them: each has a module of its name, which is imported for those who
+# ask for it. A command has a function of its name there; one that has commands of its own, None here, an application.
+_COMMANDS: dict[str, type[Command] | None] = {
+    "fuzz": Command,
+    "campaign": None,
+    "replay": Command,
+    "report": Command,
+    "play": Command,
+    "new-case": Command,
+    "shrink": Command,
+    "corpus": None,
+    "explore": Command,
+    "explain": Command,
+    "conform": Command,
+    "bench": SparkCommand,
+    "selftest": Command,
+}
 
 
 class _Commands(Group):
-    """The commands in the order in which people meet them; Typer alone would put `campaign` last."""
+    """The commands, each loaded when it is asked for: most of the time of a short one would be that of the others."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, for help and completion."""
-        return sorted(super().list_commands(ctx), key=lambda name: (*_ORDER, name).index(name))
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a name, None where there is none."""
+        for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:  # one that there is not may be like any other
+            if name not in self.commands:
+                self.commands[name] = _loaded(name)
+        return super().get_command(ctx, cmd_name)
+
+
+def _loaded(name: str) -> Any:
+    module = import_module(f"epochfuzz.harness.commands.{name.replace('-', '_')}")
+    kind = _COMMANDS[name]
+    if kind is None:
+        command: Any = typer.main.get_group(module.app)
+        command.name = name
+        return command
+    alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+    alone.command(name, cls=kind)(getattr(module, name.replace("-", "_")))
+    return typer.main.get_command(alone)
 
 
 def _print_version(wanted: bool) -> None:
@@ -84,21 +92,6 @@ def _options(
     ] = False,
 ) -> None:
     """The options of epochfuzz itself; the help of the application is its own."""
-
-
-app.command("fuzz", cls=Command)(fuzz.fuzz)
-app.add_typer(campaign.app, name="campaign")
-app.command("replay", cls=Command)(replay.replay)
-app.command("play", cls=Command)(play.play)
-app.command("report", cls=Command)(report.report)
-app.command("shrink", cls=Command)(shrink.shrink)
-app.add_typer(corpus.app, name="corpus")
-app.command("explore", cls=Command)(explore.explore)
-app.command("explain", cls=Command)(explain.explain)
-app.command("conform", cls=Command)(conform.conform)
-app.command("new-case", cls=Command)(new_case.new_case)
-app.command("bench", cls=SparkCommand)(bench.bench)
-app.command("selftest", cls=Command)(selftest.selftest)
 
 
 def main() -> None:

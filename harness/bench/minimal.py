@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from epochfuzz.harness.defects import hunting
 from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.defects.proofs import judged, proofs
-from epochfuzz.harness.search import shrink
+from epochfuzz.harness.search import certificates
 from epochfuzz.harness.search.findings import CERTIFICATE_MEMORY
 
 _MOST_SCHEDULES = 10_000_000
@@ -45,11 +45,11 @@ def reproduce(defects: Sequence[Defect], number: int = 0) -> Iterator[Reproduced
         if found is None:
             continue
         started = time.process_time()
-        result = shrink.reproduce(found[1], protocol, settings, wanted, CERTIFICATE_MEMORY)
+        result = certificates.reproduce(found[1], protocol, settings, wanted, CERTIFICATE_MEMORY)
         bounded = not result.certified_minimal
         if bounded:
             bounds = proofs()[defect.name].settings
-            result = shrink.certify(result.schedule, protocol, bounds, wanted, CERTIFICATE_MEMORY)
+            result = certificates.certify(result.schedule, protocol, bounds, wanted, CERTIFICATE_MEMORY)
         yield Reproduced(
             defect, len(found[1]), len(result.schedule), len(proofs()[defect.name].shortest),
             result.certified_minimal, bounded, time.process_time() - started,

@@ -58,6 +58,7 @@ class Work(ABC, Generic[Outcome]):
     version: str
     seconds: float | None = None
     module: str | None = None
+    certify: float | None = None  # seconds for proofs of what it finds, None for no end; of this process alone
     as_written: str | None = None  # its text where it was read: one of another version may have had other parameters
 
     # What it is

@@ -77,6 +77,7 @@ def run(
     ] = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,
+    certify: options.Certify = options.CERTIFY,
     corpus: campaigns.Corpus = None,
     json: options.Json = False,
 ) -> int:
@@ -123,7 +124,7 @@ def run(
             asked = replace(asked, machine=machine, protocols=())
         return Campaign.start(spark, out, work_of(asked.row()))
 
-    return _finish(begin, out, master, remote, known_cases(corpus), json)
+    return _finish(begin, out, master, remote, options.parse_certify(certify), known_cases(corpus), json)
 
 
 @app.command("resume", cls=SparkCommand)
@@ -135,6 +136,7 @@ def resume(
     ] = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,
+    certify: options.Certify = options.CERTIFY,
     corpus: campaigns.Corpus = None,
     json: options.Json = False,
 ) -> int:
@@ -156,7 +158,7 @@ def resume(
         _refuse_another_machine(campaign.work, directory, machine)
         return campaign
 
-    return _finish(load, directory, master, remote, known, json)
+    return _finish(load, directory, master, remote, options.parse_certify(certify), known, json)
 
 
 app.command("report", cls=SparkCommand)(report)
@@ -183,6 +185,7 @@ def _finish(
     directory: str,
     master: str | None,
     remote: str | None,
+    certify: float | None,
     corpus: list["Case"],
     json: bool,
 ) -> int:
@@ -192,6 +195,7 @@ def _finish(
 
     with campaigns.spark_session(master, remote, works_in=directory) as spark:
         campaign = begin(spark)
+        campaign.work.certify = certify
         campaigns.note(campaign.work.heading)
         try:
             with Shown.on(console(json_wanted=True), campaign.work) as progress:

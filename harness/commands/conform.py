@@ -49,6 +49,7 @@ def conform(
     corpus: Annotated[
         list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")
     ] = None,
+    certify: options.Certify = options.CERTIFY,
     cases_out: Annotated[Path, typer.Option("--out", help="Where findings are saved as cases.")] = Path(
         "conform-cases"
     ),
@@ -79,6 +80,7 @@ def conform(
         raise BadInput("--master and --remote say where a campaign runs: give --campaign DIR as well")
     if campaign is not None and jobs is not None:
         raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
+    proving = options.parse_certify(certify)
     cases = _load(corpus)
     if seed is None:
         seed = secrets.randbelow(1 << 32)
@@ -105,20 +107,35 @@ def conform(
             if campaign is not None:
                 conformance = _campaign(plan, campaign, master, remote)
             else:
+                shrinking = proving / 2 / len(protocols) if proving else None  # the other half is for proofs
                 with show_search(out) as progress:
-                    conformance = run(plan, Processes(jobs or 1, progress.doing), progress.doing)
+                    conformance = run(plan, Processes(jobs or 1, progress.doing, shrinking), progress.doing)
         except (SubjectUnable, CommandError) as error:
             raise _unusable(error) from None
-        return _end(out, plan, conformance, again, cases_out, json)
+        return _end(out, plan, conformance, again, cases_out, proving, json)
 
 
-def _end(out: Console, plan: "Plan", conformance: "Conformance", again: str, cases_out: Path, json: bool) -> int:
+def _end(
+    out: Console,
+    plan: "Plan",
+    conformance: "Conformance",
+    again: str,
+    cases_out: Path,
+    proving: float | None,
+    json: bool,
+) -> int:
     """Show what came of it, and save it; returns the exit code. What was interrupted ends as such after that."""
     from epochfuzz.harness.conform import report
+    from epochfuzz.harness.conform.proofs import proofs
+    from epochfuzz.harness.search.interruption import Interruption
 
+    with out.status("certifying"), Interruption() as interruption:
+        known = conformance.nonconformities
+        proven = proofs(known, 0 if conformance.interrupted else proving and proving / 2, interruption)
+    conformance.interrupted |= interruption.happened
     saved = {}
-    for number, nonconformity in enumerate(conformance.nonconformities):
-        out.print(report.nonconformity_text(nonconformity))
+    for number, (nonconformity, proof) in enumerate(zip(known, proven, strict=True)):
+        out.print(report.nonconformity_text(nonconformity, proof))
         if nonconformity.sighting.sent and not nonconformity.known_flaw:
             saved[number] = _save(nonconformity, plan.seed, cases_out)
             out.print(f"saved as {saved[number]}", markup=False)
@@ -131,7 +148,7 @@ def _end(out: Console, plan: "Plan", conformance: "Conformance", again: str, cas
         out.print(line, markup=False)
     out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
     if json:
-        print_json({**report.document(conformance, plan, saved), "reproduce": again})
+        print_json({**report.document(conformance, plan, saved, proven), "reproduce": again})
     if conformance.ended_by is not None:
         raise _unusable(conformance.ended_by)
     if not conformance.conforms:

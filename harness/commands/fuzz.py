@@ -3,9 +3,9 @@
 import os
 import secrets
 from collections.abc import Sequence
-from itertools import groupby
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,9 +17,6 @@ from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.protocols import Protocol, ablations
-
-if TYPE_CHECKING:
-    from epochfuzz.harness.search.findings import Finding
 
 DEFAULT_SCHEDULES = 200_000
 ABLATION_SECONDS = 120.0  # of which half is for the walk, and half to shrink what it finds
@@ -50,6 +47,7 @@ def fuzz(
     ] = None,
     property_: options.Property = "no-committed-loss",
     trace: Annotated[bool, typer.Option("--trace", help="Show known flaws too step by step.")] = False,
+    certify: options.Certify = options.CERTIFY,
     report: options.Report = None,
     sarif: options.Sarif = None,
     out_: Annotated[
@@ -73,6 +71,7 @@ def fuzz(
     - `epochfuzz fuzz --breaks kip-101 --holds kip-320 --property no-divergence`
     - `epochfuzz fuzz --ablate kip-320 --replicas 3`
     - `epochfuzz fuzz --protocol kip-279 --replicas 3 --report kip-279.html`
+    - `epochfuzz fuzz --protocol kafka-4.1 --replicas 3 --certify 10m`
     - `epochfuzz fuzz --protocol kip-320 --replicas 3 --for 10m --out found --new`
     """
     out = console(json)
@@ -94,30 +93,40 @@ def fuzz(
         schedules, seconds = (DEFAULT_SCHEDULES, None) if ablate is None else (None, ABLATION_SECONDS)
     saving = Saving.asked(out_, new, corpus)
     threads = jobs or os.cpu_count() or 1
+    proving = options.parse_certify(certify)
+    asked = _Walk(out, settings, schedules, seconds, seed, threads, proving, trace, report, sarif, saving, json)
     if ablate is not None:
         (base,) = options.parse_protocols([ablate])
-        return _ablate(out, base, settings, schedules, seconds, seed, threads, trace, report, sarif, saving, json)
-    return _walk(
-        out,
-        options.parse_protocols(protocol),
-        settings,
-        schedules,
-        seconds,
-        seed,
-        threads,
-        trace,
-        report,
-        sarif,
-        saving,
-        json,
-    )
+        return _ablate(asked, base, is_given="certify" in options.given(context))
+    return _walk(asked, options.parse_protocols(protocol))
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """A walk as it was asked for: how far it goes, what is to be proven of what it finds, and what to make of it."""
+
+    out: Console
+    settings: Configuration
+    schedules: int | None
+    seconds: float | None
+    seed: int
+    threads: int
+    certify: float | None
+    trace: bool
+    report: Path | None
+    sarif: Path | None
+    saving: Saving | None
+    json: bool
 
 
 _SAVING = ("out_", "new", "corpus")
 
 # What fuzz does, by the options that say so, and the options that have no meaning there.
 _NOT_USED = {
-    ("breaks", "holds"): ("protocol", "ablate", "schedules", "jobs", "trace", "report", "sarif", *_SAVING),
+    ("breaks", "holds"): (
+        *("protocol", "ablate", "schedules", "jobs", "trace", "certify", "report", "sarif"),
+        *_SAVING,
+    ),
     ("ablate",): ("protocol", "property_"),
     (): ("property_",),
 }
@@ -138,103 +147,93 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
 # What each of these imports is imported there, so that help and mistakes are answered before anything is compiled.
 
 
-def _walk(
-    out: Console,
-    protocols: Sequence[Protocol],
-    settings: Configuration,
-    schedules: int | None,
-    seconds: float | None,
-    seed: int,
-    threads: int,
-    trace: bool,
-    report: Path | None,
-    sarif: Path | None,
-    saving: Saving | None,
-    json: bool,
-) -> int:
+def _walk(asked: _Walk, protocols: Sequence[Protocol]) -> int:
     from epochfuzz.harness.commands.first_finding import show_first_finding
-    from epochfuzz.harness.commands.walk_results import end_walk, interruptible
+    from epochfuzz.harness.commands.walk_results import end_walk, interruptible, tell_unfinished
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views.progress import show_walk
 
-    out.print(f"seed {seed} · {settings.text()}")
+    out, saving = asked.out, asked.saving
+    out.print(f"seed {asked.seed} · {asked.settings.text()}")
     options.say_what_versions_stand_for(out, protocols)
-    show_first_finding(out, protocols, settings)
-    walker = Walker(protocols, settings, seed)
-    with show_walk(out, schedules, seconds) as progress:
-        walked = fuzzing.walk(walker, schedules, seconds, threads, progress.walked)
-        with interruptible(out, walker, walked, [f"--protocol {each.name}" for each in protocols]):
-            found = fuzzing.findings(walker, walked.tally, progress.doing)
-    saved = saving.save(walker, found) if saving is not None else []
+    show_first_finding(out, protocols, asked.settings)
+    walker = Walker(protocols, asked.settings, asked.seed)
+    what = [f"--protocol {each.name}" for each in protocols]
+    with show_walk(out, asked.schedules, asked.seconds) as progress:
+        walked = fuzzing.walk(walker, asked.schedules, asked.seconds, asked.threads, progress.walked)
+        with interruptible(out, walker, walked, what):
+            broken = fuzzing.breaches(protocols, asked.settings, walked.tally)
+            found = fuzzing.findings(walker, broken, progress, asked.certify)
+    saved = saving.save(walker, found.findings) if saving is not None else []
     more: dict[str, Any] = {"saved": saved} if saving is not None else {}
-    code = end_walk(out, walker, walked, found, json, report, sarif, trace=trace, **more)
+    code = end_walk(
+        out, walker, walked, found.findings, asked.json, asked.report, asked.sarif, trace=asked.trace, **more
+    )
     if saving is not None:
         saving.tell(out, saved)
+    tell_unfinished(out, found)
     return code
 
 
-def _ablate(
-    out: Console,
-    base: Protocol,
-    settings: Configuration,
-    schedules: int | None,
-    seconds: float | None,
-    seed: int,
-    threads: int,
-    trace: bool,
-    report: Path | None,
-    sarif: Path | None,
-    saving: Saving | None,
-    json: bool,
-) -> int:
-    from epochfuzz.harness.commands.walk_results import interruptible, reproduction, write_report, write_sarif
+def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
+    from epochfuzz.harness.commands.walk_results import (
+        interruptible,
+        reproduction,
+        tell_unfinished,
+        write_report,
+        write_sarif,
+    )
     from epochfuzz.harness.search import findings as fuzzing
     from epochfuzz.harness.search.walk import Walker
     from epochfuzz.harness.views import summary
     from epochfuzz.harness.views.progress import show_walk
     from epochfuzz.harness.views.report import from_walk
 
+    out, settings, saving = asked.out, asked.settings, asked.saving
     variants = ablations(base, settings)
     if not variants:
         raise BadInput(f"--ablate: {base.name} has no mechanism that could be switched back")
-    out.print(f"seed {seed} · {settings.text()}")
+    out.print(f"seed {asked.seed} · {settings.text()}")
     options.say_what_versions_stand_for(out, [base])
-    half = None if seconds is None else seconds / 2
-    if half is not None:
-        out.print(f"{len(variants)} variants in {seconds:.0f} s (--for): half to walk, half to shrink what that finds")
-    walker = Walker([base, *variants], settings, seed)
-    found: list[Finding] = []
-    with show_walk(out, schedules, half) as progress:
-        walked = fuzzing.walk(walker, schedules, half, threads, progress.walked)
+    half = None if asked.seconds is None else asked.seconds / 2
+    if asked.seconds is not None:
+        out.print(
+            f"{len(variants)} variants in {asked.seconds:.0f} s (--for): half to walk, half to shrink what that finds"
+        )
+    certify = asked.certify if is_given or half is None else half
+    walker = Walker([base, *variants], settings, asked.seed)
+    found = fuzzing.Found()
+    with show_walk(out, asked.schedules, half) as progress:
+        walked = fuzzing.walk(walker, asked.schedules, half, asked.threads, progress.walked)
         with interruptible(out, walker, walked, [f"--ablate {base.name}"]):
-            if half is None:
-                coming = fuzzing.each_finding(walker, walked.tally, progress.doing, _ABLATION_MEMORY)
-            else:
-                coming = fuzzing.findings_within(walker, walked.tally, half, progress.doing, _ABLATION_MEMORY)
-            for protocol, findings in groupby(coming, lambda finding: finding.protocol):
-                found += findings
-                out.print(summary.lengths(protocol, found), soft_wrap=True)
-    saved = saving.save(walker, found) if saving is not None else []
-    again = reproduction([f"--ablate {base.name}"], settings, walked.tally.schedules, seed)
-    summary.print_reproducers(out, summary.witnesses(found), trace=trace)
-    out.print(summary.ablation_table(base, variants, found))
+            broken = fuzzing.breaches(walker.protocols, settings, walked.tally)
+            for part in fuzzing.findings_by_protocol(walker, broken, progress, certify, _ABLATION_MEMORY):
+                found.add(part)
+                for protocol in dict.fromkeys(each.protocol for each in part.findings):
+                    out.print(summary.lengths(protocol, part.findings), soft_wrap=True)
+    saved = saving.save(walker, found.findings) if saving is not None else []
+    again = reproduction([f"--ablate {base.name}"], settings, walked.tally.schedules, asked.seed)
+    summary.print_reproducers(out, summary.witnesses(found.findings), trace=asked.trace)
+    out.print(summary.ablation_table(base, variants, found.findings))
     out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
-    for variant in summary.harmless_variants(variants, found):
+    for variant in summary.harmless_variants(variants, found.findings):
         out.print(
             f"{variant} broke nothing here; more schedules or replicas, or a fault such as --power-loss, may do it"
         )
-    idle = summary.idle_mechanisms(base, variants, found)
-    if report is not None:
-        write_report(out, report, from_walk.page(walker, walked, found, again))
-    if sarif is not None:
-        write_sarif(out, sarif, walker, found, again)
+    idle = summary.idle_mechanisms(base, variants, found.findings)
+    if asked.report is not None:
+        write_report(out, asked.report, from_walk.page(walker, walked, found.findings, again))
+    if asked.sarif is not None:
+        write_sarif(out, asked.sarif, walker, found.findings, again)
     if saving is not None:
         saving.tell(out, saved)
-    if json:
+    if asked.json:
         more = {"saved": saved} if saving is not None else {}
-        print_json(summary.walk_json(walker, walked, found) | {"reproduce": again, "guards_nothing": idle} | more)
-    if any(finding.protocol == base and finding.known_flaw is None for finding in found):
+        document = summary.walk_json(walker, walked, found.findings)
+        print_json(document | {"reproduce": again, "guards_nothing": idle} | more)
+    tell_unfinished(out, found)
+    if any(finding.protocol == base and finding.known_flaw is None for finding in found.findings):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if idle else Exit.AS_EXPECTED
 

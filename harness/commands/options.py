@@ -41,6 +41,16 @@ Property = Annotated[
 Seed = Annotated[
     int | None, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same schedules. Drawn if left out.")
 ]
+Certify = Annotated[
+    str,
+    typer.Option(
+        "--certify",
+        metavar="DURATION|all|0",
+        help="How long to shrink what was found and to prove that nothing is shorter: 60s, 5m; all: as long as it"
+        " takes; 0: prove nothing.",
+    ),
+]
+CERTIFY = "25s"  # with what comes before and after, the end is there within half a minute
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
 Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the corpus.")]
 
@@ -162,9 +172,16 @@ def parse_property(name: str) -> int:
         raise BadInput(f"--property: {error}") from None
 
 
-def parse_duration(text: str) -> float:
+def parse_duration(text: str, option: str = "--for", also: str = "") -> float:
     """Seconds for a text such as 60s, 5m or 8h. Raises BadInput."""
     match = _DURATION.fullmatch(text)
     if match is None or float(match[1]) == 0:
-        raise BadInput(f"--for: a duration is a number and s, m or h, such as 60s or 8h; got {text!r}")
+        raise BadInput(f"{option}: a duration is a number and s, m or h, such as 60s or 8h{also}; got {text!r}")
     return float(match[1]) * _UNIT_SECONDS[match[2]]
+
+
+def parse_certify(text: str) -> float | None:
+    """Seconds for a budget of proofs: 0 for none, None for as long as it takes. Raises BadInput."""
+    if text in ("0", "all"):
+        return {"0": 0.0, "all": None}[text]
+    return parse_duration(text, "--certify", also=", or 0 or all")

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from epochfuzz.harness.commands.output import BadInput, Exit, console, print_jso
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.events import schedule_texts
 from epochfuzz.model.properties import NAMES
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.search.interruption import Interruption
 
 
 def shrink(
@@ -30,6 +33,7 @@ def shrink(
             help="The property to keep broken; the most severe one if left out.",
         ),
     ] = None,
+    certify: options.Certify = options.CERTIFY,
     memory: Annotated[float, typer.Option("--memory", min=0.1, help="Memory for the certificate, in GiB.")] = 4.0,
     json: options.Json = False,
 ) -> int:
@@ -39,8 +43,10 @@ def shrink(
 
     - `epochfuzz shrink corpus/documents/m1-loss.yaml --protocol hw`
     - `epochfuzz shrink long.yaml --protocol kip-101 --property no-divergence > short.yaml`
+    - `epochfuzz shrink long.yaml --protocol kafka-4.1 --certify all > short.yaml`
     """
     (parsed,) = options.parse_protocols([protocol])
+    seconds = options.parse_certify(certify)
     with mistakes_as_bad_input():
         loaded = load_case(case)
     broken = replay(loaded.events, parsed, loaded.settings).first_broken
@@ -49,23 +55,34 @@ def shrink(
         wanted_text = property_ or "any property"
         raise BadInput(f"{case}: the schedule does not break {wanted_text} under {parsed.name}: nothing to shrink")
 
-    from epochfuzz.harness.search import shrink as shrinking
+    from epochfuzz.harness.search import certificates
+    from epochfuzz.harness.search.deadline import Deadline
     from epochfuzz.harness.search.explore import GIBIBYTE
+    from epochfuzz.harness.search.interruption import Interruption
     from epochfuzz.harness.views.progress import show_search
     from epochfuzz.harness.views.terminal import timeline
 
     out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
     options.say_what_versions_stand_for(out, [parsed])
     wanted = options.parse_property(name)
-    with show_search(out) as progress:
+    with show_search(out) as progress, Interruption() as interruption:
         progress.doing(f"shrinking {len(loaded.events)} events")
-        room = int(memory * GIBIBYTE)
-        result = shrinking.reproduce(loaded.events, parsed, loaded.settings, wanted, room, progress.searched)
+        if seconds != 0:
+            certificates.compile_search(parsed, loaded.settings)
+        result = certificates.reproduce(
+            loaded.events,
+            parsed,
+            loaded.settings,
+            wanted,
+            int(memory * GIBIBYTE),
+            progress.searched,
+            Deadline(seconds, interruption),
+        )
     run = replay(result.schedule, parsed, loaded.settings)
     out.print(timeline(run))
     out.print(
         f"{parsed.name} breaks {name} in {len(result.schedule)} events, shrunk from {len(loaded.events)}: "
-        + ("certified minimal" if result.certified_minimal else "not proven minimal, memory ended the search")
+        + result.proven
     )
     if json:
         print_json(
@@ -75,11 +92,11 @@ def shrink(
                 "events": schedule_texts(result.schedule),
                 "length": len(result.schedule),
                 "shrunk_from": len(loaded.events),
-                "certified_minimal": result.certified_minimal,
+                **result.plain(),
                 "fingerprint": run.fingerprint,
             }
         )
-        return Exit.AS_EXPECTED
+        return _ended(interruption)
     provenance = {
         "shrunk_from": len(loaded.events),
         "certified_minimal": result.certified_minimal,
@@ -98,4 +115,11 @@ def shrink(
         provenance=provenance,
     )
     typer.echo(dump_case(rewritten(shorter)), nl=False)
+    return _ended(interruption)
+
+
+def _ended(interruption: "Interruption") -> int:
+    """The exit code. Raises KeyboardInterrupt once what was known when Ctrl-C came is shown."""
+    if interruption.happened:
+        raise KeyboardInterrupt
     return Exit.AS_EXPECTED

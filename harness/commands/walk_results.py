@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 from epochfuzz.harness.commands import github, options
 from epochfuzz.harness.commands.output import Exit, print_json, write_file
-from epochfuzz.harness.search.findings import Engine, Finding, Walked, breaches
+from epochfuzz.harness.search.findings import Engine, Finding, Found, Walked, breaches
 from epochfuzz.harness.search.walk import Walker
 from epochfuzz.harness.views import sarif as sarif_format
 from epochfuzz.harness.views import summary
@@ -77,16 +77,20 @@ def interruptible(out: Console, walker: Walker, walked: Walked, what: Sequence[s
         yield
     except KeyboardInterrupt:
         for breach in breaches(walker.protocols, walker.settings, walked.tally):
-            out.print(
-                f"{breach.protocol.name} breaks {breach.property}: {breach.seen:,} schedules,"
-                f" the shortest after {breach.failures[0].length} events",
-                soft_wrap=True,
-            )
+            out.print(summary.unshrunk(breach), soft_wrap=True)
         again = reproduction(what, walker.settings, walked.tally.schedules, walker.seed)
         out.print(summary.pace(walked))
         out.print("to have these shrunk and shown; with more --schedules the walk goes on from there:")
         out.print(again, soft_wrap=True)
         raise
+
+
+def tell_unfinished(out: Console, found: Found) -> None:
+    """Say what Ctrl-C came before, once all that was known by then is shown. Raises KeyboardInterrupt."""
+    for breach in found.unshrunk:
+        out.print(summary.unshrunk(breach), soft_wrap=True)
+    if found.interrupted:
+        raise KeyboardInterrupt
 
 
 def write_report(out: Console, file: Path, page: Page) -> None:

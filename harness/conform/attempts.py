@@ -19,13 +19,19 @@ _WINDOW = 3
 Attempt = Callable[[bytes], Sighting | None]
 
 
-def shrink(sighting: Sighting, attempt: Attempt, alphabet: bytes, enabled: Callable[[bytes], bytes]) -> Sighting:
-    """The shortest sighting found by running shorter schedules.
+def shrink(
+    sighting: Sighting,
+    attempt: Attempt,
+    alphabet: bytes,
+    enabled: Callable[[bytes], bytes],
+    seconds: float = MOST_SECONDS,
+) -> Sighting:
+    """The shortest sighting found by running shorter schedules, for so many seconds.
 
     `attempt` runs a schedule and says whether it fails in the same way. `enabled` guesses which events of a schedule
     are enabled, and gives those and the last one: where one is put in the place of others, more may have become idle.
     """
-    attempts = _Attempts(sighting, attempt)
+    attempts = _Attempts(sighting, attempt, seconds)
 
     def renamings(schedule: bytes) -> Iterator[bytes]:
         for renamed in map(enabled, _renamings(schedule)):
@@ -51,11 +57,11 @@ def shrink(sighting: Sighting, attempt: Attempt, alphabet: bytes, enabled: Calla
 class _Attempts:
     """Runs each schedule once, remembers the best that failed, and runs no more when it has been enough."""
 
-    def __init__(self, sighting: Sighting, attempt: Attempt) -> None:
+    def __init__(self, sighting: Sighting, attempt: Attempt, seconds: float) -> None:
         self.best = sighting
         self._attempt = attempt
         self._known: dict[bytes, bool] = {sighting.sent: True}
-        self._end = time.monotonic() + MOST_SECONDS
+        self._end = time.monotonic() + seconds
 
     @property
     def exhausted(self) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from epochfuzz.harness.conform.attempts import shrink
+from epochfuzz.harness.conform.attempts import MOST_SECONDS, shrink
 from epochfuzz.harness.conform.block import Failed, Trial
 from epochfuzz.harness.conform.drive import Answers, Setting, Sighting, drive
 from epochfuzz.harness.conform.fault import JUDGED, Fault, Kind, SubjectUnable
@@ -51,13 +51,18 @@ class Nonconformity:
         return (self.protocol, mine.sent, mine.fault.kind) == (other.protocol, theirs.sent, theirs.fault.kind)
 
 
-def nonconformity(plan: Plan, protocol: Protocol, failed: Failed, seen: int) -> Nonconformity:
-    """Confirm and shrink a sighting. One that does not come again is one as well: the subject is unstable."""
+def nonconformity(
+    plan: Plan, protocol: Protocol, failed: Failed, seen: int, seconds: float = MOST_SECONDS
+) -> Nonconformity:
+    """Confirm a sighting, and shrink it for so many seconds.
+
+    One that does not come again is one as well: the subject is unstable.
+    """
     setting = Setting(protocol, failed.trial.settings, plan.judged_by)
     sighting, answers = _confirmed(plan, setting, failed.sighting)
     if sighting.fault.kind is not Kind.UNSTABLE and sighting.sent:
         plainer, unshrunk = _in_plain_configuration(plan, setting, sighting)
-        shrunk, answers_to_shrunk = _confirmed(plan, plainer, _shrunk(plan, plainer, unshrunk))
+        shrunk, answers_to_shrunk = _confirmed(plan, plainer, _shrunk(plan, plainer, unshrunk, seconds))
         if shrunk.fault.kind is not Kind.UNSTABLE:
             setting, sighting, answers = plainer, shrunk, answers_to_shrunk
     trial = failed.trial.under(setting.settings)
@@ -100,7 +105,7 @@ def _unstable(sighting: Sighting, second: str) -> Sighting:
     return replace(sighting, fault=replace(fault, kind=Kind.UNSTABLE, expected=fault.sentence, observed=second))
 
 
-def _shrunk(plan: Plan, setting: Setting, sighting: Sighting) -> Sighting:
+def _shrunk(plan: Plan, setting: Setting, sighting: Sighting, seconds: float) -> Sighting:
     healing = sighting.fault.field == "convergence"
     with CommandSubject(plan.command, _shrinking_patience(plan, sighting)) as subject:
 
@@ -112,7 +117,7 @@ def _shrunk(plan: Plan, setting: Setting, sighting: Sighting) -> Sighting:
             # It may have died of what came before, even at the reset. It has been ended: the next is a fresh process.
             return _alike(_sightings(subject, schedule, setting, healing), sighting)
 
-        return shrink(sighting, attempt, setting.alphabet(), setting.enabled)
+        return shrink(sighting, attempt, setting.alphabet(), setting.enabled, seconds)
 
 
 def _sightings(subject: CommandSubject, schedule: bytes, setting: Setting, healing: bool = True) -> list[Sighting]:

@@ -1,6 +1,6 @@
 """What a run of conformance found, for people: the steps up to the fault, then the subject beside the model."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from epochfuzz.harness.conform.nonconformity import Nonconformity
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.run import Conformance
 from epochfuzz.harness.conform.wire import Observation
+from epochfuzz.harness.search.certificates import Reproducer
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model import properties
@@ -28,9 +29,9 @@ from epochfuzz.model.state import Partition, initial
 _MOST_LISTED = 30  # names in a line: there are fewer verbs, and fewer fields of the protocol
 
 
-def nonconformity_text(nonconformity: Nonconformity) -> RenderableType:
+def nonconformity_text(nonconformity: Nonconformity, proof: Reproducer | None = None) -> RenderableType:
     """A nonconformity: what is wrong, the schedule step by step, and what was to be seen at its end."""
-    return Group(_title(nonconformity), steps(nonconformity))
+    return Group(_title(nonconformity, proof), steps(nonconformity))
 
 
 def steps(nonconformity: Nonconformity) -> RenderableType:
@@ -98,8 +99,13 @@ def _listed(names: list[str]) -> str:
     return ", ".join([*map(shown, names[:_MOST_LISTED]), *more])
 
 
-def document(conformance: Conformance, plan: Plan, saved: Mapping[int, Path]) -> dict[str, Any]:
-    """The JSON form of what a run showed; `saved` has the case file of a nonconformity by its place."""
+def document(
+    conformance: Conformance, plan: Plan, saved: Mapping[int, Path], proven: Sequence[Reproducer | None]
+) -> dict[str, Any]:
+    """The JSON form of what a run showed.
+
+    `saved` has the case file of a nonconformity by its place, `proven` of each how far the model was searched.
+    """
     return {
         "conforms": conformance.conforms,
         "seed": plan.seed,
@@ -120,12 +126,14 @@ def document(conformance: Conformance, plan: Plan, saved: Mapping[int, Path]) ->
         "unknown_fields": unknown_fields(conformance, plan),
         "unable": conformance.unable,
         "findings": [
-            _nonconformity_json(each, saved.get(number)) for number, each in enumerate(conformance.nonconformities)
+            _nonconformity_json(each, saved.get(number), proof)
+            for number, (each, proof) in enumerate(zip(conformance.nonconformities, proven, strict=True))
         ],
     }
 
 
-def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None) -> dict[str, Any]:
+def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None, proof: Reproducer | None) -> dict[str, Any]:
+    is_minimal = proof is not None and proof.certified_minimal and proof.schedule == nonconformity.sighting.sent
     return {
         "protocol": nonconformity.protocol.name,
         "kind": str(nonconformity.fault.kind),
@@ -139,6 +147,8 @@ def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None) -> dic
         "schedule": nonconformity.trial.number,
         "case": nonconformity.trial.case,
         "shrunk_from": nonconformity.shrunk_from,
+        "certified_minimal": is_minimal,
+        "searched": 0 if proof is None else proof.searched,
         "configuration": nonconformity.trial.settings.changed(),
         "known_flaw": nonconformity.known_flaw,
         **(nonconformity.causes.plain() if nonconformity.causes else {}),
@@ -205,13 +215,16 @@ def own_fields(conformance: Conformance) -> list[str]:
     return sorted(field for field in conformance.shown.fields if field.split(".")[1:2] == [OWN])
 
 
-def _title(nonconformity: Nonconformity) -> Text:
+def _title(nonconformity: Nonconformity, proof: Reproducer | None) -> Text:
     sent = nonconformity.sighting.sent
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "at the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
     known = (
         f"\nknown flaw of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
     )
+    if proof is not None:
+        shorter = f"breaks it in {len(proof.schedule)} events, " if proof.schedule != sent else ""
+        known += f"\n{nonconformity.protocol.name}, by the model: {shorter}{proof.proven}"
     return Text.assemble(
         "\n",
         (f"{nonconformity.fault.kind} under {nonconformity.protocol.name}: {nonconformity.fault.sentence}", "bold"),

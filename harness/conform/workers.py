@@ -12,9 +12,11 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing
 from types import FrameType
 
+from epochfuzz.harness.conform.attempts import MOST_SECONDS
 from epochfuzz.harness.conform.block import Block, BlockResult, Failed, run_block
 from epochfuzz.harness.conform.nonconformity import Nonconformity, nonconformity
 from epochfuzz.harness.conform.plan import Plan
+from epochfuzz.harness.search.deadline import Deadline
 from epochfuzz.model.protocols import Protocol
 
 _PARTING_PATIENCE = 3.0  # a subject that does not end by itself takes one of them
@@ -24,11 +26,15 @@ class Processes:
     """The crew of this machine: some processes, each with its own process of the subject.
 
     A process can live for many schedules: `report` is told how far the one is that runs here, or that others start.
+    What fails under a protocol is shrunk in `shrinking` seconds in all, if that is less than each may take.
     """
 
-    def __init__(self, jobs: int = 1, report: Callable[[str], None] = lambda doing: None) -> None:
+    def __init__(
+        self, jobs: int = 1, report: Callable[[str], None] = lambda doing: None, shrinking: float | None = None
+    ) -> None:
         self.seconds = 0.0
         self._jobs = jobs
+        self._shrinking = shrinking
         self._report = report
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
@@ -43,8 +49,11 @@ class Processes:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
     ) -> Iterator[Nonconformity]:
-        """A nonconformity for each of the failed trials, one after another: that is bounded in time."""
-        return (nonconformity(plan, protocol, one, seen) for one, seen in failed)
+        """A nonconformity for each of the failed trials, one after another, each in its share of the time."""
+        deadline = Deadline(self._shrinking)
+        for number, (one, seen) in enumerate(failed):
+            share = deadline.remaining / (len(failed) - number)
+            yield nonconformity(plan, protocol, one, seen, min(share, MOST_SECONDS))
 
     def _one_by_one(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         for block in blocks:

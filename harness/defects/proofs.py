@@ -20,6 +20,7 @@ from epochfuzz.harness.search.explore import Exploration, explore
 from epochfuzz.harness.search.hunt import Hunter
 from epochfuzz.harness.search.shrink import shrink
 from epochfuzz.harness.witness.causes import gives_way_to
+from epochfuzz.harness.yaml_text import parsed
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import MAX_EPOCHS, Configuration
 from epochfuzz.model.events import Verb, parse_schedule, schedule_texts, verb_of
@@ -180,7 +181,7 @@ def broken_by(defect: Defect, settings: Configuration, schedule: bytes) -> list[
 
 
 def _document() -> dict[str, Any]:
-    document: dict[str, Any] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    document: dict[str, Any] = parsed(_FILE.read_text(encoding="utf-8"))
     return document
 
 

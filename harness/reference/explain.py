@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
 from epochfuzz.harness.reference import releases
 from epochfuzz.harness.search import goals
+from epochfuzz.harness.yaml_text import parsed
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import Verb
 from epochfuzz.model.goals import Goal
@@ -85,7 +84,7 @@ def glossary() -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
     for kind, several in KINDS.items():
         text = (files("epochfuzz.harness.reference") / "glossary" / f"{several}.yaml").read_text(encoding="utf-8")
-        written = yaml.safe_load(text)
+        written = parsed(text)
         declared = _declared(kind) if kind != "word" else dict.fromkeys(written, "")  # words are of no rule
         if unknown := written.keys() - declared.keys():
             raise LookupError(f"glossary/{several}.yaml explains what is not declared: {', '.join(sorted(unknown))}")

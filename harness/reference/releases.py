@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from epochfuzz.harness.witness.causes import Causes, causes
+from epochfuzz.harness.yaml_text import parsed
 from epochfuzz.model import versions
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule
@@ -82,7 +81,7 @@ class Verdicts:
 @functools.cache
 def surveyed() -> dict[str, Verdicts]:
     """What the last survey found, by protocol."""
-    written = yaml.load(FILE.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    written = parsed(FILE.read_text(encoding="utf-8"))
     return {name: _verdicts(**row) for name, row in written.items()}
 
 

@@ -6,7 +6,7 @@ threads, wave by wave, and what is new is then inserted shard by shard, in an or
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from math import inf
@@ -114,16 +114,28 @@ def explore(
     protocols = (protocol, *holding)
     with Threads(min(jobs or cores(), CHUNKS)) as threads:
         search = _Search(protocols, settings, wanted, memory, met, threads, symmetric, after)
-        return search.run({wanted: inf if depth is None else depth}, report)[wanted]
+        return dict(search.run({wanted: inf if depth is None else depth}, report))[wanted]
 
 
 def explore_each(
     protocol: Protocol, settings: Configuration, depths: Mapping[int, int], memory: int = DEFAULT_MEMORY
 ) -> dict[int, Exploration]:
     """What `explore` finds for each of some properties to a depth of its own, all by one search. Raises as it does."""
+    return dict(explored(protocol, settings, depths, memory))
+
+
+def explored(
+    protocol: Protocol,
+    settings: Configuration,
+    depths: Mapping[int, int],
+    memory: int = DEFAULT_MEMORY,
+    report: Callable[[SearchProgress], None] = lambda progress: None,
+) -> Iterator[tuple[int, Exploration]]:
+    """The same, each as soon as the search has it: whoever has it end early, by `report`, has what came before."""
     with Threads(min(cores(), CHUNKS)) as threads:
-        search = _Search((protocol,), settings, sum(depths), memory, NOTHING_MET, threads, True, b"")
-        return search.run(depths)
+        yield from _Search((protocol,), settings, sum(depths), memory, NOTHING_MET, threads, True, b"").run(
+            depths, report
+        )
 
 
 class _Search:
@@ -144,23 +156,25 @@ class _Search:
 
     def run(
         self, depths: Mapping[int, float], report: Callable[[SearchProgress], None] = lambda progress: None
-    ) -> dict[int, Exploration]:
+    ) -> Iterator[tuple[int, Exploration]]:
         """Search for each of some sets of properties, which have none in common, to a depth of its own."""
-        ended: dict[int, Exploration] = {}
-        while remaining := {wanted: depth for wanted, depth in depths.items() if wanted not in ended}:
+        remaining = dict(depths)
+        while remaining:
             level, transitions = self.levels[-1], self.transitions
             covered = [wanted for wanted, depth in remaining.items() if len(self.levels) > depth or not level.size]
-            if covered:
-                ended |= dict.fromkeys(covered, self._result(complete=not level.size))
-                continue
-            self.wanted = sum(remaining)
-            result = self._expand_level(level, len(self.levels) == max(remaining.values()), report)
+            result = self._result(complete=not level.size) if covered else None
             if result is None:
-                self.levels.append(Level(level.ends, self.visited.sizes.copy()))
-            else:  # what a schedule breaks needs no other; the rest is sought from the same level on
-                ended |= {wanted: result for wanted in remaining if self._is_answered(wanted, result)}
+                self.wanted = sum(remaining)
+                result = self._expand_level(level, len(self.levels) == max(remaining.values()), report)
+                if result is None:
+                    self.levels.append(Level(level.ends, self.visited.sizes.copy()))
+                    continue
+                # What a schedule breaks needs no other; the rest is sought from the same level on.
+                covered = [wanted for wanted in remaining if self._is_answered(wanted, result)]
                 self.transitions = transitions
-        return ended
+            for wanted in covered:
+                del remaining[wanted]
+                yield wanted, result
 
     def _is_answered(self, wanted: int, result: Exploration) -> bool:
         """Whether what was found for all is what there is to find for some."""

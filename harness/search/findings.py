@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
@@ -12,7 +12,8 @@ from typing import Protocol as Interface
 
 from epochfuzz.harness.search import shrink
 from epochfuzz.harness.search.canonical import canonical
-from epochfuzz.harness.search.deadline import Deadline, TimeUp
+from epochfuzz.harness.search.certificates import QUICK, Claim, Reproducer, compile_search, prove, prove_all
+from epochfuzz.harness.search.deadline import Deadline
 from epochfuzz.harness.search.interruption import Interruption
 from epochfuzz.harness.search.walk import Failure, Tally, Walker
 from epochfuzz.harness.witness.causes import Causes, causes
@@ -49,7 +50,7 @@ class Finding:
 
     protocol: Protocol
     property: str
-    reproducer: shrink.Reproducer
+    reproducer: Reproducer
     witness: Witness
     variants: tuple[bytes, ...]
     seen: int
@@ -74,7 +75,7 @@ class Finding:
             "events": schedule_texts(self.reproducer.schedule),
             "length": len(self.reproducer.schedule),
             "variants": [schedule_texts(variant) for variant in self.variants],
-            "certified_minimal": self.reproducer.certified_minimal,
+            **self.reproducer.plain(),
             "seen": self.seen,
             "schedule": self.schedule,
             "shrunk_from": self.shrunk_from,
@@ -159,98 +160,182 @@ def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tall
     ]
 
 
+@dataclass
+class Found:
+    """What a walk broke: findings, in the order of breaches, and what Ctrl-C came before it was shrunk."""
+
+    findings: list[Finding] = field(default_factory=list)
+    unshrunk: list[Breach] = field(default_factory=list)
+    interrupted: bool = False
+
+    def add(self, other: "Found") -> None:
+        """Add what came of further breaches."""
+        self.findings += other.findings
+        self.unshrunk += other.unshrunk
+        self.interrupted |= other.interrupted
+
+
+class Shown(Interface):
+    """Who shows findings as they come, and as they get better."""
+
+    def doing(self, what: str) -> None:
+        """Name what is being done."""
+
+    def found(self, findings: Sequence[Finding]) -> None:
+        """These are known by now."""
+
+
 def findings(
-    walker: Walker,
-    tally: Tally,
-    report: Callable[[str], None] = lambda doing: None,
+    walker: Engine,
+    of: Sequence[Breach],
+    shown: Shown,
+    certify: float | None = None,
     memory: int = CERTIFICATE_MEMORY,
-) -> list[Finding]:
-    """A minimal reproducer for each breach; see `finding`. `memory` (bytes) bounds the search that certifies one."""
-    return list(each_finding(walker, tally, report, memory))
+) -> Found:
+    """Shrink breaches and show them at once; then look for what is shorter, and prove that nothing is.
 
-
-def each_finding(walker: Walker, tally: Tally, report: Callable[[str], None], memory: int) -> Iterator[Finding]:
-    """The same, one after the other."""
-    for protocol, of_protocol in groupby(breaches(walker.protocols, walker.settings, tally), attrgetter("protocol")):
-        report(f"shrinking what breaks {protocol.name}")
-        broken = {properties.named(breach.property).bit: breach for breach in of_protocol}
-        failing = {bit: walker.failing(breach.failures[0], protocol, breach.property) for bit, breach in broken.items()}
-        reached = shrink.all_within_reach(failing, protocol, walker.settings, memory)
-        for bit, breach in broken.items():
-            report(f"shrinking {breach.property} under {protocol.name}")
-            yield _finding(walker, breach, reached[bit], memory, 1)
-
-
-def findings_within(
-    walker: Walker, tally: Tally, seconds: float, report: Callable[[str], None], memory: int
-) -> Iterator[Finding]:
-    """The findings, one after the other, in about so many seconds: each has its share of what is left.
-
-    One whose share ends before complete search does is as short as leaving events out makes it.
+    It takes about as many seconds as `certify` says, None for no end; with 0 everything is shrunk, and nothing proven.
+    The first Ctrl-C ends it with what is known by then. `memory` (bytes) bounds each search.
     """
-    started = time.monotonic()
-    remaining = breaches(walker.protocols, walker.settings, tally)
-    while remaining:
-        breach = remaining[0]
-        report(f"shrinking {breach.property} under {breach.protocol.name}")
-        share = (seconds - (time.monotonic() - started)) / len(remaining)
-        yield _hurried(walker, breach, memory, Deadline(share))
-        del remaining[0]
+    with Interruption() as interruption:
+        if certify and of:
+            shown.doing("compiling the search")
+            compile_search(of[0].protocol, walker.settings)
+        deadline = Deadline(None if certify == 0 else certify, interruption)
+        work = _Findings(walker, shown, deadline)
+        for number, breach in enumerate(of):
+            if interruption.happened:
+                return Found(work.known, list(of[number:]), True)
+            work.shrink(breach)
+        if certify == 0:
+            work.shorten(1)
+        else:
+            work.certify(memory)
+        return Found(work.known, [], interruption.happened)
 
 
-def _hurried(walker: Walker, breach: Breach, memory: int, deadline: Deadline) -> Finding:
-    protocol, settings, failure = breach.protocol, walker.settings, breach.failures[0]
-    wanted = properties.named(breach.property).bit
-    trimmed = shrink.trim(walker.failing(failure, protocol, breach.property), protocol, settings, wanted)
-    try:
-        watched = deadline.watching(lambda progress: None)
-        reproducer = shrink.within_reach(trimmed, protocol, settings, wanted, memory, watched)
-    except TimeUp:
-        reproducer = None
-    if reproducer is None:
-        reproducer = shrink.Reproducer(trimmed, False, deadline.depth + 1)
-    return _as_finding(walker, breach, reproducer, [], failure)
+def findings_by_protocol(
+    walker: Engine, of: Sequence[Breach], shown: Shown, certify: float | None, memory: int
+) -> Iterator[Found]:
+    """The findings of one protocol after the other, in so many seconds in all: each has its share of what is left."""
+    deadline = Deadline(certify)
+    by_protocol = [list(same) for _, same in groupby(of, attrgetter("protocol"))]
+    while by_protocol:
+        share = None if certify is None else deadline.remaining / len(by_protocol)
+        found = findings(walker, by_protocol.pop(0), shown, share, memory)
+        if found.interrupted:
+            found.unshrunk += [breach for same in by_protocol for breach in same]
+            by_protocol.clear()
+        yield found
 
 
-def finding(walker: Engine, breach: Breach, memory: int = CERTIFICATE_MEMORY, candidates: int = 1) -> Finding:
-    """The minimal reproducer of a breach, or the shortest that can be had, and certified as far as `memory` allows.
+class _Findings:
+    """The findings of a walk, as they get better."""
 
-    The shortest failure of each kind, up to `candidates` of them, is shrunk for others as short. Where no certificate
-    is to be had, a few more are: they may shrink further.
+    def __init__(self, walker: Engine, shown: Shown, deadline: Deadline) -> None:
+        self._walker, self._shown, self._deadline = walker, shown, deadline
+        self._found: dict[Claim, Finding] = {}
+        self._breaches: dict[Claim, Breach] = {}
+
+    @property
+    def known(self) -> list[Finding]:
+        """What is known of them by now."""
+        return list(self._found.values())
+
+    def shrink(self, breach: Breach) -> None:
+        """Leave out of the shortest failure what is needless, which takes a moment, and show what remains."""
+        self._shown.doing(f"shrinking {breach.property} under {breach.protocol.name}")
+        wanted = properties.named(breach.property).bit
+        failing = self._walker.failing(breach.failures[0], breach.protocol, breach.property)
+        trimmed = shrink.trim(failing, breach.protocol, self._walker.settings, wanted)
+        claim = Claim(breach.protocol, self._walker.settings, wanted, trimmed)
+        self._breaches[claim] = breach
+        self._found[claim] = as_finding(self._walker, breach, claim.reproducer, [], breach.failures[0])
+        self._shown.found(self.known)
+
+    def certify(self, memory: int) -> None:
+        """Prove what a moment proves, shrink the rest further, and prove that as far as time goes."""
+        claims = list(self._found)
+        self._shown.doing("certifying")
+        prove(claims, self._deadline, memory, QUICK, self._improved)
+        self.shorten(_CANDIDATES)
+        self._shown.doing("certifying")
+        prove_all(claims, self._deadline, memory, self._improved)
+
+    def shorten(self, most: int) -> None:
+        """Have Hypothesis shrink up to so many failures of what is not proven: they may be of different kinds."""
+        for rank in range(most):
+            for claim in self._found:
+                if self._deadline.remaining < self._deadline.seconds / 2:  # the other half is for proofs
+                    return
+                if rank < len(self._breaches[claim].failures) and claim.searches:
+                    self._shorten(claim, self._breaches[claim].failures[rank])
+
+    def _shorten(self, claim: Claim, failure: Failure) -> None:
+        name = properties.names(claim.wanted)[0]
+        self._shown.doing(f"shrinking {name} under {claim.protocol.name} further")
+        failing = self._walker.failing(failure, claim.protocol, name)
+        shorter = shrink.shrink(failing, claim.protocol, claim.settings, claim.wanted)
+        if len(shorter) < len(claim.schedule):
+            claim.shorten(shorter)
+            self._improved(claim, failure)
+
+    def _improved(self, claim: Claim, failure: Failure | None = None) -> None:
+        self._found[claim] = improved(self._found[claim], claim.reproducer, failure)
+        self._shown.found(self.known)
+
+
+def finding(walker: Engine, breach: Breach, candidates: int) -> Finding:
+    """The finding of a breach: the shortest failure of each kind, up to `candidates` of them, is shrunk.
+
+    The shortest that comes of them is the reproducer, and others as short are its variants. Nothing is proven.
     """
-    failing = walker.failing(breach.failures[0], breach.protocol, breach.property)
-    wanted = properties.named(breach.property).bit
-    reached = shrink.within_reach(failing, breach.protocol, walker.settings, wanted, memory)
-    return _finding(walker, breach, reached, memory, candidates)
-
-
-def _finding(
-    walker: Engine, breach: Breach, reproducer: shrink.Reproducer | None, memory: int, candidates: int
-) -> Finding:
-    """The same, with the minimal reproducer if it is within reach."""
-    protocol, settings, failures = breach.protocol, walker.settings, breach.failures
+    protocol, settings = breach.protocol, walker.settings
     wanted = properties.named(breach.property).bit
 
     def shrunk(failure: Failure) -> tuple[bytes, Failure]:
         failing = walker.failing(failure, protocol, breach.property)
         return shrink.shrink(failing, protocol, settings, wanted), failure
 
-    tried = [] if reproducer and candidates == 1 else [shrunk(failure) for failure in failures[:candidates]]
-    best = min(tried, key=_length, default=(b"", failures[0]))
-    if reproducer is None:
-        reproducer = shrink.certify_beyond_reach(best[0], protocol, settings, wanted, memory)
-    if not reproducer.certified_minimal:
-        tried += [shrunk(failure) for failure in failures[candidates:_CANDIDATES]]
-        best = min(tried, key=_length)
-        if len(best[0]) < len(reproducer.schedule):
-            proven = len(best[0]) <= reproducer.searched
-            reproducer = shrink.Reproducer(best[0], proven, reproducer.searched)
-    as_short = [schedule for schedule, _ in tried if len(schedule) == len(reproducer.schedule)]
-    return _as_finding(walker, breach, reproducer, as_short, best[1])
+    tried = [shrunk(failure) for failure in breach.failures[:candidates]]
+    schedule, failure = min(tried, key=lambda each: len(each[0]))
+    as_short = [other for other, _ in tried if len(other) == len(schedule)]
+    return as_finding(walker, breach, Claim(protocol, settings, wanted, schedule).reproducer, as_short, failure)
 
 
-def _as_finding(
-    walker: Engine, breach: Breach, reproducer: shrink.Reproducer, as_short: Sequence[bytes], shrunk: Failure
+def certified(found: Sequence[Finding], seconds: float | None, memory: int = CERTIFICATE_MEMORY) -> list[Finding]:
+    """The findings of a run, proven as far as so many seconds go; None for no end."""
+    claims = {
+        Claim(each.protocol, each.witness.settings, properties.named(each.property).bit, each.reproducer.schedule): each
+        for each in found
+    }
+    for each in found[:1]:
+        compile_search(each.protocol, each.witness.settings)
+    deadline = Deadline(seconds)
+    prove(list(claims), deadline, memory, QUICK)
+    prove_all(list(claims), deadline, memory)
+    return [improved(each, claim.reproducer) for claim, each in claims.items()]
+
+
+def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = None) -> Finding:
+    """A finding of which more is proven, or that has a shorter schedule, of another failure if one is given."""
+    if len(reproducer.schedule) == len(known.reproducer.schedule):
+        return replace(known, reproducer=replace(reproducer, schedule=known.reproducer.schedule))
+    wanted = properties.named(known.property).bit
+    settings = known.witness.settings
+    schedule = canonical(reproducer.schedule, known.protocol, settings, wanted)
+    return replace(
+        known,
+        reproducer=replace(reproducer, schedule=schedule),
+        witness=Witness(schedule, settings, known.witness.protocols),
+        variants=(),
+        schedule=known.schedule if failure is None else failure.schedule,
+        shrunk_from=known.shrunk_from if failure is None else failure.length,
+    )
+
+
+def as_finding(
+    walker: Engine, breach: Breach, reproducer: Reproducer, as_short: Sequence[bytes], shrunk: Failure
 ) -> Finding:
     """The finding of a breach that was shrunk to a reproducer, and to others as short."""
     protocol, settings = breach.protocol, walker.settings
@@ -267,7 +352,3 @@ def _as_finding(
         schedule=shrunk.schedule,
         shrunk_from=shrunk.length,
     )
-
-
-def _length(tried: tuple[bytes, Failure]) -> int:
-    return len(tried[0])

@@ -1,19 +1,33 @@
 """Progress of what takes longer than two seconds: a live line on a terminal, nothing elsewhere."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from epochfuzz.harness.search.explore import SearchProgress
+from epochfuzz.harness.search.findings import Finding
 from epochfuzz.harness.search.walk import Tally
+from epochfuzz.harness.views.summary import standing
+
+
+class _Live(Progress):
+    """Progress, below lines that say what is known by now."""
+
+    lines: Sequence[Text] = ()
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The lines and the progress."""
+        yield from self.lines
+        yield from super().get_renderables()
 
 
 class Shown:
     """A live line that says what is being done and how far it is."""
 
-    def __init__(self, progress: Progress, task: TaskID, schedules: int | None, seconds: float | None) -> None:
+    def __init__(self, progress: _Live, task: TaskID, schedules: int | None, seconds: float | None) -> None:
         self._progress = progress
         self._task = task
         self._schedules = schedules
@@ -21,7 +35,11 @@ class Shown:
 
     def doing(self, what: str) -> None:
         """Name what is being done."""
-        self._progress.update(self._task, description=what)
+        self._progress.update(self._task, description=what, total=None)
+
+    def found(self, findings: Sequence[Finding]) -> None:
+        """Show what is known by now: on a terminal, a line for each finding, which gets better."""
+        self._progress.lines = [standing(finding) for finding in findings]
 
     def walked(self, tally: Tally, elapsed: float) -> None:
         """Schedules were walked."""
@@ -53,8 +71,8 @@ def show_search(out: Console) -> Iterator[Shown]:
         yield Shown(progress, progress.add_task("compiling", total=None), None, None)
 
 
-def _live(out: Console, *columns: BarColumn) -> Progress:
-    return Progress(
+def _live(out: Console, *columns: BarColumn) -> _Live:
+    return _Live(
         SpinnerColumn(), TextColumn("{task.description}"), *columns, TimeElapsedColumn(),
         console=out, transient=True, disable=not out.is_terminal,
     )  # fmt: skip

@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.search import goals
-from epochfuzz.harness.search.findings import Engine, Finding, Walked
-from epochfuzz.harness.search.shrink import Reproducer
+from epochfuzz.harness.search.certificates import Reproducer
+from epochfuzz.harness.search.findings import Breach, Engine, Finding, Walked
 from epochfuzz.harness.views.terminal import draw
 from epochfuzz.model import goals as model_goals
 from epochfuzz.model import properties
@@ -192,13 +192,9 @@ def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
 
 def proof(finding: Finding) -> str:
     """How short a reproducer is known to be, and what it was made from."""
-    reproducer = finding.reproducer
-    if reproducer.certified_minimal:
-        proven = "certified minimal: complete search found nothing shorter"
-    else:
-        proven = (
-            f"not proven minimal: memory ended the search, nothing shorter than {reproducer.searched} events exists"
-        )
+    proven = finding.reproducer.proven
+    if finding.reproducer.certified_minimal:
+        proven += ": complete search found nothing shorter"
     return f"{proven}; shrunk from {finding.shrunk_from} events of schedule {finding.schedule}"
 
 
@@ -220,12 +216,26 @@ def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool 
 
 def _line(same: Sequence[Finding]) -> Text:
     """Findings that have a reproducer in common, in a line."""
-    proven = "certified minimal" if same[0].reproducer.certified_minimal else "not proven minimal"
     names = " and ".join(finding.property for finding in same)
     events = len(same[0].witness.schedule)
     causes = same[0].causes
     told = f"{causes.status} flaw: {causes.text}"
-    return Text(f"{same[0].protocol.name} breaks {names} in {events} events, {proven}: {told}")
+    return Text(f"{same[0].protocol.name} breaks {names} in {events} events, {same[0].reproducer.proven}: {told}")
+
+
+def standing(finding: Finding) -> Text:
+    """A line for a finding that may get better yet."""
+    events = len(finding.reproducer.schedule)
+    proven = finding.reproducer.proven
+    return Text(f"{finding.protocol.name} breaks {finding.property} in {events} events, {proven}")
+
+
+def unshrunk(breach: Breach) -> str:
+    """A line for what a walk broke, and nobody has shrunk."""
+    return (
+        f"{breach.protocol.name} breaks {breach.property}: {breach.seen:,} schedules,"
+        f" the shortest after {breach.failures[0].length} events"
+    )
 
 
 def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:

@@ -74,7 +74,7 @@ def test_a_run_breaks_a_property_of_hw_and_none_of_kip_320(machines, tally):
 
 def test_the_schedule_of_a_failure_is_found_again_and_certified(machines, tally):
     (breach,) = fuzz.breaches(machines.protocols, machines.settings, tally)
-    finding = fuzz.finding(machines, breach)
+    (finding,) = fuzz.certified([fuzz.finding(machines, breach, candidates=1)], None)
     assert len(finding.reproducer.schedule) == 7
     assert finding.reproducer.certified_minimal
 

@@ -24,7 +24,7 @@ def fuzzed(undisturbed):
     walker = engine(asked)
     tally = fuzz.walk(walker, asked.schedules, None, jobs=2).tally
     breaches = fuzz.breaches(asked.protocols, asked.settings, tally)
-    return tally, [fuzz.finding(walker, breach, candidates=fuzz.MOST_CANDIDATES) for breach in breaches]
+    return tally, fuzz.certified([fuzz.finding(walker, breach, fuzz.MOST_CANDIDATES) for breach in breaches], None)
 
 
 def assert_same(one: Tally, other: Tally):

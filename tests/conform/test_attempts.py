@@ -15,14 +15,19 @@ ALPHABET = Configuration().alphabet()
 FAULT = Fault(Kind.DIFFERENCE, "applied", True, False)
 
 
-def minimal(events: list[str], fails: object, enabled: object = lambda schedule: schedule) -> list[str]:
+def minimal(
+    events: list[str],
+    fails: object,
+    enabled: object = lambda schedule: schedule,
+    seconds: float = attempts.MOST_SECONDS,
+) -> list[str]:
     """What remains of events of which `fails`, a predicate on event texts, holds."""
 
     def attempt(schedule: bytes) -> Sighting | None:
         return Sighting(FAULT, schedule) if fails(schedule_texts(schedule)) else None  # type: ignore[operator]
 
     sighting = Sighting(FAULT, parse_schedule(events))
-    return schedule_texts(shrink(sighting, attempt, ALPHABET, enabled).sent)  # type: ignore[arg-type]
+    return schedule_texts(shrink(sighting, attempt, ALPHABET, enabled, seconds).sent)  # type: ignore[arg-type]
 
 
 def in_order(*wanted: str) -> object:
@@ -98,9 +103,8 @@ def test_it_ends_after_a_number_of_attempts_with_the_best_so_far(monkeypatch: py
     assert 1 < len(shrunk) < len(LONG)
 
 
-def test_it_ends_after_a_time_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempts, "MOST_SECONDS", 0.0)
-    assert minimal(LONG, in_order("crash B")) == LONG
+def test_it_ends_after_a_time_with_the_best_so_far() -> None:
+    assert minimal(LONG, in_order("crash B"), seconds=0.0) == LONG
 
 
 def test_the_failure_that_is_returned_is_one_that_was_seen() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.search.certificates import Reproducer, certify
 from epochfuzz.harness.search.explore import GIBIBYTE, explore
-from epochfuzz.harness.search.shrink import Reproducer, certify
 from epochfuzz.harness.search.walk import Walker
 from epochfuzz.harness.witness.causes import reason
 from epochfuzz.harness.witness.replay import replay

@@ -2,8 +2,8 @@
 
 import pytest
 
+from epochfuzz.harness.search.certificates import certify
 from epochfuzz.harness.search.explore import explore
-from epochfuzz.harness.search.shrink import certify
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, schedule_texts

@@ -17,6 +17,7 @@ import pytest
 
 from epochfuzz.harness import cli
 from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.views import progress
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 
@@ -63,29 +64,62 @@ def test_fuzz_finds_shrinks_and_certifies_the_lost_record():
     assert set(found["goals"]) == {"hw", "kip-320"}
 
 
-def interrupted(*arguments, after):
-    """How a command ended that Ctrl-C was sent to after so many seconds: its exit code, stdout and stderr."""
-    command = [sys.executable, "-m", "epochfuzz", *arguments]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert running.stdout.readline().startswith("seed ")
-    time.sleep(after)
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=120)
-    return running.returncode, out, err
+@pytest.fixture
+def ctrl_c(monkeypatch):
+    """Presses Ctrl-C, once, when progress is reported of which `when` holds."""
+
+    def at(name, when):
+        report = getattr(progress.Shown, name)
+        presses = iter([True])
+
+        def pressing(shown, *what):
+            report(shown, *what)
+            if when(*what) and next(presses, False):
+                signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr(progress.Shown, name, pressing)
+
+    return at
 
 
-def test_an_interrupted_walk_says_what_it_found_and_how_to_go_on():
-    epochfuzz("fuzz", "--protocol", "hw", "--schedules", "10", "--seed", "7")  # everything is compiled
-    code, out, err = interrupted("fuzz", "--protocol", "hw", "--schedules", "900000000", "--seed", "7", after=2)
-    assert code == 130
-    assert "interrupted" in err
-    assert "Traceback" not in err
-    found = re.search(r"hw breaks no-committed-loss: [0-9,]+ schedules, the shortest after (\d+) events", out)
-    assert found, out
-    shrink = re.search(r"epochfuzz (fuzz --protocol hw --replicas 2) --schedules (\d+) --seed 7$", out, re.M)
-    assert int(shrink[2]) > 1000
-    again = epochfuzz(*shrink[1].split(), "--schedules", str(min(int(shrink[2]), 2000)), "--seed", "7")
-    assert again.returncode == 0
+def test_an_interrupted_walk_says_what_it_found_and_how_to_go_on(ctrl_c):
+    ctrl_c("walked", lambda tally, elapsed: tally.schedules == 5_000)
+    ended = epochfuzz("fuzz", "--protocol", "hw", "--schedules", "900000000", "--seed", "7", "--jobs", "1")
+    assert ended.returncode == 130
+    assert "interrupted" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert re.search(r"hw breaks no-committed-loss: [0-9,]+ schedules, the shortest after \d+ events", ended.stdout)
+    shrink = re.search(r"epochfuzz (fuzz --protocol hw --replicas 2) --schedules (\d+) --seed 7$", ended.stdout, re.M)
+    assert int(shrink[2]) >= 5_000
+    assert epochfuzz(*shrink[1].split(), "--schedules", "2000", "--seed", "7").returncode == 0
+
+
+def test_ctrl_c_while_it_certifies_ends_with_all_that_is_known(ctrl_c):
+    walked = ("fuzz", "--protocol", "hw", "--schedules", "2000", "--seed", "7", "--json")
+    whole = json.loads(epochfuzz(*walked).stdout)["findings"]
+    ctrl_c("doing", lambda what: what == "certifying")
+    ended = epochfuzz(*walked)
+    assert ended.returncode == 130
+    assert "interrupted" in ended.stderr
+    known = json.loads(ended.stdout)["findings"]
+    assert [each["property"] for each in known] == [each["property"] for each in whole]
+    assert not any(each["certified_minimal"] for each in known)
+
+
+def test_without_a_budget_nothing_is_proven_and_the_same_is_found():
+    walked = ("fuzz", "--protocol", "hw", "--schedules", "2000", "--seed", "7")
+    proven, unproven = result(*walked, "--certify", "all")["findings"], result(*walked, "--certify", "0")["findings"]
+    assert [each["seen"] for each in unproven] == [each["seen"] for each in proven]
+    assert {each["searched"] for each in unproven} == {0}
+    assert all(each["searched"] == each["length"] for each in proven)
+    assert "not searched for anything shorter" in epochfuzz(*walked, "--certify", "0").stdout
+
+
+def test_a_proof_that_is_out_of_reach_says_how_far_it_came():
+    walked = ("fuzz", "--protocol", "kip-279", "--replicas", "3", "--schedules", "20000", "--seed", "1")
+    found = result(*walked, "--certify", "2s")["findings"]
+    assert {each["certified_minimal"] for each in found} == {False}
+    assert all(0 < each["searched"] < each["length"] for each in found)
 
 
 def test_known_flaws_are_a_line_each_unless_a_trace_is_asked_for_and_what_is_unexpected_is_drawn():
@@ -244,6 +278,11 @@ def test_a_shrunk_case_tells_its_own_story_and_not_that_of_the_case_it_was_made_
             ["fuzz", "--ablate", "kafka-0.10.2:cache_truncation=with_log,pending_produce=kept"],
             "kafka-0.10.2:cache_truncation=with_log,pending_produce=kept has no mechanism that could be switched back",
         ),
+        (
+            ["fuzz", "--certify", "soon"],
+            "such as 60s or 8h, or 0 or all; got 'soon'",
+        ),
+        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--certify", "0"], "--certify: of no use here"),
         (["fuzz", "--sede", "7"], "No such option: --sede"),
         (["fuss"], "No such command 'fuss'"),
         (["explore", "--protocol", "hw", "--property", "no-loss"], "unknown property 'no-loss'"),

@@ -16,7 +16,8 @@ COMMAND = typer.main.get_command(app)
 
 
 def commands(command=COMMAND, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
-    for name, inner in getattr(command, "commands", {}).items():
+    for name in command.list_commands(None) if hasattr(command, "commands") else ():
+        inner = command.get_command(None, name)
         yield (*path, name), inner
         yield from commands(inner, (*path, name))
 
@@ -127,3 +128,10 @@ def test_help_and_mistakes_are_answered_before_anything_heavy_is_loaded():
     code = "import sys, epochfuzz.harness.cli; print({'hypothesis', 'numba', 'pyspark'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"
+
+
+def test_what_a_command_does_not_need_is_not_loaded():
+    asked = "import sys\nfrom epochfuzz.harness import cli\nsys.argv[1:] = ['--version']\ntry: cli.main()\nfinally: "
+    told = "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    ended = subprocess.run([sys.executable, "-c", asked + told], capture_output=True, text=True, check=True)
+    assert {"numpy", "numba", "yaml", "hypothesis"}.isdisjoint(ended.stdout.split())

@@ -1,10 +1,9 @@
-"""Shrinking: what is needless goes, what search can reach is minimal, and Hypothesis takes over where it cannot."""
+"""Shrinking: what is needless goes, and Hypothesis takes over where leaving events out is stuck."""
 
 import pytest
 
-from epochfuzz.harness.search import explore, shrink
+from epochfuzz.harness.search import shrink
 from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule, schedule_texts
 from epochfuzz.model.properties import named
@@ -13,7 +12,6 @@ from epochfuzz.model.protocols import GENERATIONS
 HW = GENERATIONS["hw"]
 TWO = Configuration()
 NO_COMMITTED_LOSS = named("no-committed-loss").bit
-NO_DIVERGENCE = named("no-divergence").bit
 LOST = [
     "produce A", "fetch B", "receive B", "fetch B",
     "crash B", "restart B", "notify B", "elect B", "notify B",
@@ -23,7 +21,6 @@ STUCK = [
     "elect B", "notify B", "notify A", "produce B", "elect A", "fetch A", "receive A", "notify A", "notify B",
     "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B",
 ]  # fmt: skip
-TOO_LITTLE = 1 << 20  # bytes: half a level of the search
 
 
 def failures(count: int, protocol=HW, wanted="no-committed-loss"):
@@ -46,43 +43,9 @@ def test_trimming_takes_out_what_does_not_matter_wherever_it_stands():
     assert schedule_texts(shrink.trim(parse_schedule(needless), HW, TWO, NO_COMMITTED_LOSS)) == LOST
 
 
-def test_the_minimal_reproducer_is_the_same_whatever_it_was_found_in():
-    for drawn in failures(4):
-        found = shrink.reproduce(drawn, HW, TWO, NO_COMMITTED_LOSS)
-        assert schedule_texts(found.schedule) == LOST
-        assert found.certified_minimal
-
-
-@pytest.mark.parametrize("memory", [TOO_LITTLE, 64 << 20])
-@pytest.mark.parametrize("name", ["hw", "kip-101"])
-def test_one_search_for_several_properties_says_what_one_for_each_says(name, memory):
-    protocol = GENERATIONS[name]
-    walker = Walker([protocol], TWO, seed=3)
-    tally = walker.walk(0, 5_000)
-    drawn = {
-        properties.PROPERTIES[number].bit: walker.schedule(tally.candidates(0, number)[0].schedule)
-        for number in range(len(properties.PROPERTIES))
-        if tally.candidates(0, number)
-    }
-    assert len(drawn) == 6
-    one_by_one = {bit: shrink.within_reach(each, protocol, TWO, bit, memory) for bit, each in drawn.items()}
-    assert shrink.all_within_reach(drawn, protocol, TWO, memory) == one_by_one
-    assert (None in one_by_one.values()) == (memory == TOO_LITTLE or name == "kip-101")
-
-
-def test_a_failure_that_search_cannot_reach_is_shrunk_by_hypothesis_and_not_certified():
-    kip_101 = GENERATIONS["kip-101"]
-    (drawn,) = failures(1, kip_101, "no-divergence")
-    assert shrink.within_reach(drawn, kip_101, TWO, NO_DIVERGENCE, TOO_LITTLE) is None
-    found = shrink.reproduce(drawn, kip_101, TWO, NO_DIVERGENCE, TOO_LITTLE)
-    assert not found.certified_minimal
-    assert 0 < found.searched <= 12 <= len(found.schedule)
-    assert shrink.breaking_prefix(found.schedule, kip_101, TWO, NO_DIVERGENCE) == found.schedule
-
-
 def test_a_schedule_that_breaks_nothing_cannot_be_shrunk():
     with pytest.raises(shrink.DoesNotBreak):
-        shrink.reproduce(parse_schedule(["produce A", "fetch B"]), HW, TWO, NO_COMMITTED_LOSS)
+        shrink.trim(parse_schedule(["produce A", "fetch B"]), HW, TWO, NO_COMMITTED_LOSS)
 
 
 def test_hypothesis_takes_over_where_trimming_is_stuck():
@@ -93,19 +56,6 @@ def test_hypothesis_takes_over_where_trimming_is_stuck():
     assert shrink.breaking_prefix(shrunk, HW, TWO, NO_COMMITTED_LOSS) == shrunk
 
 
-def test_the_small_bounds_that_are_searched_first_never_exceed_those_of_the_case(monkeypatch):
-    searched = []
-
-    def runs_out_of_memory(protocol, settings, *arguments, **options):
-        searched.append((settings.records, settings.epochs))
-        return explore.Exploration(0, 0, 0, complete=False, shortest=None, memory_exhausted=True)
-
-    monkeypatch.setattr(explore, "explore", runs_out_of_memory)
-    for records, epochs in ((1, 1), (1, 3), (2, 1), (3, 3)):
-        searched.clear()
-        settings = Configuration(records=records, epochs=epochs)
-        shrink.certify(parse_schedule(STUCK), HW, settings, NO_COMMITTED_LOSS)
-        assert searched[0] == searched[-1] == (records, epochs)
-        assert (1, 1) in searched[1:-1]
-        assert max(bounds[0] for bounds in searched) == records
-        assert max(bounds[1] for bounds in searched) == epochs
+def test_the_bounds_that_a_schedule_needs_enable_all_of_it_and_none_smaller_do():
+    for events, needed in ((LOST, (1, 1)), (STUCK, (1, 3)), (["produce A", "produce A"], (2, 0))):
+        assert shrink.needed_bounds(parse_schedule(events), HW, TWO) == needed

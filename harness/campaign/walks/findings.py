@@ -5,12 +5,14 @@ from typing import Any
 import pyarrow as pa
 
 from epochfuzz.harness.campaign.walks.parameters import Parameters
+from epochfuzz.harness.search.certificates import Bounds, Reproducer
 from epochfuzz.harness.search.findings import Breach, Finding
-from epochfuzz.harness.search.shrink import Reproducer
 from epochfuzz.harness.search.walk import Failure
 from epochfuzz.harness.witness.witness import Witness
 from epochfuzz.model.events import parse_schedule
 from epochfuzz.model.protocols import parse_protocol
+
+_BOUNDS = pa.struct({"records": pa.int64(), "epochs": pa.int64()})
 
 # What a worker returns: the reproducer, and what it was made from.
 SHRUNK = pa.schema(
@@ -22,6 +24,7 @@ SHRUNK = pa.schema(
         "variants": pa.list_(pa.list_(pa.string())),  # other schedules of that length, which do not come to the same
         "certified_minimal": pa.bool_(),  # complete search found nothing shorter
         "searched": pa.int64(),  # below this length, nothing breaks the property
+        "minimal_within": _BOUNDS,  # records and epoch changes with which nothing is shorter; null where none are known
         "seen": pa.int64(),  # how many schedules of the campaign broke it
         "schedule": pa.int64(),  # the number of the one that was shrunk
         "shrunk_from": pa.int64(),  # how many events that took to break it
@@ -33,7 +36,7 @@ SCHEMA = SCHEMA.append(pa.field("message", pa.string()))  # of such a machine: w
 
 def row(finding: Finding) -> dict[str, Any]:
     """A finding as a row of SHRUNK."""
-    return finding.plain() | {"searched": finding.reproducer.searched}
+    return finding.plain()
 
 
 def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
@@ -47,6 +50,7 @@ def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
         "variants": [],
         "certified_minimal": False,
         "searched": 0,
+        "minimal_within": None,
         "seen": error["seen"],
         "schedule": error["schedule"],
         "shrunk_from": len(error["steps"]),
@@ -61,13 +65,17 @@ def from_row(row: dict[str, Any], parameters: Parameters) -> Finding:
     return Finding(
         protocol=protocol,
         property=row["property"],
-        reproducer=Reproducer(schedule, row["certified_minimal"], row["searched"]),
+        reproducer=Reproducer(schedule, row["certified_minimal"], row["searched"], _bounds(row["minimal_within"])),
         witness=Witness(schedule, parameters.settings, tuple(parameters.protocols)),
         variants=tuple(map(parse_schedule, row["variants"] or ())),
         seen=row["seen"],
         schedule=row["schedule"],
         shrunk_from=row["shrunk_from"],
     )
+
+
+def _bounds(row: dict[str, int] | None) -> Bounds | None:
+    return None if row is None else (row["records"], row["epochs"])
 
 
 def breach_row(breach: Breach) -> dict[str, Any]:

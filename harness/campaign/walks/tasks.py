@@ -12,12 +12,21 @@ from epochfuzz.harness.search.unreached import reachable
 
 
 def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Shrink and certify the breaches numbered; a row of findings.SHRUNK for each."""
+    """Shrink the breaches numbered; a row of findings.SHRUNK for each."""
     walks = _walks(argument["work"])
     for number in each(numbers):
         breach = findings.breach_from_row(argument["breaches"][number])
-        row = findings.row(fuzz.finding(walks.engine, breach, candidates=walks.CANDIDATES))
+        row = findings.row(fuzz.finding(walks.engine, breach, walks.CANDIDATES))
         yield pa.RecordBatch.from_pylist([row], schema=findings.SHRUNK)
+
+
+def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
+    """Prove findings, given as rows of findings.SHRUNK, as far as some seconds go; the same rows with what is known."""
+    asked = _walks(argument["work"]).parameters
+    for _ in each(numbers):
+        found = [findings.from_row(row, asked) for row in argument["findings"]]
+        rows = [findings.row(finding) for finding in fuzz.certified(found, argument["seconds"])]
+        yield pa.RecordBatch.from_pylist(rows, schema=findings.SHRUNK)
 
 
 def reach_situations(text: str, numbers: Batches) -> Batches:

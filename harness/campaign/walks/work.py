@@ -158,8 +158,8 @@ class Walks(Work[Outcome]):
 
         tally = self.tally(campaign)
         breaches = fuzz.breaches(self.parameters.protocols, self.parameters.settings, tally)
-        progress.doing(f"shrinking and certifying {len(breaches)} findings")
-        found = self._shrunk(campaign, breaches)
+        progress.doing(f"shrinking {len(breaches)} findings")
+        found = self._certified(campaign, self._shrunk(campaign, breaches), progress)
         made = [cases.case_for(finding, self.parameters) for finding in found]
         rows = [findings.row(each) | {"case": dump_case(case)} for each, case in zip(found, made, strict=True)]
         campaign.directory.write_rows(rows, findings.SCHEMA, "findings")
@@ -175,6 +175,18 @@ class Walks(Work[Outcome]):
         shrunk = Workers(spark).map(numbers, f"{_TASKS}:shrink_breaches", argument, findings.SHRUNK)
         found = {(row["protocol"], row["property"]): row for row in shrunk.toArrow().to_pylist()}
         return [findings.from_row(found[breach.protocol.name, breach.property], self.parameters) for breach in breaches]
+
+    def _certified(self, campaign: "Campaign[Outcome]", found: list[Finding], progress: "Progress") -> list[Finding]:
+        """The findings with their certificates: of one worker, with all its cores, for one search serves many."""
+        if not found or self.certify == 0:
+            return found
+        progress.doing(f"certifying {len(found)} findings")
+        spark = campaign.directory.spark
+        rows = [findings.row(finding) for finding in found]
+        argument = {"work": self.text, "findings": rows, "seconds": self.certify}
+        numbers = spark.range(0, 1, 1, 1)
+        proven = Workers(spark).map(numbers, f"{_TASKS}:certify_findings", argument, findings.SHRUNK)
+        return [findings.from_row(row, self.parameters) for row in proven.toArrow().to_pylist()]
 
     def look_for_unreached(self, campaign: "Campaign[Outcome]", tally: Tally, progress: "Progress") -> None:
         """Write the table of situations; each protocol is searched by a task of its own."""
