@@ -132,8 +132,11 @@ final class Cluster implements AutoCloseable {
     /** The follower asks the leader that it knows, which answers. An error leaves all as it was. */
     private boolean fetch(Node node) {
         Node leader = node.isUp() && node.seen.leader() != Decision.NOBODY ? nodes.get(node.seen.leader()) : node;
-        if (leader == node || !leader.isUp() || node.answer != null && node.asked.leader() == leader.id) {
+        if (leader == node || !leader.isUp() || node.waitsFor(leader) && !isOver(node)) {
             return false;
+        }
+        if (node.waitsFor(leader)) {
+            receive(node);  // its one thread towards that leader asks for nothing before it has had its answer
         }
         Fetcher fetcher = node.broker.fetcher(leader.id);
         Optional<Object> request = fetcher.ask();
@@ -159,26 +162,38 @@ final class Cluster implements AutoCloseable {
         return request.getClass().getSimpleName().startsWith("OffsetsForLeaderEpoch");
     }
 
+    /** Whatever has happened since it was asked for, it is for Kafka's code to say what comes of an answer. */
     private boolean receive(Node node) {
         if (node.answer == null) {
             return false;
         }
+        boolean isOver = isOver(node);
+        Replica before = node.seen;
         Fetcher fetcher = node.asked;
         Answer answer = node.answer;
-        node.asked = null;
-        node.answer = null;
+        node.forgetAnswer();
         try {
             fetcher.receive(answer);
         } catch (Halted halted) {
             crash(node);
         }
-        return true;
+        node.look();
+        return !isOver || !node.seen.equals(before);
     }
 
     private boolean drop(Node node) {
-        boolean wasInFlight = node.answer != null;
+        boolean wasInFlight = node.answer != null && !isOver(node);
         node.discardAnswer();
         return wasInFlight;
+    }
+
+    /**
+     * Whether an answer has come too late to be one that its follower waits for, so that events are as if there were
+     * none: since it was asked for a decision has made the follower fetch anew. Should it have an effect after all, it
+     * is shown.
+     */
+    private boolean isOver(Node node) {
+        return !rules.awaitsLateAnswers() && node.asked.hasRestarted();
     }
 
     // Faults
@@ -298,11 +313,11 @@ final class Cluster implements AutoCloseable {
     }
 
     private void learn(Node node, Decision decision) {
-        if (!rules.keepsLateAnswers()) {
-            node.discardAnswer();
-        }
         tell(node, decision);
         Fetcher fetcher = node.broker.fetcher(decision.leader());
+        if (fetcher != null && fetcher.isWaiting() && rules.cutsUnasked()) {
+            receive(node);
+        }
         if (fetcher != null && !fetcher.isWaiting()) {
             fetcher.passSilently();
         }

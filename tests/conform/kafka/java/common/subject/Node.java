@@ -37,11 +37,20 @@ final class Node {
         flushed = Math.min(flushed, seen.leo());
     }
 
+    /** Whether it has asked a leader that has answered, and has not got the answer. */
+    boolean waitsFor(Node leader) {
+        return answer != null && asked.leader() == leader.id;
+    }
+
     /** Nothing is in flight any more. */
     void discardAnswer() {
         if (asked != null) {
             asked.giveUp();
         }
+        forgetAnswer();
+    }
+
+    void forgetAnswer() {
         asked = null;
         answer = null;
     }

@@ -15,8 +15,9 @@ import java.util.Map;
  * @param dropsDeadOnFailOver whether electing for a leader that is gone takes dead members out of the ISR (ZooKeeper)
  * @param looksAtFollower whether a replica joins the ISR only while it fetches from the leader: as long as leaders do
  *     not refuse who fetches at another epoch
- * @param keepsLateAnswers late_answer: whether an answer in flight may outlive a decision; otherwise it is lost by it,
- *     to the same effect, for what the release does with it is nothing
+ * @param awaitsLateAnswers late_answer: whether, in the protocol's words, an answer is still in flight when a decision has
+ *     made its follower fetch anew. It only says how events are called: every answer reaches Kafka's code
+ * @param cutsUnasked whether a fetcher thread cuts the log, and asks nobody, in its next pass after a decision
  * @param changesIsrAtOnce isr_change: whether a change of the ISR is one event, or a request, a decision and an answer
  * @param forgetsRequests isr_queue: whether a leader that has learned a decision may propose again although a request of
  *     its is under way (KAFKA-12686)
@@ -31,7 +32,8 @@ record Rules(
         boolean bumpsEpochOnFence,
         boolean dropsDeadOnFailOver,
         boolean looksAtFollower,
-        boolean keepsLateAnswers,
+        boolean awaitsLateAnswers,
+        boolean cutsUnasked,
         boolean changesIsrAtOnce,
         boolean forgetsRequests,
         boolean refusesForGood,
@@ -57,8 +59,9 @@ record Rules(
                         .equals("bumped"),
                 !raft,
                 chosen.getOrDefault("fencing", fences ? "epoch" : "none").equals("none"),
-                !chosen.getOrDefault("late_answer", comparesEpochs(release) ? "same_epoch" : "same_leader")
+                truncatesOnFetch(protocol, chosen) && !chosen.getOrDefault("late_answer", lateAnswer(protocol))
                         .equals("same_epoch"),
+                release.isAtLeast("1.1") && !release.speaks("0.11"),
                 chosen.getOrDefault("isr_change", has(protocol, "kip-497", "2.7") ? "request" : "atomic").equals("atomic"),
                 chosen.getOrDefault("isr_queue", release.isAtLeast("3.0") ? "single" : "cleared_by_news")
                         .equals("cleared_by_news"),
@@ -67,15 +70,20 @@ record Rules(
                 Eligibility.valueOf(chosen.getOrDefault("isr_eligibility", eligibility(release)).toUpperCase()));
     }
 
-    /**
-     * Whether a follower drops an answer to a request of another epoch: since KAFKA-18991, and while it had a phase of
-     * its own for truncation.
-     */
-    private static boolean comparesEpochs(Release release) {
-        boolean truncatesOnFetch = release.speaks("2.7") && release.isAtLeast("2.8");
-        boolean repaired = release.isAtLeast("4.0")
-                ? release.isAtLeast("4.0.1") : release.isAtLeast("3.9.1");
-        return !truncatesOnFetch || repaired;
+    private static boolean truncatesOnFetch(String protocol, Map<String, String> chosen) {
+        return chosen.getOrDefault("truncation", has(protocol, "kip-595", "2.8") ? "on_fetch" : "").equals("on_fetch");
+    }
+
+    /** KAFKA-18991; of generations, which are repaired designs, all compare epochs. */
+    private static String lateAnswer(String protocol) {
+        String name = protocol.split(":", 2)[0];
+        if (!name.startsWith(RELEASE)) {
+            return "same_epoch";
+        }
+        Release release = Release.of(name.substring(RELEASE.length()));
+        boolean repaired = release.isAtLeast("4.0") ? !release.version().equals("4.0.0")
+                : release.isAtLeast("3.9.1") || release.version().equals("3.9");
+        return repaired ? "same_epoch" : "same_leader";
     }
 
     private static String eligibility(Release release) {
