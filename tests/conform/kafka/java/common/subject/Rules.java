@@ -23,6 +23,7 @@ import java.util.Map;
  *     its is under way (KAFKA-12686)
  * @param refusesForGood stale_controller: whether a leader takes the answer of a former controller for final (KAFKA-14154)
  * @param answersDuplicates isr_duplicate: whether a request that asks for what is already so succeeds (ZooKeeper)
+ * @param tracksEligibleLeaders eligible_leaders: whether the cluster has that feature (KIP-966)
  * @param eligibility isr_eligibility: what the controller asks of a replica that a leader wants in the ISR
  */
 record Rules(
@@ -38,6 +39,7 @@ record Rules(
         boolean forgetsRequests,
         boolean refusesForGood,
         boolean answersDuplicates,
+        boolean tracksEligibleLeaders,
         Eligibility eligibility) {
 
     private static final String RELEASE = "kafka-";
@@ -59,31 +61,30 @@ record Rules(
                         .equals("bumped"),
                 !raft,
                 chosen.getOrDefault("fencing", fences ? "epoch" : "none").equals("none"),
-                truncatesOnFetch(protocol, chosen) && !chosen.getOrDefault("late_answer", lateAnswer(protocol))
-                        .equals("same_epoch"),
+                !chosen.getOrDefault("late_answer", lateAnswer(protocol)).equals("same_epoch"),
                 release.isAtLeast("1.1") && !release.speaks("0.11"),
                 chosen.getOrDefault("isr_change", has(protocol, "kip-497", "2.7") ? "request" : "atomic").equals("atomic"),
                 chosen.getOrDefault("isr_queue", release.isAtLeast("3.0") ? "single" : "cleared_by_news")
                         .equals("cleared_by_news"),
                 chosen.getOrDefault("stale_controller", "retried").equals("final"),
                 !raft,
+                release.isAtLeast("4.0")
+                        && !chosen.getOrDefault("eligible_leaders", has(protocol, "kip-966", "4.1") ? "tracked" : "none")
+                                .equals("none"),
                 Eligibility.valueOf(chosen.getOrDefault("isr_eligibility", eligibility(release)).toUpperCase()));
     }
 
-    private static boolean truncatesOnFetch(String protocol, Map<String, String> chosen) {
-        return chosen.getOrDefault("truncation", has(protocol, "kip-595", "2.8") ? "on_fetch" : "").equals("on_fetch");
-    }
-
-    /** KAFKA-18991; of generations, which are repaired designs, all compare epochs. */
+    /** Up to 2.0.1, and with truncation on fetch until KAFKA-18991, no epochs were compared; in all generations they are. */
     private static String lateAnswer(String protocol) {
         String name = protocol.split(":", 2)[0];
         if (!name.startsWith(RELEASE)) {
             return "same_epoch";
         }
         Release release = Release.of(name.substring(RELEASE.length()));
-        boolean repaired = release.isAtLeast("4.0") ? !release.version().equals("4.0.0")
-                : release.isAtLeast("3.9.1") || release.version().equals("3.9");
-        return repaired ? "same_epoch" : "same_leader";
+        boolean compares = release.isAtLeast("4.0") ? !release.version().equals("4.0.0")
+                : release.isAtLeast("3.9.1") || release.version().equals("3.9")
+                || release.isAtLeast("2.1") && !release.isAtLeast("2.8");
+        return compares ? "same_epoch" : "same_leader";
     }
 
     private static String eligibility(Release release) {
