@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,6 +29,7 @@ final class Cluster implements AutoCloseable {
     private FakeTime time;
     private Settings settings;
     private Rules rules;
+    private Quorum quorum;
     private Controller controller;
     private IsrGate gate;
     private long[] brokerEpochs;
@@ -54,7 +56,9 @@ final class Cluster implements AutoCloseable {
         time = new FakeTime();
         produced = 0;
         brokerEpochs = new long[settings.replicas()];
-        controller = new Controller(settings, rules, id -> nodes.get(id).isUp(), brokerEpochs);
+        Arrays.fill(brokerEpochs, 1);
+        quorum = new Quorum(release, settings, rules, brokerEpochs, time);
+        controller = new Controller(settings, rules, id -> nodes.get(id).isUp(), brokerEpochs, quorum);
         gate = new IsrGate(controller, rules);
         for (int id = 0; id < settings.replicas(); id++) {
             Node node = new Node(id);
@@ -226,7 +230,7 @@ final class Cluster implements AutoCloseable {
         if (!node.isUp()) {
             return false;
         }
-        controller.endSession(node.id);
+        controller.shutDown(node.id);
         flush(node);
         checkpoint(node);
         return crash(node);
@@ -269,9 +273,9 @@ final class Cluster implements AutoCloseable {
         return node.isUp() && (learnUpTo(node, nextDecision(node)) || refresh(node));
     }
 
-    /** Under KRaft the leader hears of a change of the ISR that the controller made, without a new epoch. */
+    /** Under KRaft the leader hears of what has happened without a new epoch: to the ISR, or to other brokers. */
     private boolean refresh(Node node) {
-        if (!release.isRaft() || node != trueLeader() || isCurrent(node)) {
+        if (!release.isRaft() || node != trueLeader() || isCurrent(node) && !isBehindOnBrokers(node)) {
             return false;
         }
         tell(node, controller.current());
@@ -282,6 +286,10 @@ final class Cluster implements AutoCloseable {
     private boolean catchUp(Node node) {
         int last = lastDecision();
         return node.isUp() && node.next < controller.epoch() && node.next <= last && learnUpTo(node, last);
+    }
+
+    private boolean isBehindOnBrokers(Node node) {
+        return rules.fencesExpired() && quorum.isKafkas() && !node.registrations.equals(controller.registrations());
     }
 
     private int nextDecision(Node node) {
@@ -329,9 +337,12 @@ final class Cluster implements AutoCloseable {
         if (decision.epoch() > node.seen.leaderEpoch()) {
             node.heard.retainAll(led && decision.leader() == node.id ? decision.isr() : Set.of());
         }
-        node.broker.learn(node.version < 0 ? List.of(decision) : controller.between(node.version, decision));
+        int end = controller.end(decision);
+        node.broker.learn(decision, quorum.records(node.position, end));
+        node.position = end;
         node.next = decision.epoch() + 1;
         node.version = decision.version();
+        node.registrations = decision.equals(controller.current()) ? controller.registrations() : List.of();
     }
 
     // In-sync replicas
@@ -407,12 +418,20 @@ final class Cluster implements AutoCloseable {
     // Brokers
 
     private void start(Node node) {
-        brokerEpochs[node.id]++;
+        node.position = 0;
+        node.noted = 0;
         node.broker = new KafkaBroker(new Host(node.id, release, settings, node.disk, time, gate, brokerEpochs));
-        nodes.stream().filter(other -> other != node && other.isUp())
-                .forEach(other -> other.broker.noteRegistration(node.id));
+        note(node);
         node.look();
         node.checkpointed = node.disk.highWatermark();
+    }
+
+    private void note(Node node) {
+        List<Object> records = quorum.registrations();
+        if (node.noted < records.size()) {
+            node.broker.note(records.subList(node.noted, records.size()));
+            node.noted = records.size();
+        }
     }
 
     private void end(Node node) {
@@ -433,6 +452,7 @@ final class Cluster implements AutoCloseable {
     private void settle() {
         for (Node node : nodes) {
             if (node.isUp()) {
+                note(node);
                 node.broker.finishScheduled();
             }
             node.look();

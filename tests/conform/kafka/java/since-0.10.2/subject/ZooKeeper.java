@@ -1,6 +1,7 @@
 package subject;
 
 import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.lang.reflect.Field;
 import java.util.Set;
@@ -28,14 +29,15 @@ final class ZooKeeper extends ZkUtils {
     /** A leader has its own proposal or nothing: what it wrote is what it goes on with. */
     @Override public Tuple2<Object, Object> conditionalUpdatePersistentPath(String path, String data, int version,
             Option<Function3<ZkUtils, String, String, Tuple2<Object, Object>>> check) {
-        Write write = new Write(isr(data));
+        JsonObject state = JsonParser.parseString(data).getAsJsonObject();
+        Write write = new Write(isr(state), state.get("leader_epoch").getAsInt(), version);
         gate.propose(broker, write);
         return write.version < 0 ? REFUSED : new Tuple2<>(true, write.version);
     }
 
-    private static Set<Integer> isr(String data) {
+    private static Set<Integer> isr(JsonObject state) {
         Set<Integer> isr = new TreeSet<>();
-        for (JsonElement member : JsonParser.parseString(data).getAsJsonObject().getAsJsonArray("isr")) {
+        for (JsonElement member : state.getAsJsonArray("isr")) {
             isr.add(member.getAsInt());
         }
         return isr;

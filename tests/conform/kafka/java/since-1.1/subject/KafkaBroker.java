@@ -83,8 +83,7 @@ final class KafkaBroker implements Broker {
         return cache;
     }
 
-    @Override public void learn(List<Decision> decisions) {
-        Decision decision = decisions.get(decisions.size() - 1);
+    @Override public void learn(Decision decision, List<Object> records) {
         PartitionState state = new PartitionState(0, decision.leader(), decision.epoch(), decision.isr(),
                 decision.version(), everybody(), false);
         Set<Node> nodes = everybody().stream().map(each -> new Node(each, "broker", each + 1)).collect(toSet());

@@ -3,6 +3,7 @@ package subject;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.util.Properties;
 import java.util.Set;
@@ -29,7 +30,8 @@ final class ZooKeeper extends KafkaZkClient {
     /** A leader has its own proposal or nothing: what it wrote is what it goes on with. */
     @Override public Tuple2<Object, Object> conditionalUpdatePath(String path, byte[] data, int version,
             Option<Function3<KafkaZkClient, String, byte[], Tuple2<Object, Object>>> check) {
-        Write write = new Write(isr(data));
+        JsonObject state = JsonParser.parseString(new String(data, UTF_8)).getAsJsonObject();
+        Write write = new Write(isr(state), state.get("leader_epoch").getAsInt(), version);
         gate.propose(broker, write);
         return write.version < 0 ? REFUSED : new Tuple2<>(true, write.version);
     }
@@ -38,9 +40,9 @@ final class ZooKeeper extends KafkaZkClient {
         return new Properties();
     }
 
-    private static Set<Integer> isr(byte[] data) {
+    private static Set<Integer> isr(JsonObject state) {
         Set<Integer> isr = new TreeSet<>();
-        for (JsonElement member : JsonParser.parseString(new String(data, UTF_8)).getAsJsonObject().getAsJsonArray("isr")) {
+        for (JsonElement member : state.getAsJsonArray("isr")) {
             isr.add(member.getAsInt());
         }
         return isr;

@@ -37,7 +37,11 @@ final class IsrChanges implements AlterIsrManager {
             return Scala.ints(item.leaderAndIsr().isr());
         }
 
-        @Override public void accept(List<Integer> isr, int version) {
+        @Override public void accept(Decision made) {
+            accept(made.isr(), made.version());
+        }
+
+        private void accept(List<Integer> isr, int version) {
             int next = item.leaderAndIsr().zkVersion() + 1;
             LeaderAndIsr proposed = item.leaderAndIsr();
             answer(new Right<>(new LeaderAndIsr(

@@ -86,8 +86,7 @@ final class KafkaBroker implements Broker {
         return cache;
     }
 
-    @Override public void learn(List<Decision> decisions) {
-        Decision decision = decisions.get(decisions.size() - 1);
+    @Override public void learn(Decision decision, List<Object> records) {
         LeaderAndIsrPartitionState state = new LeaderAndIsrPartitionState()
                 .setTopicName(Partitions.TOPIC).setPartitionIndex(Partitions.PARTITION).setControllerEpoch(0)
                 .setLeader(decision.leader()).setLeaderEpoch(decision.epoch()).setIsr(decision.isr())

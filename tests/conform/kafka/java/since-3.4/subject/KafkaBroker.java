@@ -46,8 +46,7 @@ final class KafkaBroker implements Broker {
         LogConfig logConfig = new LogConfig(LogConfig.extractLogConfigMap(config),
                 scala.collection.immutable.Set$.MODULE$.empty());
         magic = host.release().magic();
-        MetadataVersion version = host.release().interBrokerProtocol() == null
-                ? MetadataVersion.latest() : MetadataVersion.fromVersionString(host.release().interBrokerProtocol());
+        MetadataVersion version = metadataVersion(host.release());
         metrics = new Metrics(time);
         logs = new LogManager(Scala.seq(List.of(disk.directory().toFile())), Scala.seq(List.of()),
                 resource -> new Properties(), logConfig, new CleanerConfig(1, 1, 1, 1, 1, 1, 1, false, "MD5"), 1,
@@ -56,20 +55,28 @@ final class KafkaBroker implements Broker {
                 new BrokerTopicStats(), new LogDirFailureChannel(1), time, true);
         logs.startup(scala.collection.immutable.Set$.MODULE$.empty());
         KRaftMetadataCache cache = new KRaftMetadataCache(id);
-        metadata = new Metadata(host, version, cache);
+        metadata = new Metadata(cache);
         FakeTimer timer = new FakeTimer();
-        manager = new Manager(config, metrics, time, scheduler, logs, cache, timer, new IsrChanges(id, host.gate()));
+        manager = new Manager(config, metrics, time, scheduler, logs, cache, timer, new IsrChanges(id, host));
         leader = new Leader(manager, timer);
     }
 
-    @Override public void learn(List<Decision> decisions) {
-        MetadataDelta delta = metadata.learn(decisions);
-        manager.applyDelta(delta.topicsDelta(), metadata.image());
+    /** The metadata.version of a cluster of the release. */
+    static MetadataVersion metadataVersion(Release release) {
+        return release.interBrokerProtocol() == null
+                ? MetadataVersion.latest() : MetadataVersion.fromVersionString(release.interBrokerProtocol());
+    }
+
+    @Override public void learn(Decision decision, List<Object> records) {
+        MetadataDelta delta = metadata.learn(records);
+        if (delta.topicsDelta() != null) {
+            manager.applyDelta(delta.topicsDelta(), metadata.image());
+        }
         scheduler.runDue();
     }
 
-    @Override public void noteRegistration(int broker) {
-        metadata.register(broker);
+    @Override public void note(List<Object> records) {
+        metadata.learn(records);
     }
 
     @Override public boolean append(int record, boolean acksAll) {

@@ -69,7 +69,7 @@ final class Leader {
             partition.setDivergingEpoch(data.divergingEpoch().get());
         }
         LinkedHashMap<TopicIdPartition, FetchResponseData.PartitionData> partitions = new LinkedHashMap<>();
-        partitions.put(new TopicIdPartition(Metadata.TOPIC_ID, Partitions.THE_ONE), partition);
+        partitions.put(new TopicIdPartition(Quorum.TOPIC_ID, Partitions.THE_ONE), partition);
         FetchResponse response = FetchResponse.of(Errors.NONE, 0, 0, partitions);
         return switch (data.error()) {
             case NONE -> new Answer(response, null);
@@ -82,7 +82,7 @@ final class Leader {
     private FetchPartitionData read(FetchRequest request) {
         FetchParams params = new FetchParams(request.version(), request.replicaId(), request.maxWait(),
                 request.minBytes(), request.maxBytes(), FetchIsolation.apply(request), Option.empty());
-        TopicIdPartition partition = new TopicIdPartition(Metadata.TOPIC_ID, Partitions.THE_ONE);
+        TopicIdPartition partition = new TopicIdPartition(Quorum.TOPIC_ID, Partitions.THE_ONE);
         List<FetchPartitionData> read = new ArrayList<>();
         manager.fetchMessages(params, Scala.seq(List.of(new Tuple2<>(partition, wanted(request)))),
                 QuotaFactory.UnboundedQuota$.MODULE$,
@@ -93,7 +93,7 @@ final class Leader {
     }
 
     private static FetchRequest.PartitionData wanted(FetchRequest request) {
-        return request.fetchData(Map.of(Metadata.TOPIC_ID, Partitions.TOPIC)).values().iterator().next();
+        return request.fetchData(Map.of(Quorum.TOPIC_ID, Partitions.TOPIC)).values().iterator().next();
     }
 
     /** What the leader would answer now to the ListOffsets that follows on OFFSET_OUT_OF_RANGE. */

@@ -8,27 +8,31 @@ import java.util.stream.Collectors;
 import kafka.api.LeaderAndIsr;
 import kafka.server.AlterPartitionManager;
 import org.apache.kafka.common.TopicIdPartition;
+import org.apache.kafka.common.message.AlterPartitionRequestData;
 import org.apache.kafka.common.message.AlterPartitionRequestData.BrokerState;
+import org.apache.kafka.common.message.AlterPartitionRequestData.PartitionData;
+import org.apache.kafka.common.message.AlterPartitionRequestData.TopicData;
 import org.apache.kafka.common.protocol.Errors;
 
 /** Takes a leader's changes of the ISR to the gate (AlterPartition). */
 final class IsrChanges implements AlterPartitionManager {
     private final int broker;
-    private final Gate gate;
+    private final Host host;
 
-    IsrChanges(int broker, Gate gate) {
+    IsrChanges(int broker, Host host) {
         this.broker = broker;
-        this.gate = gate;
+        this.host = host;
     }
 
     @Override public CompletableFuture<LeaderAndIsr> submit(
             TopicIdPartition partition, LeaderAndIsr proposed, int controllerEpoch) {
         CompletableFuture<LeaderAndIsr> answer = new CompletableFuture<>();
-        gate.propose(broker, new Change(proposed, answer));
+        host.gate().propose(broker, new Change(proposed, answer, host.brokerEpochs()[broker]));
         return answer;
     }
 
-    private record Change(LeaderAndIsr proposed, CompletableFuture<LeaderAndIsr> answer) implements Proposal {
+    private record Change(LeaderAndIsr proposed, CompletableFuture<LeaderAndIsr> answer, long brokerEpoch)
+            implements Proposal {
         @Override public Set<Integer> isr() {
             return Scala.ints(proposed.isr());
         }
@@ -38,10 +42,31 @@ final class IsrChanges implements AlterPartitionManager {
                     .collect(Collectors.toMap(BrokerState::brokerId, BrokerState::brokerEpoch));
         }
 
-        @Override public void accept(List<Integer> isr, int version) {
-            List<BrokerState> members = isr.stream().map(id -> new BrokerState().setBrokerId(id)).toList();
-            answer.complete(new LeaderAndIsr(proposed.leader(), proposed.leaderEpoch(), proposed.leaderRecoveryState(),
-                    Scala.seq(members).toList(), version));
+        @Override public void accept(Decision made) {
+            List<BrokerState> members = made.isr().stream().map(id -> new BrokerState().setBrokerId(id)).toList();
+            answer.complete(new LeaderAndIsr(proposed.leader(), made.epoch(), proposed.leaderRecoveryState(),
+                    Scala.seq(members).toList(), made.version()));
+        }
+
+        @Override public int version() {
+            return proposed.partitionEpoch();
+        }
+
+        @Override public int epoch() {
+            return proposed.leaderEpoch();
+        }
+
+        @Override public Object request() {
+            return new AlterPartitionRequestData().setBrokerId(proposed.leader()).setBrokerEpoch(brokerEpoch)
+                    .setTopics(List.of(new TopicData().setTopicId(Quorum.TOPIC_ID).setPartitions(List.of(
+                            new PartitionData().setPartitionIndex(Partitions.PARTITION)
+                                    .setLeaderEpoch(proposed.leaderEpoch()).setNewIsrWithEpochs(Scala.list(proposed.isrWithBrokerEpoch()))
+                                    .setLeaderRecoveryState(proposed.leaderRecoveryState().value())
+                                    .setPartitionEpoch(proposed.partitionEpoch())))));
+        }
+
+        @Override public void fail(short error) {
+            answer.completeExceptionally(Errors.forCode(error).exception());
         }
 
         @Override public void revert() {

@@ -47,8 +47,7 @@ final class KafkaBroker implements Broker {
         KafkaConfig config = KafkaConfig.fromProps(host.release().properties(host));
         LogConfig logConfig = new LogConfig(config.extractLogConfigMap());
         magic = host.release().magic();
-        MetadataVersion version = host.release().interBrokerProtocol() == null ? MetadataVersion.latestProduction()
-                : MetadataVersion.fromVersionString(host.release().interBrokerProtocol());
+        MetadataVersion version = metadataVersion(host.release());
         metrics = new Metrics(time);
         logs = new LogManager(Scala.seq(List.of(disk.directory().toFile())), Scala.seq(List.of()),
                 resource -> new Properties(), logConfig, new CleanerConfig(false), 1, Long.MAX_VALUE, Long.MAX_VALUE,
@@ -57,20 +56,28 @@ final class KafkaBroker implements Broker {
                 new BrokerTopicStats(false), new LogDirFailureChannel(1), time, true, false, 0);
         logs.startup(scala.collection.immutable.Set$.MODULE$.empty(), log -> false);
         KRaftMetadataCache cache = new KRaftMetadataCache(id, () -> KRaftVersion.KRAFT_VERSION_0);
-        metadata = new Metadata(host, version, cache);
+        metadata = new Metadata(cache);
         FakeTimer timer = new FakeTimer();
         manager = new Manager(config, metrics, time, scheduler, logs, cache, timer,
-                new IsrChanges(id, host.gate()), Scala.supplier(() -> epoch));
+                new IsrChanges(id, host), Scala.supplier(() -> epoch));
         leader = new Leader(manager, timer);
     }
 
-    @Override public void learn(List<Decision> decisions) {
-        MetadataDelta delta = metadata.learn(decisions);
-        manager.applyDelta(delta.topicsDelta(), metadata.image());
+    /** The metadata.version of a cluster of the release. */
+    static MetadataVersion metadataVersion(Release release) {
+        return release.interBrokerProtocol() == null ? MetadataVersion.latestProduction()
+                : MetadataVersion.fromVersionString(release.interBrokerProtocol());
     }
 
-    @Override public void noteRegistration(int broker) {
-        metadata.register(broker);
+    @Override public void learn(Decision decision, List<Object> records) {
+        MetadataDelta delta = metadata.learn(records);
+        if (delta.topicsDelta() != null) {
+            manager.applyDelta(delta.topicsDelta(), metadata.image());
+        }
+    }
+
+    @Override public void note(List<Object> records) {
+        metadata.learn(records);
     }
 
     @Override public boolean append(int record, boolean acksAll) {

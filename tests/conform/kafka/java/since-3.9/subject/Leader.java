@@ -67,7 +67,7 @@ final class Leader {
                 .setLogStartOffset(data.logStartOffset).setRecords(Batches.copy(data.records));
         data.divergingEpoch.ifPresent(partition::setDivergingEpoch);
         LinkedHashMap<TopicIdPartition, FetchResponseData.PartitionData> partitions = new LinkedHashMap<>();
-        partitions.put(new TopicIdPartition(Metadata.TOPIC_ID, Partitions.THE_ONE), partition);
+        partitions.put(new TopicIdPartition(Quorum.TOPIC_ID, Partitions.THE_ONE), partition);
         FetchResponse response = FetchResponse.of(Errors.NONE, 0, 0, partitions);
         return switch (data.error) {
             case NONE -> new Answer(response, null);
@@ -80,7 +80,7 @@ final class Leader {
     private FetchPartitionData read(FetchRequest request) {
         FetchParams params = new FetchParams(request.version(), request.replicaId(), request.replicaEpoch(),
                 request.maxWait(), request.minBytes(), request.maxBytes(), FetchIsolation.of(request), Optional.empty());
-        TopicIdPartition partition = new TopicIdPartition(Metadata.TOPIC_ID, Partitions.THE_ONE);
+        TopicIdPartition partition = new TopicIdPartition(Quorum.TOPIC_ID, Partitions.THE_ONE);
         List<FetchPartitionData> read = new ArrayList<>();
         manager.fetchMessages(params, Scala.seq(List.of(new Tuple2<>(partition, wanted(request)))),
                 QuotaFactory.UnboundedQuota$.MODULE$,
@@ -91,7 +91,7 @@ final class Leader {
     }
 
     private static FetchRequest.PartitionData wanted(FetchRequest request) {
-        return request.fetchData(Map.of(Metadata.TOPIC_ID, Partitions.TOPIC)).values().iterator().next();
+        return request.fetchData(Map.of(Quorum.TOPIC_ID, Partitions.TOPIC)).values().iterator().next();
     }
 
     /** What the leader would answer now to the ListOffsets that follows on OFFSET_OUT_OF_RANGE. */

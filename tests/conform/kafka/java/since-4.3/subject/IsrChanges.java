@@ -7,7 +7,10 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import kafka.server.AlterPartitionManager;
+import org.apache.kafka.common.message.AlterPartitionRequestData;
 import org.apache.kafka.common.message.AlterPartitionRequestData.BrokerState;
+import org.apache.kafka.common.message.AlterPartitionRequestData.PartitionData;
+import org.apache.kafka.common.message.AlterPartitionRequestData.TopicData;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.metadata.LeaderAndIsr;
 import org.apache.kafka.server.common.TopicIdPartition;
@@ -15,21 +18,22 @@ import org.apache.kafka.server.common.TopicIdPartition;
 /** Takes a leader's changes of the ISR to the gate (AlterPartition). */
 final class IsrChanges implements AlterPartitionManager {
     private final int broker;
-    private final Gate gate;
+    private final Host host;
 
-    IsrChanges(int broker, Gate gate) {
+    IsrChanges(int broker, Host host) {
         this.broker = broker;
-        this.gate = gate;
+        this.host = host;
     }
 
     @Override public CompletableFuture<LeaderAndIsr> submit(
             TopicIdPartition partition, LeaderAndIsr proposed) {
         CompletableFuture<LeaderAndIsr> answer = new CompletableFuture<>();
-        gate.propose(broker, new Change(proposed, answer));
+        host.gate().propose(broker, new Change(proposed, answer, host.brokerEpochs()[broker]));
         return answer;
     }
 
-    private record Change(LeaderAndIsr proposed, CompletableFuture<LeaderAndIsr> answer) implements Proposal {
+    private record Change(LeaderAndIsr proposed, CompletableFuture<LeaderAndIsr> answer, long brokerEpoch)
+            implements Proposal {
         @Override public Set<Integer> isr() {
             return new TreeSet<>(proposed.isr());
         }
@@ -39,10 +43,31 @@ final class IsrChanges implements AlterPartitionManager {
                     .collect(Collectors.toMap(BrokerState::brokerId, BrokerState::brokerEpoch));
         }
 
-        @Override public void accept(List<Integer> isr, int version) {
-            List<BrokerState> members = isr.stream().map(id -> new BrokerState().setBrokerId(id)).toList();
-            answer.complete(new LeaderAndIsr(proposed.leader(), proposed.leaderEpoch(), proposed.leaderRecoveryState(),
-                    members, version));
+        @Override public void accept(Decision made) {
+            List<BrokerState> members = made.isr().stream().map(id -> new BrokerState().setBrokerId(id)).toList();
+            answer.complete(new LeaderAndIsr(proposed.leader(), made.epoch(), proposed.leaderRecoveryState(),
+                    members, made.version()));
+        }
+
+        @Override public int version() {
+            return proposed.partitionEpoch();
+        }
+
+        @Override public int epoch() {
+            return proposed.leaderEpoch();
+        }
+
+        @Override public Object request() {
+            return new AlterPartitionRequestData().setBrokerId(proposed.leader()).setBrokerEpoch(brokerEpoch)
+                    .setTopics(List.of(new TopicData().setTopicId(Quorum.TOPIC_ID).setPartitions(List.of(
+                            new PartitionData().setPartitionIndex(Partitions.PARTITION)
+                                    .setLeaderEpoch(proposed.leaderEpoch()).setNewIsrWithEpochs(proposed.isrWithBrokerEpoch())
+                                    .setLeaderRecoveryState(proposed.leaderRecoveryState().value())
+                                    .setPartitionEpoch(proposed.partitionEpoch())))));
+        }
+
+        @Override public void fail(short error) {
+            answer.completeExceptionally(Errors.forCode(error).exception());
         }
 
         @Override public void revert() {

@@ -44,25 +44,31 @@ final class KafkaBroker implements Broker {
         KafkaConfig config = KafkaConfig.fromProps(host.release().properties(host));
         LogConfig logConfig = new LogConfig(config.extractLogConfigMap());
         magic = host.release().magic();
-        MetadataVersion version = host.release().interBrokerProtocol() == null ? MetadataVersion.latestProduction()
-                : MetadataVersion.fromVersionString(host.release().interBrokerProtocol(), false);
         metrics = new Metrics(time);
         logs = new Logs(disk, logConfig, scheduler, time);
         KRaftMetadataCache cache = new KRaftMetadataCache(id, () -> KRaftVersion.KRAFT_VERSION_0);
-        metadata = new Metadata(host, version, cache);
+        metadata = new Metadata(cache);
         FakeTimer timer = new FakeTimer();
         manager = new Manager(config, metrics, time, scheduler, logs.manager(), cache, timer,
-                new IsrChanges(id, host.gate()), Scala.supplier(() -> epoch));
+                new IsrChanges(id, host), Scala.supplier(() -> epoch));
         leader = new Leader(manager, timer);
     }
 
-    @Override public void learn(List<Decision> decisions) {
-        MetadataDelta delta = metadata.learn(decisions);
-        manager.applyDelta(delta.topicsDelta(), metadata.image());
+    /** The metadata.version of a cluster of the release. */
+    static MetadataVersion metadataVersion(Release release) {
+        return release.interBrokerProtocol() == null ? MetadataVersion.latestProduction()
+                : MetadataVersion.fromVersionString(release.interBrokerProtocol(), false);
     }
 
-    @Override public void noteRegistration(int broker) {
-        metadata.register(broker);
+    @Override public void learn(Decision decision, List<Object> records) {
+        MetadataDelta delta = metadata.learn(records);
+        if (delta.topicsDelta() != null) {
+            manager.applyDelta(delta.topicsDelta(), metadata.image());
+        }
+    }
+
+    @Override public void note(List<Object> records) {
+        metadata.learn(records);
     }
 
     @Override public boolean append(int record, boolean acksAll) {
