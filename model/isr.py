@@ -24,8 +24,8 @@ def shrink_by(p: State, leader: int, r: int) -> int:
         return Refusal.LEADS
     if not p.isr[leader] >> r & 1:
         return Refusal.NOT_IN_ISR
-    if high_watermark.replication_position(p, leader, r) >= p.leo[leader]:
-        return Refusal.DOES_NOT_LAG
+    if high_watermark.replication_position(p, leader, r) == p.leo[leader]:
+        return Refusal.DOES_NOT_LAG  # beyond it is behind it too: Partition.isFollowerOutOfSync compares for equality
     refusal = change(p, leader, p.isr[leader] & ~(1 << r))
     if refusal == APPLIED:
         note_shrunk(p, leader)
