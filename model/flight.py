@@ -1,17 +1,16 @@
 """What is in flight to a follower: the answer to its one request, as the leader gave it.
 
-Learning a decision discards it, where the epoch of the request is compared (KIP-320), or the partition is truncating by
-then. Up to Kafka 2.0.1 nothing is compared, and a decision that names the same leader as before touches no fetcher
-(Partition.makeFollower, until KAFKA-7164 even if epochs were missed between): the answer counts as if nothing had been
-learned. Where logs are checked on fetch nobody truncates first, and up to 4.0.0 nothing is compared either: an answer
-counts if it is the same leader's, to a fetch from where the log still ends (KAFKA-18991).
+Learning a decision discards it where the epoch of the request is compared (KIP-320). Up to Kafka 2.0.1 nothing is
+compared, nor is it from 2.8 to 4.0.0, where logs are checked on fetch: there is a fetcher thread for each leader, which
+takes the answer that it waits for, be the partition taken from it and given back meanwhile (KAFKA-18991). A Fetch has
+to be from where the log still ends, and meets no answer while the partition truncates first.
 """
 
-from epochfuzz.model import epoch_cache, truncation
+from epochfuzz.model import epoch_cache
 from epochfuzz.model.goals import Goal
-from epochfuzz.model.in_force import answers_survive_decisions
+from epochfuzz.model.in_force import answers_survive_decisions, checks_logs_on_fetch
 from epochfuzz.model.mechanisms import LateAnswer
-from epochfuzz.model.state import NONE, Flight, State
+from epochfuzz.model.state import NONE, Flight, Phase, State
 
 
 def discard_answer(p: State, follower: int) -> None:
@@ -47,37 +46,42 @@ def note_request(p: State, follower: int, leader: int) -> None:
         p.flight_from[follower] = p.leo[follower]
 
 
-def outlive_decision(p: State, follower: int, leader: int, epoch_missed: bool) -> None:
+def outlive_decision(p: State, follower: int) -> None:
     """The follower learns who leads: its answer in flight is discarded, or else it is an old one from here on."""
     if p.flight[follower] == Flight.NOTHING:
         return
     if answers_survive_decisions(p):
-        p.flight_old[follower] = 1
+        p.flight_old[follower] = 1 if checks_logs_on_fetch(p) else 0
         p.goals |= Goal.ANSWER_OUTLIVED_AN_EPOCH
-    elif touches_fetcher(p, follower, leader, epoch_missed):
-        discard_answer(p, follower)
     else:
-        p.goals |= Goal.ANSWER_OUTLIVED_AN_EPOCH
-
-
-def touches_fetcher(p: State, follower: int, leader: int, epoch_missed: bool) -> bool:
-    """Whether a decision makes the follower stop fetching, and start anew if it follows somebody."""
-    if p.late_answer == LateAnswer.SAME_EPOCH or leader != p.known_leader[follower] or leader == follower:
-        return True
-    return truncation.is_due(p, False, epoch_missed)
+        discard_answer(p, follower)
 
 
 def counts(p: State, follower: int) -> bool:
-    """Whether the answer that arrives is taken for one to the fetch that the follower waits for.
+    """Whether the answer that arrives is taken for one to the request that the follower waits for.
 
-    AbstractFetcherThread.processFetchRequest compares the fetch offset, in a thread that there is for each leader; a
-    partition whose epoch cache is empty is truncating when it starts to fetch again, and takes no answer. In 2.8.0
-    truncateOnFetchResponse had let go of the lock in between, and did not look again (KAFKA-13207).
+    AbstractFetcherThread.processFetchRequest compares the fetch offset, and that the partition does not truncate; a
+    partition whose epoch cache is empty does when it starts to fetch again, even where logs are checked on fetch. In
+    2.8.0 truncateOnFetchResponse had let go of the lock in between, and did not look again (KAFKA-13207).
     """
     if not answers_survive_decisions(p):
         return True
     if p.late_answer == LateAnswer.DIVERGING_ANY and p.flight[follower] == Flight.DIVERGING:
         return True
+    if not checks_logs_on_fetch(p):
+        return counts_where_followers_ask(p, follower)
     if p.known_leader[follower] != p.flight_leader[follower] or p.leo[follower] != p.flight_from[follower]:
         return False
     return p.flight_old[follower] == 0 or epoch_cache.latest_epoch(p, follower) != NONE
+
+
+def counts_where_followers_ask(p: State, follower: int) -> bool:
+    """The same where followers ask for the end of an epoch before they fetch.
+
+    AbstractFetcherThread.maybeTruncate looks only whether the thread has the partition at all.
+    """
+    if p.known_leader[follower] != p.flight_leader[follower]:
+        return False
+    if p.flight[follower] == Flight.EPOCH_END:
+        return True
+    return p.leo[follower] == p.flight_from[follower] and p.phase[follower] == Phase.FETCHING

@@ -21,7 +21,6 @@ from epochfuzz.model.mechanisms import (
     Leaderless,
     PendingProduce,
     RemoteLeo,
-    TruncateWhen,
     Truncation,
 )
 
@@ -33,7 +32,7 @@ def checks_logs_on_fetch(p: Any) -> bool:
 
 def answers_survive_decisions(p: Any) -> bool:
     """Whether an answer in flight is kept whatever decision its follower learns, and looked at when it arrives."""
-    return checks_logs_on_fetch(p) and p.late_answer != LateAnswer.SAME_EPOCH
+    return bool(p.late_answer != LateAnswer.SAME_EPOCH)
 
 
 def keeps_positions(p: Any) -> bool:
@@ -140,7 +139,6 @@ def has_transactions(p: Any) -> bool:
 # Under which other choices and settings a mechanism makes any difference, of those that do not always.
 _APPLIES: dict[str, Callable[[Any], bool]] = {
     "truncate_when": lambda p: not checks_logs_on_fetch(p),
-    "late_answer": lambda p: checks_logs_on_fetch(p) or p.truncate_when != TruncateWhen.EACH_EPOCH,
     "diverging_fetch": checks_logs_on_fetch,
     "diverging_high_watermark": checks_logs_on_fetch,
     "effective_isr": requests_isr_changes,

@@ -7,7 +7,7 @@ leader makes the change itself, by a conditional write to ZooKeeper; since KIP-4
 from epochfuzz.model import alter_partition, controller, high_watermark, leader_metadata
 from epochfuzz.model.goals import Goal
 from epochfuzz.model.in_force import leaders_check_eligibility, tracks_partition_epoch
-from epochfuzz.model.mechanisms import Fencing, IsrAnswer, IsrChange, IsrEligibility, IsrExpansion
+from epochfuzz.model.mechanisms import DivergingFetch, Fencing, IsrAnswer, IsrChange, IsrEligibility, IsrExpansion
 from epochfuzz.model.refusals import APPLIED, Refusal
 from epochfuzz.model.state import NONE, Phase, State
 
@@ -24,12 +24,22 @@ def shrink_by(p: State, leader: int, r: int) -> int:
         return Refusal.LEADS
     if not p.isr[leader] >> r & 1:
         return Refusal.NOT_IN_ISR
-    if high_watermark.replication_position(p, leader, r) >= p.leo[leader]:
+    if high_watermark.replication_position(p, leader, r) >= p.leo[leader] and not is_beyond_log(p, leader, r):
         return Refusal.DOES_NOT_LAG
     refusal = change(p, leader, p.isr[leader] & ~(1 << r))
     if refusal == APPLIED:
         note_shrunk(p, leader)
     return refusal
+
+
+def is_beyond_log(p: State, leader: int, r: int) -> bool:
+    """Whether the leader has noted an offset of r that is beyond its own log, which is not in sync with it either.
+
+    Partition.isFollowerOutOfSync compares for equality; only a diverging fetch that is counted (KAFKA-13141) is beyond.
+    """
+    if p.diverging_fetch != DivergingFetch.COUNTED:
+        return False
+    return high_watermark.replication_position(p, leader, r) > p.leo[leader]
 
 
 def note_shrunk(p: State, leader: int) -> None:

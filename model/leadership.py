@@ -58,7 +58,7 @@ def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
     """r takes a decision for the latest: a leader, and the ISR that it has now."""
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
-    flight.outlive_decision(p, r, leader, epoch_missed)
+    flight.outlive_decision(p, r)
     p.known_epoch[r] = epoch
     p.known_leader[r] = leader
     take_role(p, r, previous_leader, epoch_missed, members)

@@ -11,6 +11,6 @@ from epochfuzz.model.state import Flight, State
     jira="KAFKA-13207",
     protocol="kip-966",
 )
-def diverging_answer_outlives_decision(p: State, follower: int, leader: int, epoch_missed: bool) -> None:
+def diverging_answer_outlives_decision(p: State, follower: int) -> None:
     if p.flight[follower] != Flight.DIVERGING:
         flight.discard_answer(p, follower)

@@ -136,6 +136,8 @@ def _why_not_counted(c: Change) -> str:
         return f"{REPLICA_NAMES[p.flight_leader[r]]} gave it, and {c.name} {does} now"
     if p.leo[r] != p.flight_from[r]:
         return f"it is to a fetch from offset {p.flight_from[r]}, and its log ends at {p.leo[r]} now"
+    if p.phase[r] != Phase.FETCHING:
+        return "it has to truncate first"
     return "it has started anew since, with an empty log"
 
 

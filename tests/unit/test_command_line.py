@@ -177,9 +177,9 @@ def test_ablation_names_what_each_mechanism_guards():
         each["protocol"]: each["length"] for each in found["findings"] if each["property"] == "no-committed-loss"
     }
     assert lengths == {
-        "kafka-1.1": 13,
+        "kafka-1.1": 14,
         "kafka-1.1:truncation=high_watermark": 9,
-        "kafka-1.1:pending_produce=kept": 13,
+        "kafka-1.1:pending_produce=kept": 14,
     }
     assert found["guards_nothing"] == []
 

@@ -73,9 +73,8 @@ def _build(version: str, chosen: Adapter) -> None:
     release = [f"-Dkafka.version={version}", f"-Dscala.binary={chosen.scala}"]
     _run(version, _tool("mvn", "maven"), "--quiet", "--batch-mode", "-f", str(HERE / "pom.xml"), "validate", *release)
     shutil.rmtree(target / "classes", ignore_errors=True)
-    sources = [str(file) for directory in _directories(chosen) for file in sorted(directory.rglob("*.java"))]
     options = ["-nowarn", "--release", _JAVA, "-encoding", "UTF-8", "-d", str(target / "classes")]
-    _run(version, _tool("javac", _JDK), *options, "-cp", _jars(version), *sources)
+    _run(version, _tool("javac", _JDK), *options, "-cp", _jars(version), *map(str, sources(chosen)))
 
 
 def _run(version: str, *command: str) -> None:
@@ -89,15 +88,27 @@ def _jars(version: str) -> str:
     return (TARGET / version / "classpath").read_text().strip()
 
 
-def _directories(chosen: Adapter) -> list[Path]:
-    return [HERE / "java" / name for name in ("common", *chosen.sources)]
+def sources(chosen: Adapter) -> list[Path]:
+    """The Java files for a release: those in common, and of each file name in `since-X` the newest not newer than it.
+
+    An empty file says that from then on there is none.
+    """
+    newest: dict[str, Path] = {}
+    for since in sorted((HERE / "java").glob("since-*"), key=_line):
+        if _line(since) <= chosen.line:
+            newest |= {str(file.relative_to(since)): file for file in since.rglob("*.java")}
+    common = (HERE / "java" / "common").rglob("*.java")
+    return sorted([*common, *(file for file in newest.values() if file.stat().st_size)])
+
+
+def _line(since: Path) -> tuple[int, ...]:
+    return tuple(map(int, since.name.removeprefix("since-").split(".")))
 
 
 def _digest(chosen: Adapter) -> str:
     """Of all that a build depends on, but for what Maven fetches."""
     digest = hashlib.blake2b(digest_size=16)
-    files = [HERE / "pom.xml", *(file for one in _directories(chosen) for file in one.rglob("*.java"))]
-    for file in sorted(files):
+    for file in [HERE / "pom.xml", *sources(chosen)]:
         digest.update(str(file.relative_to(HERE)).encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 

@@ -68,6 +68,7 @@ RUNGS = (
     Rung("3.4.0", "kafka-3.3"),
     Rung("3.4.1", "kafka-3.4.1"),
     Rung("3.9.0", "kafka-3.7"),
-    Rung("3.9.2", "kafka-3.7:late_answer=same_epoch"),
+    Rung("3.9.2", "kafka-3.9.1"),
     Rung("4.3.1", "kafka-4.1"),
+    Rung("4.4.0", "kafka-4.1"),
 )

@@ -36,7 +36,15 @@ def rerun_as(protocol: str, beside: str) -> Rerun:
 
 def test_every_release_has_an_adapter_whose_sources_are_there() -> None:
     for release in {*RELEASES, *(rung.release for rung in RUNGS)}:
-        assert all((build.HERE / "java" / name).is_dir() for name in adapter(release).sources)
+        assert "KafkaBroker.java" in {source.name for source in build.sources(adapter(release))}
+
+
+def test_a_release_takes_of_each_file_the_newest_that_is_not_newer_than_itself() -> None:
+    folders = {source.name: source.parts[-3] for source in build.sources(adapter("2.6.1"))}
+    assert folders["KafkaBroker.java"] == "since-2.6"
+    assert folders["ZooKeeper.java"] == "since-1.1"
+    assert folders["FakeTimer.java"] == "since-0.10.2"
+    assert "Api.java" not in folders  # an empty file says that it is gone
 
 
 @pytest.mark.parametrize("release", ["2.8", "2.8.2", "2.8.1-mine"])

@@ -6,13 +6,13 @@ import java.util.Set;
 /** A broker of some Kafka release, up, with its replica of the partition: what each release's own classes are made to do. */
 interface Broker {
     /**
-     * The last of these decisions arrives. The others lead up to it from the one that the broker knew: ZooKeeper's
-     * controller sends a state, whereas KRaft's writes a log of changes, which a broker may apply many at a time.
+     * A decision arrives. ZooKeeper's controller sends a state, whereas KRaft's writes a log, of which these records lead
+     * up to the decision from where the broker was. It applies them at once, however many there are.
      */
-    void learn(List<Decision> decisions);
+    void learn(Decision decision, List<Object> records);
 
-    /** The controller has registered a broker anew; brokerEpochs has it. */
-    default void noteRegistration(int broker) { }
+    /** Records arrive that are not about the partition. */
+    default void note(List<Object> records) { }
 
     /** A client's record arrives. False: it was refused, by NOT_ENOUGH_REPLICAS or for not being leader. */
     boolean append(int record, boolean acksAll);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,6 +29,7 @@ final class Cluster implements AutoCloseable {
     private FakeTime time;
     private Settings settings;
     private Rules rules;
+    private Quorum quorum;
     private Controller controller;
     private IsrGate gate;
     private long[] brokerEpochs;
@@ -54,7 +56,9 @@ final class Cluster implements AutoCloseable {
         time = new FakeTime();
         produced = 0;
         brokerEpochs = new long[settings.replicas()];
-        controller = new Controller(settings, rules, id -> nodes.get(id).isUp(), brokerEpochs);
+        Arrays.fill(brokerEpochs, 1);
+        quorum = new Quorum(release, settings, rules, brokerEpochs, time);
+        controller = new Controller(settings, rules, id -> nodes.get(id).isUp(), brokerEpochs, quorum);
         gate = new IsrGate(controller, rules);
         for (int id = 0; id < settings.replicas(); id++) {
             Node node = new Node(id);
@@ -132,8 +136,11 @@ final class Cluster implements AutoCloseable {
     /** The follower asks the leader that it knows, which answers. An error leaves all as it was. */
     private boolean fetch(Node node) {
         Node leader = node.isUp() && node.seen.leader() != Decision.NOBODY ? nodes.get(node.seen.leader()) : node;
-        if (leader == node || !leader.isUp() || node.answer != null && node.asked.leader() == leader.id) {
+        if (leader == node || !leader.isUp() || node.waitsFor(leader) && !isOver(node)) {
             return false;
+        }
+        if (node.waitsFor(leader)) {
+            receive(node);  // its one thread towards that leader asks for nothing before it has had its answer
         }
         Fetcher fetcher = node.broker.fetcher(leader.id);
         Optional<Object> request = fetcher.ask();
@@ -159,26 +166,38 @@ final class Cluster implements AutoCloseable {
         return request.getClass().getSimpleName().startsWith("OffsetsForLeaderEpoch");
     }
 
+    /** Whatever has happened since it was asked for, it is for Kafka's code to say what comes of an answer. */
     private boolean receive(Node node) {
         if (node.answer == null) {
             return false;
         }
+        boolean isOver = isOver(node);
+        Replica before = node.seen;
         Fetcher fetcher = node.asked;
         Answer answer = node.answer;
-        node.asked = null;
-        node.answer = null;
+        node.forgetAnswer();
         try {
             fetcher.receive(answer);
         } catch (Halted halted) {
             crash(node);
         }
-        return true;
+        node.look();
+        return !isOver || !node.seen.equals(before);
     }
 
     private boolean drop(Node node) {
-        boolean wasInFlight = node.answer != null;
+        boolean wasInFlight = node.answer != null && !isOver(node);
         node.discardAnswer();
         return wasInFlight;
+    }
+
+    /**
+     * Whether an answer has come too late to be one that its follower waits for, so that events are as if there were
+     * none: since it was asked for a decision has made the follower fetch anew. Should it have an effect after all, it
+     * is shown.
+     */
+    private boolean isOver(Node node) {
+        return !rules.awaitsLateAnswers() && node.asked.hasRestarted();
     }
 
     // Faults
@@ -211,7 +230,7 @@ final class Cluster implements AutoCloseable {
         if (!node.isUp()) {
             return false;
         }
-        controller.endSession(node.id);
+        controller.shutDown(node.id);
         flush(node);
         checkpoint(node);
         return crash(node);
@@ -254,9 +273,9 @@ final class Cluster implements AutoCloseable {
         return node.isUp() && (learnUpTo(node, nextDecision(node)) || refresh(node));
     }
 
-    /** Under KRaft the leader hears of a change of the ISR that the controller made, without a new epoch. */
+    /** Under KRaft the leader hears of what has happened without a new epoch: to the ISR, or to other brokers. */
     private boolean refresh(Node node) {
-        if (!release.isRaft() || node != trueLeader() || isCurrent(node)) {
+        if (!release.isRaft() || node != trueLeader() || isCurrent(node) && !isBehindOnBrokers(node)) {
             return false;
         }
         tell(node, controller.current());
@@ -267,6 +286,10 @@ final class Cluster implements AutoCloseable {
     private boolean catchUp(Node node) {
         int last = lastDecision();
         return node.isUp() && node.next < controller.epoch() && node.next <= last && learnUpTo(node, last);
+    }
+
+    private boolean isBehindOnBrokers(Node node) {
+        return rules.fencesExpired() && quorum.isKafkas() && !node.registrations.equals(controller.registrations());
     }
 
     private int nextDecision(Node node) {
@@ -298,11 +321,11 @@ final class Cluster implements AutoCloseable {
     }
 
     private void learn(Node node, Decision decision) {
-        if (!rules.keepsLateAnswers()) {
-            node.discardAnswer();
-        }
         tell(node, decision);
         Fetcher fetcher = node.broker.fetcher(decision.leader());
+        if (fetcher != null && fetcher.isWaiting() && rules.cutsUnasked()) {
+            receive(node);
+        }
         if (fetcher != null && !fetcher.isWaiting()) {
             fetcher.passSilently();
         }
@@ -314,9 +337,12 @@ final class Cluster implements AutoCloseable {
         if (decision.epoch() > node.seen.leaderEpoch()) {
             node.heard.retainAll(led && decision.leader() == node.id ? decision.isr() : Set.of());
         }
-        node.broker.learn(node.version < 0 ? List.of(decision) : controller.between(node.version, decision));
+        int end = controller.end(decision);
+        node.broker.learn(decision, quorum.records(node.position, end));
+        node.position = end;
         node.next = decision.epoch() + 1;
         node.version = decision.version();
+        node.registrations = decision.equals(controller.current()) ? controller.registrations() : List.of();
     }
 
     // In-sync replicas
@@ -392,12 +418,20 @@ final class Cluster implements AutoCloseable {
     // Brokers
 
     private void start(Node node) {
-        brokerEpochs[node.id]++;
+        node.position = 0;
+        node.noted = 0;
         node.broker = new KafkaBroker(new Host(node.id, release, settings, node.disk, time, gate, brokerEpochs));
-        nodes.stream().filter(other -> other != node && other.isUp())
-                .forEach(other -> other.broker.noteRegistration(node.id));
+        note(node);
         node.look();
         node.checkpointed = node.disk.highWatermark();
+    }
+
+    private void note(Node node) {
+        List<Object> records = quorum.registrations();
+        if (node.noted < records.size()) {
+            node.broker.note(records.subList(node.noted, records.size()));
+            node.noted = records.size();
+        }
     }
 
     private void end(Node node) {
@@ -418,6 +452,7 @@ final class Cluster implements AutoCloseable {
     private void settle() {
         for (Node node : nodes) {
             if (node.isUp()) {
+                note(node);
                 node.broker.finishScheduled();
             }
             node.look();

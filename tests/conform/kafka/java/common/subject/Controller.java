@@ -7,26 +7,33 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * The controller of the partition: its decisions by leader epoch, the last of which is the current one. The bound on
- * epochs is the harness's business: when all is over, everybody has to return whatever it is.
+ * The controller of the partition: its decisions by leader epoch, the last of which is the current one. Who is elected
+ * and whose session ends is for the events to say; under KRaft what is written then, and what becomes of a leader's
+ * request, is for Kafka's own controller (Quorum). The bound on epochs is the harness's business: when all is over,
+ * everybody has to return whatever it is.
  */
 final class Controller {
     private final Settings settings;
     private final Rules rules;
     private final IntPredicate isUp;
     private final long[] brokerEpochs;
+    private final Quorum quorum;
     private final List<Decision> decisions = new ArrayList<>();
-    private final List<Decision> history = new ArrayList<>();  // the same with every change of the ISR, by version
+    private final List<Integer> begins = new ArrayList<>();  // by epoch, where its first record is in the metadata log
     private final Set<Integer> fenced = new TreeSet<>();
+    private final Set<Integer> clean = new TreeSet<>();  // who has shut down under control
 
-    Controller(Settings settings, Rules rules, IntPredicate isUp, long[] brokerEpochs) {
+    Controller(Settings settings, Rules rules, IntPredicate isUp, long[] brokerEpochs, Quorum quorum) {
         this.settings = settings;
         this.rules = rules;
         this.isUp = isUp;
         this.brokerEpochs = brokerEpochs;
-        decide(0, IntStream.range(0, settings.replicas()).boxed().toList());
+        this.quorum = quorum;
+        decisions.add(new Decision(0, 0, IntStream.range(0, settings.replicas()).boxed().toList(), 0));
+        begins.add(0);
     }
 
     Decision current() {
@@ -46,29 +53,50 @@ final class Controller {
         if (!isAlive(replica) || replica == current().leader()) {
             return false;
         }
-        if (current().isr().contains(replica)) {
-            decide(replica, isFailOver() ? current().isr().stream().filter(isUp::test).toList() : current().isr());
-            return true;
+        List<Integer> isr = current().isr();
+        if (isr.contains(replica)) {
+            return decide(replica, isFailOver() ? isr.stream().filter(isUp::test).toList() : isr, false);
         }
-        if (settings.uncleanLeaderElection() && current().isr().stream().noneMatch(this::isAlive)) {
-            decide(replica, List.of(replica));
-            return true;
+        if (isr.isEmpty() && quorum.eligible().contains(replica)) {
+            return decide(replica, isr, false);
+        }
+        if (settings.uncleanLeaderElection() && Stream.concat(isr.stream(), quorum.eligible().stream()).noneMatch(this::isAlive)) {
+            return decide(replica, List.of(replica), true);
         }
         return false;
     }
 
     /** The session of a replica is over, which under KRaft fences it until it is heard from again. */
     boolean expire(int replica) {
-        boolean expires = !fenced.contains(replica) && endSession(replica);
-        if (expires && rules.fencesExpired()) {
-            fenced.add(replica);
+        if (fenced.contains(replica)) {
+            return false;
         }
-        return expires;
+        boolean ends = endSession(replica);
+        if (rules.fencesExpired()) {
+            fence(replica, false);
+        }
+        return ends || rules.fencesExpired();
+    }
+
+    private void fence(int replica, boolean shuttingDown) {
+        fenced.add(replica);
+        quorum.fence(replica, shuttingDown);
+    }
+
+    /** A replica shuts down under control, and writes down that it did. */
+    void shutDown(int replica) {
+        endSession(replica);
+        fence(replica, true);
+        clean.add(replica);
     }
 
     /** A replica whose session was over is heard from again, and never noticed. */
     boolean unfence(int replica) {
-        return isUp.test(replica) && fenced.remove(replica);
+        if (!isUp.test(replica) || !fenced.remove(replica)) {
+            return false;
+        }
+        quorum.unfence(replica);
+        return true;
     }
 
     Set<Integer> fenced() {
@@ -81,24 +109,53 @@ final class Controller {
             return false;
         }
         boolean leads = current().leader() == replica;
-        if (leads || rules.bumpsEpochOnFence()) {
-            decide(leads ? Decision.NOBODY : current().leader(), without(replica));
-        } else {
-            changeIsr(without(replica));
-        }
-        return true;
+        boolean newEpoch = leads || rules.bumpsEpochOnFence();
+        return adopt(quorum.change(
+                current(), leads ? Decision.NOBODY : current().leader(), without(replica), newEpoch, false));
     }
 
     /** A replica that comes back registers, and may be found to have been away (KIP-380). */
     void register(int replica) {
+        brokerEpochs[replica]++;
         if (rules.fencesRegistration()) {
             endSession(replica);
+        }
+        Decision changed = quorum.register(replica, clean.remove(replica));
+        if (changed != null) {
+            adopt(changed);
         }
         fenced.remove(replica);
     }
 
+    /** By broker, which of its incarnations is registered, where that counts; negative if it is fenced. */
+    List<Long> registrations() {
+        boolean incarnations = rules.eligibility() == Rules.Eligibility.INCARNATION;
+        return IntStream.range(0, settings.replicas()).mapToObj(broker ->
+                (incarnations ? brokerEpochs[broker] : 1) * (fenced.contains(broker) ? -1 : 1)).toList();
+    }
+
+    /** What becomes of a leader's request for another ISR. */
+    Verdict answer(Proposal proposal, Decision asked) {
+        if (quorum.isKafkas()) {
+            Verdict verdict = quorum.alter(proposal);
+            if (verdict.made() != null) {
+                adopt(verdict.made());
+            }
+            return verdict;
+        }
+        if (asked.version() != version()) {
+            return rules.answersDuplicates() && asked.withVersion(version()).equals(current())
+                    ? Verdict.applied(current()) : Verdict.REFUSED;
+        }
+        if (!admits(asked.isr(), proposal.brokerEpochs())) {
+            return Verdict.REVERTED;
+        }
+        adopt(quorum.write(current(), asked.isr()));
+        return Verdict.applied(current());
+    }
+
     /** Whether all of an ISR may be in it, of whom a leader knows these broker epochs. */
-    boolean admits(List<Integer> isr, Map<Integer, Long> knownEpochs) {
+    private boolean admits(List<Integer> isr, Map<Integer, Long> knownEpochs) {
         return switch (rules.eligibility()) {
             case UNCHECKED -> true;
             case ALIVE -> mustBeAlive(isr).allMatch(this::isAlive);
@@ -113,19 +170,13 @@ final class Controller {
                 .filter(member -> !rules.changesIsrAtOnce() || !current().isr().contains(member));
     }
 
-    /** The ISR of the current decision is another now. */
-    void changeIsr(List<Integer> isr) {
-        decisions.set(epoch(), current().withIsr(isr, history.size()));
-        history.add(current());
-    }
-
     int version() {
-        return history.size() - 1;
+        return current().version();
     }
 
-    /** What became of the partition after a version, up to a decision. */
-    List<Decision> between(int version, Decision last) {
-        return history.subList(version + 1, last.version() + 1);
+    /** Where the metadata log ends for who has learned a decision: before the next one or, of the current one, at its end. */
+    int end(Decision decision) {
+        return decision.epoch() < epoch() ? begins.get(decision.epoch() + 1) : quorum.size();
     }
 
     private boolean isAlive(int replica) {
@@ -133,20 +184,35 @@ final class Controller {
     }
 
     private boolean wouldExpire(int replica) {
-        return current().leader() == replica || !without(replica).equals(current().isr());
+        List<Integer> others = without(replica);
+        return current().leader() == replica
+                || others.size() < current().isr().size() && !(others.isEmpty() && quorum.keepsLastMember());
     }
 
     private List<Integer> without(int replica) {
-        List<Integer> others = current().isr().stream().filter(member -> member != replica).toList();
-        return others.isEmpty() ? current().isr() : others;
+        return current().isr().stream().filter(member -> member != replica).toList();
     }
 
     private boolean isFailOver() {
         return rules.dropsDeadOnFailOver() && (!current().hasLeader() || !isUp.test(current().leader()));
     }
 
-    private void decide(int leader, List<Integer> isr) {
-        decisions.add(new Decision(decisions.size(), leader, isr, history.size()));
-        history.add(current());
+    private boolean decide(int leader, List<Integer> isr, boolean unclean) {
+        return adopt(quorum.change(current(), leader, isr, true, unclean));
+    }
+
+    private boolean adopt(Decision made) {
+        if (made == null) {
+            return false;
+        }
+        if (made.epoch() == epoch()) {
+            decisions.set(epoch(), made);
+        } else if (made.epoch() == epoch() + 1) {
+            decisions.add(made);
+            begins.add(quorum.size() - 1);
+        } else {
+            throw new IllegalStateException("after epoch " + epoch() + " comes " + made);
+        }
+        return true;
     }
 }

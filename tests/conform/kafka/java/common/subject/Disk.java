@@ -66,10 +66,10 @@ record Disk(Path directory, boolean powerLost) {
     /** What a broker would start with. */
     Replica replica() {
         List<Replica.Entry> log = Batches.onDisk(this);
-        List<long[]> epochs = epochs();
+        List<List<Long>> epochs = epochs();
         if (powerLost && epochs != null) {
             // The checkpoint still has what recovery cuts (LogLoader.load); the model cuts it when power is lost.
-            epochs.removeIf(entry -> entry[1] >= log.size());
+            epochs.removeIf(entry -> entry.get(1) >= log.size());
         }
         return new Replica(log.size(), Math.min(highWatermark(), log.size()), log, epochs, Decision.NOBODY, -1, null, false);
     }
@@ -94,15 +94,15 @@ record Disk(Path directory, boolean powerLost) {
     }
 
     /** leader-epoch-checkpoint: a version, a count, and epoch and start offset a line; null where there is none. */
-    List<long[]> epochs() {
+    List<List<Long>> epochs() {
         Path checkpoint = directory.resolve(PARTITION).resolve("leader-epoch-checkpoint");
         if (!Files.exists(checkpoint)) {
             return null;
         }
-        List<long[]> entries = new ArrayList<>();
+        List<List<Long>> entries = new ArrayList<>();
         for (String line : lines(checkpoint)) {
             String[] words = line.split(" ");
-            entries.add(new long[] {Long.parseLong(words[0]), Long.parseLong(words[1])});
+            entries.add(List.of(Long.parseLong(words[0]), Long.parseLong(words[1])));
         }
         return entries;
     }

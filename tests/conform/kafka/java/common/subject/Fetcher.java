@@ -22,6 +22,8 @@ final class Fetcher {
     private final UnaryOperator<Object> empty;
     private final Predicate<Object> asksForOffsets;
     private Runnable doWork;
+    private Supplier<?> fetchState;
+    private Object askedIn;
     private Coroutine pass;
     private boolean silent;
     private RuntimeException broken;
@@ -38,13 +40,19 @@ final class Fetcher {
         return leader;
     }
 
-    /** Kafka's code makes a new thread now and then; the latest is the one that works. */
-    void works(Runnable thread) {
+    /** The thread's doWork(), and what it has noted of the partition, null for nothing. */
+    void works(Runnable thread, Supplier<?> state) {
         doWork = thread;
+        fetchState = state;
     }
 
     boolean isWaiting() {
         return pass != null;
+    }
+
+    /** Whether the partition was taken from the thread since it asked, and maybe given to it again. */
+    boolean hasRestarted() {
+        return fetchState.get() != askedIn;
     }
 
     /** The first half of a pass: the request, if there is one. */
@@ -52,6 +60,7 @@ final class Fetcher {
         pass = new Coroutine();
         answer = null;
         Object request = pass.start(doWork);
+        askedIn = fetchState.get();
         if (request == null) {
             pass = null;
         }

@@ -40,11 +40,21 @@ final class IsrGate implements Gate {
             proposal.revert();
             return;
         }
+        check(proposal);
         changes.putIfAbsent(leader, new Change(proposal, wanted));
         wanted = null;
         if (rules.changesIsrAtOnce()) {
             decide(leader);
             answer(leader);
+        }
+    }
+
+    /** What a request carries is what the leader is known to know. */
+    private void check(Proposal proposal) {
+        if (proposal.epoch() >= 0 && proposal.epoch() != wanted.epoch()
+                || proposal.version() >= 0 && proposal.version() != wanted.version()) {
+            throw new IllegalStateException("the leader was told " + wanted + ", and its request carries epoch "
+                    + proposal.epoch() + " and version " + proposal.version());
         }
     }
 
@@ -58,25 +68,13 @@ final class IsrGate implements Gate {
         if (change == null) {
             return false;
         }
-        if (change.asked.version() != controller.version()) {
-            change.outcome = rules.answersDuplicates() && isSoAlready(change.asked) ? Outcome.APPLIED : Outcome.REFUSED;
-        } else if (!controller.admits(change.asked.isr(), change.proposal.brokerEpochs())) {
-            change.outcome = Outcome.REVERTED;
-        } else {
-            controller.changeIsr(change.asked.isr());
-            change.outcome = Outcome.APPLIED;
-        }
-        change.version = controller.version();
+        change.verdict = controller.answer(change.proposal, change.asked);
         return true;
-    }
-
-    private boolean isSoAlready(Decision asked) {
-        return asked.withVersion(controller.version()).equals(controller.current());
     }
 
     /** {@code refuse}: a controller that is active no more answers (KAFKA-14154). */
     boolean refuse(int leader) {
-        return turns(underWay(leader, false), Outcome.REFUSED);
+        return turns(underWay(leader, false), Verdict.REFUSED);
     }
 
     /** {@code altered}: the answer reaches the leader. The version that it brings, or -1 if there is no answer. */
@@ -86,24 +84,21 @@ final class IsrGate implements Gate {
             return -1;
         }
         changes.remove(leader);
-        switch (change.outcome) {
-            case APPLIED -> change.proposal.accept(change.asked.isr(), change.version);
-            case REVERTED -> change.proposal.revert();
-            default -> change.proposal.refuse();
-        }
-        return change.outcome == Outcome.APPLIED ? change.version : 0;
+        Decision made = change.verdict.made();
+        change.verdict.tell(change.proposal);
+        return made != null && made.epoch() == change.asked.epoch() ? made.version() : 0;
     }
 
     /** {@code resend}: the answer is lost, and the leader sends the same request again. */
     boolean resend(int leader) {
-        return turns(underWay(leader, true), Outcome.PENDING);
+        return turns(underWay(leader, true), null);
     }
 
-    private static boolean turns(Change change, Outcome outcome) {
+    private static boolean turns(Change change, Verdict verdict) {
         if (change == null) {
             return false;
         }
-        change.outcome = outcome;
+        change.verdict = verdict;
         return true;
     }
 
@@ -115,16 +110,13 @@ final class IsrGate implements Gate {
     /** The change of a leader whose request is under way or, if {@code answered}, the answer; null if there is none. */
     private Change underWay(int leader, boolean answered) {
         Change change = changes.get(leader);
-        return change != null && answered == (change.outcome != Outcome.PENDING) ? change : null;
+        return change != null && answered == (change.verdict != null) ? change : null;
     }
-
-    private enum Outcome { PENDING, APPLIED, REFUSED, REVERTED }
 
     private static final class Change {
         final Proposal proposal;
         final Decision asked;  // the ISR, and what the leader knew when it asked
-        Outcome outcome = Outcome.PENDING;
-        int version;  // of the partition's state, when the request was answered
+        Verdict verdict;  // null until the controller has handled it
 
         Change(Proposal proposal, Decision asked) {
             this.proposal = proposal;

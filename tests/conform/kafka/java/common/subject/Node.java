@@ -1,6 +1,7 @@
 package subject;
 
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /** A replica, whether its broker is up or down. */
@@ -9,6 +10,9 @@ final class Node {
     Disk disk;
     Broker broker;  // null while it is down
     int next;  // of the controller's decisions, the first that it has not learned
+    int position;  // in the metadata log, and of what is no part of it for being noted at once
+    int noted;
+    List<Long> registrations = List.of();  // of all brokers, as the controller had them when it learned last
     int version = -1;  // of the partition's state that it was told of; -1 if it has just started
     int answered = -1;  // and that it got in answer to a change of the ISR, as a leader
     Fetcher asked;  // the fetcher that waits for the answer in flight, if there is one
@@ -37,11 +41,20 @@ final class Node {
         flushed = Math.min(flushed, seen.leo());
     }
 
+    /** Whether it has asked a leader that has answered, and has not got the answer. */
+    boolean waitsFor(Node leader) {
+        return answer != null && asked.leader() == leader.id;
+    }
+
     /** Nothing is in flight any more. */
     void discardAnswer() {
         if (asked != null) {
             asked.giveUp();
         }
+        forgetAnswer();
+    }
+
+    void forgetAnswer() {
         asked = null;
         answer = null;
     }

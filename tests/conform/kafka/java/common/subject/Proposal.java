@@ -1,6 +1,5 @@
 package subject;
 
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -14,8 +13,28 @@ interface Proposal {
         return Map.of();
     }
 
-    /** The partition's state has a new version, with this ISR. */
-    void accept(List<Integer> isr, int version);
+    /** The leader epoch that the request carries; -1 where what it carries is not looked at. */
+    default int epoch() {
+        return -1;
+    }
+
+    /** The version of the partition's state that it carries; -1 likewise. */
+    default int version() {
+        return -1;
+    }
+
+    /** The request as Kafka's own controller gets it. */
+    default Object request() {
+        throw new IllegalStateException("a request that is no record of Kafka's");
+    }
+
+    /** The partition's state is another now. */
+    void accept(Decision made);
+
+    /** Kafka's own controller answers with an error. */
+    default void fail(short error) {
+        throw new IllegalStateException("an error that is no controller's: " + error);
+    }
 
     /** The leader goes back to the ISR that it had (INELIGIBLE_REPLICA, or what comes nearest to it). */
     void revert();

@@ -16,7 +16,7 @@ record Replica(
         long leo,
         long hw,
         List<Entry> log,
-        List<long[]> epochs,
+        List<List<Long>> epochs,
         int leader,
         int leaderEpoch,
         Set<Integer> isr,

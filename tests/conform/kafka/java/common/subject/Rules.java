@@ -15,13 +15,15 @@ import java.util.Map;
  * @param dropsDeadOnFailOver whether electing for a leader that is gone takes dead members out of the ISR (ZooKeeper)
  * @param looksAtFollower whether a replica joins the ISR only while it fetches from the leader: as long as leaders do
  *     not refuse who fetches at another epoch
- * @param keepsLateAnswers late_answer: whether an answer in flight may outlive a decision; otherwise it is lost by it,
- *     to the same effect, for what the release does with it is nothing
+ * @param awaitsLateAnswers late_answer: whether, in the protocol's words, an answer is still in flight when a decision has
+ *     made its follower fetch anew. It only says how events are called: every answer reaches Kafka's code
+ * @param cutsUnasked whether a fetcher thread cuts the log, and asks nobody, in its next pass after a decision
  * @param changesIsrAtOnce isr_change: whether a change of the ISR is one event, or a request, a decision and an answer
  * @param forgetsRequests isr_queue: whether a leader that has learned a decision may propose again although a request of
  *     its is under way (KAFKA-12686)
  * @param refusesForGood stale_controller: whether a leader takes the answer of a former controller for final (KAFKA-14154)
  * @param answersDuplicates isr_duplicate: whether a request that asks for what is already so succeeds (ZooKeeper)
+ * @param tracksEligibleLeaders eligible_leaders: whether the cluster has that feature (KIP-966)
  * @param eligibility isr_eligibility: what the controller asks of a replica that a leader wants in the ISR
  */
 record Rules(
@@ -31,11 +33,13 @@ record Rules(
         boolean bumpsEpochOnFence,
         boolean dropsDeadOnFailOver,
         boolean looksAtFollower,
-        boolean keepsLateAnswers,
+        boolean awaitsLateAnswers,
+        boolean cutsUnasked,
         boolean changesIsrAtOnce,
         boolean forgetsRequests,
         boolean refusesForGood,
         boolean answersDuplicates,
+        boolean tracksEligibleLeaders,
         Eligibility eligibility) {
 
     private static final String RELEASE = "kafka-";
@@ -57,25 +61,30 @@ record Rules(
                         .equals("bumped"),
                 !raft,
                 chosen.getOrDefault("fencing", fences ? "epoch" : "none").equals("none"),
-                !chosen.getOrDefault("late_answer", comparesEpochs(release) ? "same_epoch" : "same_leader")
-                        .equals("same_epoch"),
+                !chosen.getOrDefault("late_answer", lateAnswer(protocol)).equals("same_epoch"),
+                release.isAtLeast("1.1") && !release.speaks("0.11"),
                 chosen.getOrDefault("isr_change", has(protocol, "kip-497", "2.7") ? "request" : "atomic").equals("atomic"),
                 chosen.getOrDefault("isr_queue", release.isAtLeast("3.0") ? "single" : "cleared_by_news")
                         .equals("cleared_by_news"),
                 chosen.getOrDefault("stale_controller", "retried").equals("final"),
                 !raft,
+                release.isAtLeast("4.0")
+                        && !chosen.getOrDefault("eligible_leaders", has(protocol, "kip-966", "4.1") ? "tracked" : "none")
+                                .equals("none"),
                 Eligibility.valueOf(chosen.getOrDefault("isr_eligibility", eligibility(release)).toUpperCase()));
     }
 
-    /**
-     * Whether a follower drops an answer to a request of another epoch: since KAFKA-18991, and while it had a phase of
-     * its own for truncation.
-     */
-    private static boolean comparesEpochs(Release release) {
-        boolean truncatesOnFetch = release.speaks("2.7") && release.isAtLeast("2.8");
-        boolean repaired = release.isAtLeast("4.0")
-                ? release.isAtLeast("4.0.1") : release.isAtLeast("3.9.1");
-        return !truncatesOnFetch || repaired;
+    /** Up to 2.0.1, and with truncation on fetch until KAFKA-18991, no epochs were compared; in all generations they are. */
+    private static String lateAnswer(String protocol) {
+        String name = protocol.split(":", 2)[0];
+        if (!name.startsWith(RELEASE)) {
+            return "same_epoch";
+        }
+        Release release = Release.of(name.substring(RELEASE.length()));
+        boolean compares = release.isAtLeast("4.0") ? !release.version().equals("4.0.0")
+                : release.isAtLeast("3.9.1") || release.version().equals("3.9")
+                || release.isAtLeast("2.1") && !release.isAtLeast("2.8");
+        return compares ? "same_epoch" : "same_leader";
     }
 
     private static String eligibility(Release release) {

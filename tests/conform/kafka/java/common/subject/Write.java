@@ -1,26 +1,37 @@
 package subject;
 
-import java.util.List;
 import java.util.Set;
 
 /** A proposal that is answered at once, with the version that it made, and as it was or not at all: by ZooKeeper. */
 final class Write implements Proposal {
     private final Set<Integer> isr;
+    private final int epoch;
+    private final int expected;
     int version = -1;
 
-    Write(Set<Integer> isr) {
+    Write(Set<Integer> isr, int epoch, int expected) {
         this.isr = isr;
+        this.epoch = epoch;
+        this.expected = expected;
+    }
+
+    @Override public int epoch() {
+        return epoch;
+    }
+
+    @Override public int version() {
+        return expected;
     }
 
     @Override public Set<Integer> isr() {
         return isr;
     }
 
-    @Override public void accept(List<Integer> accepted, int newVersion) {
-        if (!isr.equals(Set.copyOf(accepted))) {
-            throw new IllegalStateException("the leader proposed " + isr + ", and would go on with " + accepted);
+    @Override public void accept(Decision made) {
+        if (!isr.equals(Set.copyOf(made.isr()))) {
+            throw new IllegalStateException("the leader proposed " + isr + ", and would go on with " + made.isr());
         }
-        version = newVersion;
+        version = made.version();
     }
 
     @Override public void revert() { }

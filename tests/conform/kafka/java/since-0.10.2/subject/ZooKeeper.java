@@ -1,0 +1,66 @@
+package subject;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.lang.reflect.Field;
+import java.util.Set;
+import java.util.TreeSet;
+import kafka.utils.ZkUtils;
+import org.I0Itec.zkclient.ZkClient;
+import scala.Function3;
+import scala.Option;
+import scala.Tuple2;
+import sun.misc.Unsafe;
+
+/** What a broker asks of ZooKeeper: to change the ISR. */
+final class ZooKeeper extends ZkUtils {
+    private static final Tuple2<Object, Object> REFUSED = new Tuple2<>(false, -1);
+
+    private final int broker;
+    private final Gate gate;
+
+    ZooKeeper(int broker, Gate gate) {
+        super(NothingThere.create(), null, false);
+        this.broker = broker;
+        this.gate = gate;
+    }
+
+    /** A leader has its own proposal or nothing: what it wrote is what it goes on with. */
+    @Override public Tuple2<Object, Object> conditionalUpdatePersistentPath(String path, String data, int version,
+            Option<Function3<ZkUtils, String, String, Tuple2<Object, Object>>> check) {
+        JsonObject state = JsonParser.parseString(data).getAsJsonObject();
+        Write write = new Write(isr(state), state.get("leader_epoch").getAsInt(), version);
+        gate.propose(broker, write);
+        return write.version < 0 ? REFUSED : new Tuple2<>(true, write.version);
+    }
+
+    private static Set<Integer> isr(JsonObject state) {
+        Set<Integer> isr = new TreeSet<>();
+        for (JsonElement member : state.getAsJsonArray("isr")) {
+            isr.add(member.getAsInt());
+        }
+        return isr;
+    }
+
+    /** A client to a ZooKeeper in which there is nothing. Its constructor would connect, so it is made without. */
+    private static final class NothingThere extends ZkClient {
+        private NothingThere() {
+            super("");
+        }
+
+        static ZkClient create() {
+            try {
+                Field field = Unsafe.class.getDeclaredField("theUnsafe");
+                field.setAccessible(true);
+                return (ZkClient) ((Unsafe) field.get(null)).allocateInstance(NothingThere.class);
+            } catch (ReflectiveOperationException failed) {
+                throw new IllegalStateException(failed);
+            }
+        }
+
+        @Override public <T> T readData(String path, boolean returnNull) {
+            return null;
+        }
+    }
+}

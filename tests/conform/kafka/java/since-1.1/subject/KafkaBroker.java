@@ -1,0 +1,206 @@
+package subject;
+
+import static java.util.stream.Collectors.toSet;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import kafka.cluster.Partition;
+import kafka.log.CleanerConfig;
+import kafka.log.Log;
+import kafka.log.LogConfig;
+import kafka.log.LogManager;
+import kafka.server.BrokerState;
+import kafka.server.BrokerTopicStats;
+import kafka.server.FetchDataInfo;
+import kafka.server.KafkaConfig;
+import kafka.server.KafkaServer$;
+import kafka.server.LogDirFailureChannel;
+import kafka.server.LogOffsetMetadata;
+import kafka.server.LogReadResult;
+import kafka.server.MetadataCache;
+import kafka.server.PartitionFetchState;
+import kafka.server.epoch.EpochEntry;
+import kafka.server.epoch.LeaderEpochFileCache;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.errors.NotEnoughReplicasException;
+import org.apache.kafka.common.errors.NotLeaderForPartitionException;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.network.ListenerName;
+import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.record.MemoryRecords;
+import org.apache.kafka.common.requests.LeaderAndIsrRequest;
+import org.apache.kafka.common.requests.LeaderAndIsrRequest.PartitionState;
+import org.apache.kafka.common.requests.UpdateMetadataRequest;
+import org.apache.kafka.common.requests.UpdateMetadataRequest.EndPoint;
+import org.apache.kafka.common.security.auth.SecurityProtocol;
+import scala.Option;
+
+/** A broker of Kafka 2.0. */
+final class KafkaBroker implements Broker {
+    static final boolean IS_RAFT = false;
+    private static final int CONTROLLER = 9;
+
+    private final int id;
+    private final Settings settings;
+    private final FakeTime time;
+    private final FakeScheduler scheduler = new FakeScheduler();
+    private final Disk disk;
+    private final Metrics metrics;
+    private final LogManager logs;
+    private final Manager manager;
+    private final Leader leader;
+    private final byte magic;
+
+    KafkaBroker(Host host) {
+        id = host.id();
+        settings = host.settings();
+        time = host.time();
+        disk = host.disk();
+        KafkaConfig config = KafkaConfig.fromProps(host.release().properties(host));
+        LogConfig logConfig = new LogConfig(KafkaServer$.MODULE$.copyKafkaConfigToLog(config),
+                scala.collection.immutable.Set$.MODULE$.empty());
+        magic = host.release().magic();
+        metrics = new Metrics(time);
+        logs = new LogManager(Scala.seq(List.of(disk.directory().toFile())), Scala.seq(List.of()),
+                Scala.map(Map.of()), logConfig, new CleanerConfig(1, 1, 1, 1, 1, 1, 1, false, "MD5"), 1,
+                Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, Integer.MAX_VALUE, scheduler,
+                new BrokerState(), new BrokerTopicStats(), new LogDirFailureChannel(1), time);
+        FakeTimer timer = new FakeTimer();
+        manager = new Manager(config, metrics, time, scheduler, logs, metadata(), timer,
+                new ZooKeeper(id, host.gate(), time));
+        leader = new Leader(manager, timer);
+    }
+
+    private MetadataCache metadata() {
+        MetadataCache cache = new MetadataCache(id);
+        ListenerName listener = ListenerName.forSecurityProtocol(SecurityProtocol.PLAINTEXT);
+        Set<UpdateMetadataRequest.Broker> brokers = everybody().stream().map(each -> new UpdateMetadataRequest.Broker(each, List.of(
+                new EndPoint("broker", each + 1, SecurityProtocol.PLAINTEXT, listener)), null)).collect(toSet());
+        cache.updateCache(0, new UpdateMetadataRequest.Builder(ApiKeys.UPDATE_METADATA.latestVersion(), CONTROLLER, 0,
+                Map.of(), brokers).build());
+        return cache;
+    }
+
+    @Override public void learn(Decision decision, List<Object> records) {
+        PartitionState state = new PartitionState(0, decision.leader(), decision.epoch(), decision.isr(),
+                decision.version(), everybody(), false);
+        Set<Node> nodes = everybody().stream().map(each -> new Node(each, "broker", each + 1)).collect(toSet());
+        manager.becomeLeaderOrFollower(0, new LeaderAndIsrRequest.Builder(ApiKeys.LEADER_AND_ISR.latestVersion(),
+                CONTROLLER, 0, Map.of(Partitions.THE_ONE, state), nodes).build(), Scala.ignore());
+        scheduler.runDue();
+    }
+
+    private List<Integer> everybody() {
+        return IntStream.range(0, settings.replicas()).boxed().toList();
+    }
+
+    @Override public boolean append(int record, boolean acksAll) {
+        Partition partition = partition();
+        if (partition == null) {
+            return false;
+        }
+        try {
+            Replica.Entry entry = new Replica.Entry(record, partition.getLeaderEpoch());
+            partition.appendRecordsToLeader(Batches.of(entry, magic), true, acksAll ? -1 : 1);
+            return true;
+        } catch (NotEnoughReplicasException | NotLeaderForPartitionException refused) {
+            return false;
+        }
+    }
+
+    @Override public Fetcher fetcher(int leader) {
+        FetcherThread thread = manager.thread(leader);
+        return thread == null ? null : thread.fetcher();
+    }
+
+    @Override public Answer serve(Object request) {
+        return leader.serve(request);
+    }
+
+    /**
+     * The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. So is a replica
+     * that has all there is, though up to 2.3 a leader removes it if it is silent for long.
+     */
+    @Override public void proposeShrink(int follower) {
+        for (kafka.cluster.Replica other : Scala.list(partition().inSyncReplicas())) {
+            boolean isCaughtUp = other.logEndOffset().messageOffset() == log().logEndOffset();
+            if (other.brokerId() != id && (other.brokerId() != follower || isCaughtUp)) {
+                other.resetLastCaughtUpTime(log().logEndOffset(), time.milliseconds(), time.milliseconds());
+            }
+        }
+        partition().maybeShrinkIsr(FakeTime.LAG_MS);
+    }
+
+    @Override public void proposeExpand(int follower) {
+        LogOffsetMetadata known = partition().getReplica(follower).get().logEndOffset();
+        FetchDataInfo fetched = new FetchDataInfo(known, MemoryRecords.EMPTY, false, Option.empty());
+        partition().maybeExpandIsr(follower, new LogReadResult(fetched, 0, 0, Long.MAX_VALUE, 0, time.milliseconds(), 0,
+                Option.empty(), Option.empty()));
+    }
+
+    @Override public long remoteLeo(int follower) {
+        kafka.cluster.Replica known = partition().getReplica(follower).getOrElse(Scala.supplier(() -> null));
+        return known == null ? -1 : known.logEndOffset().messageOffset();
+    }
+
+    @Override public void checkpoint() {
+        manager.checkpointHighWatermarks();
+    }
+
+    @Override public void flush() {
+        log().flush();
+    }
+
+    @Override public void abandon() {
+        if (log() != null) {
+            log().closeHandlers();
+        }
+        metrics.close();
+    }
+
+    @Override public Replica replica() {
+        Partition partition = partition();
+        Log log = log();
+        long leo = log == null ? 0 : log.logEndOffset();
+        boolean leads = partition != null && partition.leaderReplicaIfLocal().isDefined();
+        return new Replica(
+                leo,
+                partition == null ? Math.min(disk.highWatermark(), leo) : highWatermark(partition),
+                Batches.onDisk(disk),
+                log == null ? List.of() : epochs(log),
+                partition == null ? Decision.NOBODY : Scala.intOr(partition.leaderReplicaIdOpt(), Decision.NOBODY),
+                partition == null ? -1 : partition.getLeaderEpoch(),
+                leads ? committedIsr() : null,
+                partition != null && isTruncating(partition));
+    }
+
+    private long highWatermark(Partition partition) {
+        return partition.getReplica(id).get().highWatermark().messageOffset();
+    }
+
+    private static List<List<Long>> epochs(Log log) {
+        LeaderEpochFileCache cache = (LeaderEpochFileCache) log.leaderEpochCache();
+        return Scala.<EpochEntry>list(cache.epochEntries()).stream()
+                .map(entry -> List.of((long) entry.epoch(), entry.startOffset())).toList();
+    }
+
+    private boolean isTruncating(Partition partition) {
+        FetcherThread thread = manager.thread(Scala.intOr(partition.leaderReplicaIdOpt(), Decision.NOBODY));
+        PartitionFetchState state = thread == null ? null : thread.partitionStates().stateValue(Partitions.THE_ONE);
+        return state != null && state.isTruncatingLog();
+    }
+
+    private Set<Integer> committedIsr() {
+        return Scala.list(partition().inSyncReplicas()).stream().map(kafka.cluster.Replica::brokerId).collect(toSet());
+    }
+
+    private Partition partition() {
+        return manager.nonOfflinePartition(Partitions.THE_ONE).getOrElse(Scala.supplier(() -> null));
+    }
+
+    private Log log() {
+        return logs.getLog(Partitions.THE_ONE, false).getOrElse(Scala.supplier(() -> null));
+    }
+}

@@ -1,0 +1,64 @@
+package subject;
+
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import kafka.api.LeaderAndIsr;
+import kafka.server.AlterIsrItem;
+import kafka.server.AlterIsrManager;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.protocol.Errors;
+import scala.util.Either;
+import scala.util.Left;
+import scala.util.Right;
+
+/** Takes a leader's changes of the ISR to the gate (KIP-497). */
+final class IsrChanges implements AlterIsrManager {
+    private final int broker;
+    private final Gate gate;
+    private final Supplier<Set<Integer>> committed;
+
+    /** {@code committed}: the ISR that the leader has at the moment. */
+    IsrChanges(int broker, Gate gate, Supplier<Set<Integer>> committed) {
+        this.broker = broker;
+        this.gate = gate;
+        this.committed = committed;
+    }
+
+    @Override public boolean submit(AlterIsrItem item) {
+        gate.propose(broker, new Change(item, committed.get()));
+        return true;
+    }
+
+    @Override public void clearPending(TopicPartition partition) { }
+
+    private record Change(AlterIsrItem item, Set<Integer> before) implements Proposal {
+        @Override public Set<Integer> isr() {
+            return Scala.ints(item.leaderAndIsr().isr());
+        }
+
+        @Override public void accept(Decision made) {
+            accept(made.isr(), made.version());
+        }
+
+        private void accept(List<Integer> isr, int version) {
+            int next = item.leaderAndIsr().zkVersion() + 1;
+            LeaderAndIsr proposed = item.leaderAndIsr();
+            answer(new Right<>(new LeaderAndIsr(
+                    proposed.leader(), proposed.leaderEpoch(), Scala.ints(isr), Math.max(version, next))));
+        }
+
+        /** There is no error by which this release goes back, so what it had is a new version. */
+        @Override public void revert() {
+            accept(List.copyOf(before), 0);
+        }
+
+        @Override public void refuse() {
+            answer(new Left<>(Errors.INVALID_UPDATE_VERSION));
+        }
+
+        private void answer(Either<Errors, LeaderAndIsr> answer) {
+            item.callback().apply(answer);
+        }
+    }
+}
