@@ -18,6 +18,7 @@ from epochfuzz.model.configuration import Configuration
 if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
     from epochfuzz.harness.conform.fault import SubjectUnable
+    from epochfuzz.harness.conform.known import Known
     from epochfuzz.harness.conform.nonconformity import Nonconformity
     from epochfuzz.harness.conform.plan import Plan
     from epochfuzz.harness.conform.process import CommandError
@@ -50,6 +51,9 @@ def conform(
         list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")
     ] = None,
     certify: options.Certify = options.CERTIFY,
+    known: Annotated[
+        Path | None, typer.Option("--known", help="A file of differences that are known and left as they are.")
+    ] = None,
     cases_out: Annotated[Path, typer.Option("--out", help="Where findings are saved as cases.")] = Path(
         "conform-cases"
     ),
@@ -82,6 +86,7 @@ def conform(
         raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
     proving = options.parse_certify(certify)
     cases = _load(corpus)
+    differences = _load_known(known)
     if seed is None:
         seed = secrets.randbelow(1 << 32)
 
@@ -95,9 +100,19 @@ def conform(
 
     out = console(json)
     plan = Plan(
-        tuple(command), protocols, settings, schedules, seed, cases, judge, timeout, max_failures, processes_for
+        tuple(command),
+        protocols,
+        settings,
+        schedules,
+        seed,
+        cases,
+        judge,
+        timeout,
+        max_failures,
+        processes_for,
+        differences,
     )
-    again = _command_line(plan, corpus, campaign)
+    again = _command_line(plan, corpus, known, campaign)
     out.print(f"seed {seed} · {settings.text()}")
     options.say_what_versions_stand_for(out, protocols)
     if campaign is not None:
@@ -191,6 +206,17 @@ def _load(paths: list[Path] | None) -> list["Case"]:
         raise BadInput(f"--corpus: {error}") from None
 
 
+def _load_known(path: Path | None) -> tuple["Known", ...]:
+    from epochfuzz.harness.conform.known import KnownError, load_known
+
+    try:
+        return load_known(path) if path is not None else ()
+    except OSError as error:
+        raise BadInput(f"--known: {error.filename}: {error.strerror}") from None
+    except KnownError as error:
+        raise BadInput(f"--known: {error}") from None
+
+
 def _save(nonconformity: "Nonconformity", seed: int, directory: Path) -> Path:
     from epochfuzz.harness.conform.cases import save_case
 
@@ -200,7 +226,7 @@ def _save(nonconformity: "Nonconformity", seed: int, directory: Path) -> Path:
         raise BadInput(f"--out: {error.filename}: {error.strerror}") from None
 
 
-def _command_line(plan: "Plan", corpus: list[Path] | None, campaign: str | None) -> str:
+def _command_line(plan: "Plan", corpus: list[Path] | None, known: Path | None, campaign: str | None) -> str:
     from epochfuzz.harness.conform.subject import PATIENCE
 
     words = ["epochfuzz", "conform"]
@@ -217,6 +243,8 @@ def _command_line(plan: "Plan", corpus: list[Path] | None, campaign: str | None)
         words += ["--timeout", f"{plan.patience:g}"]
     for path in corpus or []:
         words += ["--corpus", str(path)]
+    if known is not None:
+        words += ["--known", str(known)]
     if campaign is not None:
         words += ["--campaign", campaign]
     return shlex.join([*words, "--schedules", str(plan.schedules), "--seed", str(plan.seed), "--", *plan.command])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from epochfuzz.harness.conform.drive import Driven, Setting, Shown, Sighting, drive
 from epochfuzz.harness.conform.fault import JUDGED, Fault, Kind, SubjectUnable
 from epochfuzz.harness.conform.judge import JudgedBy
+from epochfuzz.harness.conform.known import Known, reason
 from epochfuzz.harness.conform.stability import changed
 from epochfuzz.harness.conform.subject import CommandSubject
 from epochfuzz.harness.witness import causes
@@ -23,12 +24,16 @@ _TWICE = 16  # judged by promises, one schedule in that number is run twice
 
 @dataclass(frozen=True)
 class Trial:
-    """A schedule to be run, with where it comes from: a number among the seed's, or a case."""
+    """A schedule to be run, with where it comes from: a number among the seed's, or a case.
+
+    `known` are the differences that are no news.
+    """
 
     events: bytes
     settings: Configuration
     number: int | None = None
     case: str | None = None
+    known: tuple[Known, ...] = ()
 
     def under(self, settings: Configuration) -> "Trial":
         """The same in another configuration."""
@@ -60,7 +65,9 @@ class Failed:
         return self.sighting.fault
 
     def known_flaw(self, protocol: Protocol) -> str | None:
-        """Why a broken promise was to be expected; None where it was not, and for whatever else is wrong."""
+        """Why a broken promise or a difference was to be expected; None where it was not, and else."""
+        if self.fault.kind is Kind.DIFFERENCE:
+            return reason(self.trial.known, self.fault, self.sighting.sent, protocol)
         if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
             return None
         return causes.reason(self.sighting.sent, protocol, self.trial.settings, self.fault.field)

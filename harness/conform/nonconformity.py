@@ -7,6 +7,7 @@ from epochfuzz.harness.conform.attempts import MOST_SECONDS, shrink
 from epochfuzz.harness.conform.block import Failed, Trial
 from epochfuzz.harness.conform.drive import Answers, Setting, Sighting, drive
 from epochfuzz.harness.conform.fault import JUDGED, Fault, Kind, SubjectUnable
+from epochfuzz.harness.conform.known import reason
 from epochfuzz.harness.conform.plan import Plan
 from epochfuzz.harness.conform.process import CommandError
 from epochfuzz.harness.conform.subject import CommandSubject
@@ -62,7 +63,9 @@ def nonconformity(
     sighting, answers = _confirmed(plan, setting, failed.sighting)
     if sighting.fault.kind is not Kind.UNSTABLE and sighting.sent:
         plainer, unshrunk = _in_plain_configuration(plan, setting, sighting)
-        shrunk, answers_to_shrunk = _confirmed(plan, plainer, _shrunk(plan, plainer, unshrunk, seconds))
+        shrunk, answers_to_shrunk = _confirmed(
+            plan, plainer, _shrunk(plan, plainer, unshrunk, failed.known_flaw(protocol), seconds)
+        )
         if shrunk.fault.kind is not Kind.UNSTABLE:
             setting, sighting, answers = plainer, shrunk, answers_to_shrunk
     trial = failed.trial.under(setting.settings)
@@ -105,13 +108,16 @@ def _unstable(sighting: Sighting, second: str) -> Sighting:
     return replace(sighting, fault=replace(fault, kind=Kind.UNSTABLE, expected=fault.sentence, observed=second))
 
 
-def _shrunk(plan: Plan, setting: Setting, sighting: Sighting, seconds: float) -> Sighting:
+def _shrunk(plan: Plan, setting: Setting, sighting: Sighting, flaw: str | None, seconds: float) -> Sighting:
+    """As short a schedule as can be found that shows the like; what is news is not shrunk to what is known."""
     healing = sighting.fault.field == "convergence"
     with CommandSubject(plan.command, _shrinking_patience(plan, sighting)) as subject:
 
         def attempt(schedule: bytes) -> Sighting | None:
             has_a_past = subject.is_running
             found = _alike(_sightings(subject, schedule, setting, healing), sighting)
+            if found is not None and flaw is None and reason(plan.known, found.fault, found.sent, setting.protocol):
+                return None
             if found is None or found.fault.kind in JUDGED or not has_a_past:
                 return found
             # It may have died of what came before, even at the reset. It has been ended: the next is a fresh process.

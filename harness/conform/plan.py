@@ -7,6 +7,7 @@ from typing import Any
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.conform.block import Block, Trial
 from epochfuzz.harness.conform.judge import JudgedBy
+from epochfuzz.harness.conform.known import Known, of_document
 from epochfuzz.harness.conform.subject import PATIENCE
 from epochfuzz.harness.search import generate
 from epochfuzz.model.configuration import Configuration
@@ -29,6 +30,7 @@ class Plan:
     patience: float = PATIENCE
     max_failures: int | None = None  # failing schedules after which to run no more
     processes_for: int = BLOCK  # so many schedules does a process of the subject live
+    known: tuple[Known, ...] = ()  # differences that are no news
 
     @property
     def blocks(self) -> int:
@@ -49,9 +51,9 @@ class Plan:
         """The drawn schedule of a number, or a case by its id."""
         if number is not None:
             deck = generate.deck_for(self.settings)
-            return Trial(generate.schedule(self.seed, number, deck), self.settings, number=number)
+            return Trial(generate.schedule(self.seed, number, deck), self.settings, number=number, known=self.known)
         chosen = next(each for each in self.cases if each.id == case)
-        return Trial(chosen.events, chosen.settings, case=case)
+        return Trial(chosen.events, chosen.settings, case=case, known=self.known)
 
     def block_of(self, protocol: Protocol, number: int) -> Block:
         """A block to be run under a protocol."""
@@ -71,6 +73,7 @@ class Plan:
             "timeout": self.patience,
             "max_failures": self.max_failures,
             "block": self.processes_for,
+            "known": [each.document() for each in self.known],
         }
 
     @staticmethod
@@ -87,4 +90,5 @@ class Plan:
             patience=document["timeout"],
             max_failures=document["max_failures"],
             processes_for=document["block"],
+            known=tuple(map(of_document, document.get("known", []))),
         )

@@ -219,9 +219,8 @@ def _title(nonconformity: Nonconformity, proof: Reproducer | None) -> Text:
     sent = nonconformity.sighting.sent
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "at the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
-    known = (
-        f"\nknown flaw of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
-    )
+    flaw = "known difference" if nonconformity.fault.kind is Kind.DIFFERENCE else "known flaw"
+    known = f"\n{flaw} of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
     if proof is not None:
         shorter = f"breaks it in {len(proof.schedule)} events, " if proof.schedule != sent else ""
         known += f"\n{nonconformity.protocol.name}, by the model: {shorter}{proof.proven}"

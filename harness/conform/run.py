@@ -69,7 +69,7 @@ class Conformance:
 
     @property
     def conforms(self) -> bool:
-        """Whether there is nothing wrong that is not a known flaw of the protocol itself."""
+        """Whether there is nothing wrong but known flaws of the protocol itself, and known differences."""
         return all(nonconformity.known_flaw for nonconformity in self.nonconformities)
 
     @property
@@ -99,7 +99,7 @@ def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: No
     """
     conformance = Conformance()
     for protocol in plan.protocols:
-        failed = _Failed()
+        failed = _Failed(protocol)
         try:
             try:
                 _run_blocks(plan, protocol, crew, conformance, failed, report)
@@ -152,20 +152,24 @@ def _run_blocks(
 
 
 class _Failed:
-    """The shortest sighting of each signature and how often it was seen, with the counts of BlockResult."""
+    """The shortest sighting of each signature and how often it was seen, with the counts of BlockResult.
 
-    def __init__(self) -> None:
-        self.seen: Counter[tuple[Kind, str]] = Counter()
+    What is known and what is news are never taken for the same.
+    """
+
+    def __init__(self, protocol: Protocol) -> None:
+        self._protocol = protocol
+        self.seen: Counter[tuple[Kind, str, bool]] = Counter()
         self.unexpected = 0
         self.unjudged = 0
         self.shrunk = 0  # so many of the shortest are done with
-        self._shortest: dict[tuple[Kind, str], Failed] = {}
+        self._shortest: dict[tuple[Kind, str, bool], Failed] = {}
 
     def add(self, result: BlockResult) -> None:
         self.unexpected += result.unexpected
         self.unjudged += result.unjudged
         for one in result.failed:
-            signature = one.fault.signature
+            signature = self._signature(one)
             self.seen[signature] += 1
             known = self._shortest.get(signature)
             if known is None or len(one.sighting.sent) < len(known.sighting.sent):
@@ -174,4 +178,7 @@ class _Failed:
     def to_shrink(self) -> list[tuple[Failed, int]]:
         """The shortest, each with how often its like was seen, but for those that are shrunk."""
         shortest = sorted(self._shortest.values(), key=lambda one: len(one.sighting.sent))[:MOST_NONCONFORMITIES]
-        return [(one, self.seen[one.fault.signature]) for one in shortest[self.shrunk :]]
+        return [(one, self.seen[self._signature(one)]) for one in shortest[self.shrunk :]]
+
+    def _signature(self, one: Failed) -> tuple[Kind, str, bool]:
+        return *one.fault.signature, one.known_flaw(self._protocol) is not None

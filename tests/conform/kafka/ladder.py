@@ -58,7 +58,7 @@ class Verdict:
         """Whether the model agrees, has nothing to say, or is known to differ."""
         if self.kafka.startswith("no answer"):
             return False
-        return self.model in (None, self.kafka) or reason(self.rung, self.case) is not None
+        return self.model in (None, self.kafka) or reason(self.rung, self.case, self.kafka) is not None
 
 
 def main() -> int:
@@ -82,7 +82,7 @@ def main() -> int:
     out.print(_table(verdicts))
     for verdict in verdicts:
         if verdict.model not in (None, verdict.kafka):
-            why = reason(verdict.rung, verdict.case) or "NOT WRITTEN DOWN"
+            why = reason(verdict.rung, verdict.case, verdict.kafka) or "NOT WRITTEN DOWN"
             line = f"{verdict.case} on {verdict.rung.name}: {verdict.kafka}; in the model {verdict.model}. {why}"
             out.print(line, markup=False, soft_wrap=True)
     return 0 if all(verdict.is_as_it_should_be for verdict in verdicts) else 1

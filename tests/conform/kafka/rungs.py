@@ -53,7 +53,7 @@ _TODAY = "remote_leo=kept,registration=fenced,isr_expansion=epoch_start,truncate
 RUNGS = (
     Rung("0.10.2.2", "kafka-0.10.2"),
     Rung("2.8.1", f"hw:{_TODAY}", "0.10.2"),
-    Rung("1.1.0", "kafka-1.1"),
+    Rung("1.1.0", "kafka-1.1.0"),
     Rung("1.1.1", "kafka-1.1"),
     Rung("2.8.1", f"kip-101:{_TODAY},epoch_cache=kafka-7415", "0.11.0"),
     Rung("2.0.0", "kafka-2.0.0"),

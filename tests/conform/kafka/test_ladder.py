@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from epochfuzz.model.events import parse_schedule
 from epochfuzz.model.mechanisms import IsrChange
 from epochfuzz.model.protocols import parse_protocol
 from tests.conform.kafka import build, ladder
-from tests.conform.kafka.differences import DIFFERENCES, reason
+from tests.conform.kafka.differences import DIFFERENCES, OTHER_VERDICTS, Difference, reason
 from tests.conform.kafka.ladder import CORPUS, Verdict
 from tests.conform.kafka.releases import RELEASES, ReleaseError, adapter
 from tests.conform.kafka.rungs import RUNGS, Rung
@@ -102,16 +103,25 @@ def test_a_case_that_has_them_is_replayed_under_the_protocol_of_the_release() ->
 
 
 def test_a_difference_that_is_written_down_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ladder, "reason", lambda rung, case: "because")
+    monkeypatch.setattr(ladder, "reason", lambda rung, case, verdict: "because")
     assert Verdict("m1-loss", Rung("2.8.1", "kip-101"), rerun_as("hw", "kip-101")).is_as_it_should_be
 
 
 def test_what_is_written_down_is_of_releases_and_cases_that_there_are() -> None:
     for difference in DIFFERENCES:
         assert set(difference.releases) <= {rung.name for rung in RUNGS}
-        assert set(difference.cases) <= CASES.keys()
-        assert parse_schedule(difference.schedule.split(", "))
-    assert reason(RUNGS[0], "m1-loss") is None
+        assert parse_schedule(difference.schedule)
+    for other in OTHER_VERDICTS:
+        assert set(other.releases) <= {rung.name for rung in RUNGS}
+        assert other.case in CASES
+
+
+def test_no_other_verdict_than_the_one_that_is_written_down_passes() -> None:
+    other = OTHER_VERDICTS[0]
+    rung = next(rung for rung in RUNGS if rung.name in other.releases)
+    assert reason(rung, other.case, other.verdict) == other.reason
+    assert reason(rung, other.case, "no-committed-loss (after event 3)") is None
+    assert reason(RUNGS[0], "m1-loss", "nothing") is None
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +137,23 @@ def test_kafka_0_10_loses_the_record(oldest: CommandSubject, monkeypatch: pytest
     monkeypatch.chdir(Path(__file__).parents[3])
     found = rerun(oldest, M1_LOSS, parse_protocol("hw"))
     assert found.subject.broken[:2] == ["no-committed-loss", "no-acked-loss"]
+
+
+def subject_of(rung: Rung) -> CommandSubject:
+    if build.missing():
+        pytest.skip("no JDK or no Maven")
+    return CommandSubject([sys.executable, "-m", "tests.conform.kafka", *rung.words], ladder.PATIENCE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda each: each.known.field)
+def test_a_difference_that_is_written_down_is_there(difference: Difference, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[3])
+    events = parse_schedule(difference.schedule)
+    for rung in (rung for rung in RUNGS if rung.name in difference.releases):
+        case = replace(M1_LOSS, events=events, settings=replace(M1_LOSS.settings, replicas=2, epochs=14, records=15))
+        with subject_of(rung) as subject:
+            differs = rerun(subject, case, rung.protocol_for(M1_LOSS)).differs
+        assert differs is not None, rung.name
+        assert differs[0] == len(events), rung.name
+        assert difference.known.covers(differs[1], events, rung.protocol_for(M1_LOSS)), rung.name

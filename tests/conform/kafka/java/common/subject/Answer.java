@@ -8,5 +8,14 @@ import java.util.function.UnaryOperator;
  * @param response what Kafka's code expects in reply to the request
  * @param offsets answers the follower's ListOffsets requests, as the leader would have answered them at the same time
  *     as the request; null where the response cannot lead to one
+ * @param isError whether it says that the leader does not lead, or not in the epoch of the request
  */
-record Answer(Object response, UnaryOperator<Object> offsets) { }
+record Answer(Object response, UnaryOperator<Object> offsets, boolean isError) {
+    Answer(Object response, UnaryOperator<Object> offsets) {
+        this(response, offsets, false);
+    }
+
+    static Answer error(Object response) {
+        return new Answer(response, null, true);
+    }
+}

@@ -20,7 +20,7 @@ interface Broker {
     /** The fetcher thread towards a leader; null if there never was one. */
     Fetcher fetcher(int leader);
 
-    /** As a leader, answers a follower's request; null if the answer is an error by which nothing happens. */
+    /** As a leader, or as none any more, answers a follower's request. */
     Answer serve(Object request);
 
     /** As a leader, looks for replicas that lag and proposes to the gate that they leave the ISR. */

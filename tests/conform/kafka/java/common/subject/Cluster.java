@@ -133,7 +133,7 @@ final class Cluster implements AutoCloseable {
         return appended;
     }
 
-    /** The follower asks the leader that it knows, which answers. An error leaves all as it was. */
+    /** The follower asks the leader that it knows, which answers: at once, where it is an error. */
     private boolean fetch(Node node) {
         Node leader = node.isUp() && node.seen.leader() != Decision.NOBODY ? nodes.get(node.seen.leader()) : node;
         if (leader == node || !leader.isUp() || node.waitsFor(leader) && !isOver(node)) {
@@ -148,8 +148,8 @@ final class Cluster implements AutoCloseable {
             return false;
         }
         Answer answer = leader.broker.serve(request.get());
-        if (answer == null) {
-            fetcher.giveUp();
+        if (answer.isError()) {
+            fetcher.receive(answer);  // of which the follower's thread makes what it does in its release
             return false;
         }
         node.discardAnswer();  // to another fetcher thread

@@ -27,7 +27,7 @@ final class Leader {
         this.timer = timer;
     }
 
-    /** The answer; null if it is an error that leaves the follower as it was. */
+    /** The answer, which may be an error. */
     Answer serve(Object request) {
         FetchRequest fetch = (FetchRequest) request;
         FetchPartitionData data = read(fetch);
@@ -38,7 +38,7 @@ final class Leader {
         return switch (data.error()) {
             case NONE -> new Answer(response, null);
             case OFFSET_OUT_OF_RANGE -> new Answer(response, offsets());
-            default -> null;
+            default -> Answer.error(response);
         };
     }
 

@@ -34,7 +34,7 @@ final class Leader {
         this.timer = timer;
     }
 
-    /** The answer; null if it is an error that leaves the follower as it was. */
+    /** The answer, which may be an error. */
     Answer serve(Object request) {
         if (request instanceof FetchRequest fetch) {
             return fetch(fetch);
@@ -46,7 +46,7 @@ final class Leader {
         Map<TopicPartition, EpochEndOffset> ends = Scala.map(
                 manager.lastOffsetForLeaderEpoch(Scala.map(request.epochsByTopicPartition())));
         boolean refused = ends.get(Partitions.THE_ONE).hasError();
-        return refused ? null : new Answer(new OffsetsForLeaderEpochResponse(ends), null);
+        return new Answer(new OffsetsForLeaderEpochResponse(ends), null, refused);
     }
 
     private Answer fetch(FetchRequest request) {
@@ -59,7 +59,7 @@ final class Leader {
         return switch (data.error()) {
             case NONE -> new Answer(response, null);
             case OFFSET_OUT_OF_RANGE -> new Answer(response, offsets(request));
-            default -> null;
+            default -> Answer.error(response);
         };
     }
 

@@ -37,7 +37,7 @@ final class Leader {
         this.timer = timer;
     }
 
-    /** The answer; null if it is an error that leaves the follower as it was. */
+    /** The answer, which may be an error. */
     Answer serve(Object request) {
         if (request instanceof FetchRequest fetch) {
             return fetch(fetch);
@@ -48,13 +48,11 @@ final class Leader {
     private Answer epochEnd(OffsetsForLeaderEpochRequest request) {
         List<OffsetForLeaderTopicResult> results = Scala.list(
                 manager.lastOffsetForLeaderEpoch(Scala.seq(new ArrayList<>(request.data().topics()))));
-        if (results.get(0).partitions().get(0).errorCode() != Errors.NONE.code()) {
-            return null;
-        }
+        boolean refused = results.get(0).partitions().get(0).errorCode() != Errors.NONE.code();
         OffsetForLeaderTopicResultCollection topics = new OffsetForLeaderTopicResultCollection();
         results.forEach(topics::add);
         return new Answer(new OffsetsForLeaderEpochResponse(
-                new OffsetForLeaderEpochResponseData().setTopics(topics)), null);
+                new OffsetForLeaderEpochResponseData().setTopics(topics)), null, refused);
     }
 
     private Answer fetch(FetchRequest request) {
@@ -68,7 +66,7 @@ final class Leader {
         return switch (data.error()) {
             case NONE -> new Answer(response, null);
             case OFFSET_OUT_OF_RANGE -> new Answer(response, offsets(request));
-            default -> null;
+            default -> Answer.error(response);
         };
     }
 

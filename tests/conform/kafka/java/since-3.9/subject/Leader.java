@@ -39,7 +39,7 @@ final class Leader {
         this.timer = timer;
     }
 
-    /** The answer; null if it is an error that leaves the follower as it was. */
+    /** The answer, which may be an error. */
     Answer serve(Object request) {
         if (request instanceof FetchRequest fetch) {
             return fetch(fetch);
@@ -50,13 +50,11 @@ final class Leader {
     private Answer epochEnd(OffsetsForLeaderEpochRequest request) {
         List<OffsetForLeaderTopicResult> results = Scala.list(
                 manager.lastOffsetForLeaderEpoch(Scala.seq(new ArrayList<>(request.data().topics()))));
-        if (results.get(0).partitions().get(0).errorCode() != Errors.NONE.code()) {
-            return null;
-        }
+        boolean refused = results.get(0).partitions().get(0).errorCode() != Errors.NONE.code();
         OffsetForLeaderTopicResultCollection topics = new OffsetForLeaderTopicResultCollection();
         results.forEach(topics::add);
         return new Answer(new OffsetsForLeaderEpochResponse(
-                new OffsetForLeaderEpochResponseData().setTopics(topics)), null);
+                new OffsetForLeaderEpochResponseData().setTopics(topics)), null, refused);
     }
 
     private Answer fetch(FetchRequest request) {
@@ -72,7 +70,7 @@ final class Leader {
         return switch (data.error) {
             case NONE -> new Answer(response, null);
             case OFFSET_OUT_OF_RANGE -> new Answer(response, offsets(wanted(request).currentLeaderEpoch));
-            default -> null;
+            default -> Answer.error(response);
         };
     }
 

@@ -1,0 +1,91 @@
+"""Mistakes in the adapter itself, which would make Kafka look wrong or right, are seen in lock step."""
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.conform.rerun import Rerun, rerun
+from epochfuzz.harness.conform.subject import CommandSubject
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import parse_protocol
+from tests.conform.kafka import build, ladder
+from tests.conform.kafka.releases import adapter
+
+RELEASE = "2.8.1"
+DISK_IS_COPIED = """        Disk image = node.disk.copyTo(freshDirectory());
+        end(node);
+"""
+DISK_IS_TAKEN = "        node.disk = image;\n"
+FORGOTTEN = """        gate.forget(node.id);
+        node.heard.clear();
+"""
+STARTED = "node.broker = new KafkaBroker("
+
+
+def crash_that_forgets_nothing(cluster: str) -> str:
+    """The process that comes back is the one that crashed, with all that it had in memory."""
+    changed = cluster.replace(
+        DISK_IS_COPIED, "        asleep.put(node.id, node.broker);\n        node.broker = null;\n"
+    )
+    changed = changed.replace(DISK_IS_TAKEN, "", 1)
+    changed = changed.replace(
+        STARTED, "node.broker = asleep.containsKey(node.id) ? asleep.remove(node.id) : new KafkaBroker("
+    )
+    field = "    private final Map<Integer, Broker> asleep = new java.util.HashMap<>();\n\n    Cluster("
+    return changed.replace("\n    Cluster(", "\n" + field, 1)
+
+
+def crash_that_keeps_requests(cluster: str) -> str:
+    """What a leader had asked for before it crashed is under way all the same."""
+    return cluster.replace(FORGOTTEN, "")
+
+
+def mutant(change: str, directory: Path) -> list[str]:
+    """The command of a subject whose Cluster.java was changed."""
+    for lack in build.missing():
+        pytest.skip(lack)
+    build.class_path(RELEASE)  # which fetches the jars
+    original = build.HERE / "java" / "common" / "subject" / "Cluster.java"
+    changed = globals()[change](original.read_text())
+    assert changed != original.read_text()
+    mutated = directory / "Cluster.java"
+    mutated.write_text(changed)
+    sources = [str(mutated if file == original else file) for file in build.sources(adapter(RELEASE))]
+    jars = (build.TARGET / RELEASE / "classpath").read_text().strip()
+    classes = directory / "classes"
+    subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", jars, *sources], check=True, capture_output=True)
+    path = os.pathsep.join([str(classes), str(build.HERE / "resources"), jars])
+    return [build.java(), "-cp", path, "subject.Main", RELEASE]
+
+
+def lock_step(command: list[str], schedule: str) -> Rerun:
+    case = load_corpus(ladder.CORPUS)[0]
+    case = replace(case, events=parse_schedule(schedule.split(", ")), settings=replace(case.settings, replicas=2))
+    with CommandSubject(command, ladder.PATIENCE) as subject:
+        return rerun(subject, case, parse_protocol("kafka-2.8.1"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "schedule", "field"),
+    [
+        ("crash_that_forgets_nothing", "produce A, crash A, restart A", "replicas.A.leader"),
+        ("crash_that_keeps_requests", "produce A, shrink B, crash A, alter A", "applied"),
+    ],
+)
+def test_a_crash_that_forgets_nothing_is_seen(change: str, schedule: str, field: str, tmp_path: Path) -> None:
+    differs = lock_step(mutant(change, tmp_path), schedule).differs
+    assert differs is not None
+    assert differs[1].field == field
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("schedule", ["produce A, crash A, restart A", "produce A, shrink B, crash A, alter A"])
+def test_the_adapter_as_it_is_shows_nothing_there(schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[3])
+    path = build.class_path(RELEASE)
+    assert lock_step([build.java(), "-cp", path, "subject.Main", RELEASE], schedule).differs is None
