@@ -22,7 +22,8 @@ import scala.Option;
 
 /** Kafka's ReplicaManager, whose fetcher threads are not started. It makes its own parts, which are replaced then. */
 final class Manager extends ReplicaManager {
-    private static final ExecutorService BACKGROUND = Executors.newSingleThreadExecutor(work -> {
+    /** A purgatory waits for its reaper for as long as that sleeps: one after another they would pile up. */
+    private static final ExecutorService BACKGROUND = Executors.newCachedThreadPool(work -> {
         Thread thread = new Thread(work, "purgatory-shutdown");
         thread.setDaemon(true);
         return thread;
