@@ -92,7 +92,7 @@ final class Cluster implements AutoCloseable {
     boolean apply(String event) throws IOException {
         String[] words = event.split(" ");
         Node node = nodes.get(NAMES.indexOf(words[1]));
-        time.leap();
+        time.advance(release.clockMs());
         boolean applied = carryOut(words[0], node);
         settle();
         return applied;
@@ -356,6 +356,7 @@ final class Cluster implements AutoCloseable {
         if (leader == null || leader == node || !mayPropose(leader) || leader.seen.leo() == 0) {
             return false;
         }
+        time.advance(FakeTime.LAG_MS + 1 - release.clockMs());  // whoever is to leave has lagged for so long
         Set<Integer> isr = new TreeSet<>(leader.seen.isr());
         return isr.remove(node.id) && propose(leader, isr, () -> leader.broker.proposeShrink(node.id));
     }
