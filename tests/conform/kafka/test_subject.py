@@ -26,7 +26,10 @@ OF_AN_EARLIER_EPOCH = Case(
     "",
     Configuration(replicas=3, records=3, epochs=4),
     parse_schedule(
-        ["produce A", "elect B", "notify B", "notify C", "produce B", "fetch C", "receive C", "produce B", "fetch C", "elect C", "notify C", "elect B", "notify C", "receive C", "crash B"]
+        [
+            *("produce A", "elect B", "notify B", "notify C", "produce B", "fetch C", "receive C", "produce B"),
+            *("fetch C", "elect C", "notify C", "elect B", "notify C", "receive C", "crash B"),
+        ]
     ),
 )
 

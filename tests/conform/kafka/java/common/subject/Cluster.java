@@ -480,6 +480,10 @@ final class Cluster implements AutoCloseable {
         if (rules.fencesExpired()) {
             current.put("fenced", names(controller.fenced()));
         }
+        if (rules.tracksEligibleLeaders()) {
+            current.put("elr", names(quorum.elr()));
+            current.put("last_known_leader", name(quorum.lastKnownLeader()));
+        }
         return Map.of("replicas", replicas, "controller", current);
     }
 
