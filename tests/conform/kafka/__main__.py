@@ -17,6 +17,9 @@ def main() -> None:
     parser.add_argument("release", metavar="RELEASE", help=f"such as {', '.join(RELEASES)}")
     parser.add_argument("--ibp", metavar="VERSION", help="inter.broker.protocol.version, if not the release's own")
     parser.add_argument("--kafka-version", metavar="VERSION", help="of the artifact, if it is a build of your own")
+    parser.add_argument(
+        "--clock", metavar="MS", help="how much time passes before an event, if not more than lag allows"
+    )
     parser.add_argument("--log", metavar="LEVEL", default="off", help="what Kafka logs, to standard error: warn, info")
     parser.add_argument("--build", action="store_true", help="build the subject, and do not start it")
     given = parser.parse_args()
@@ -29,6 +32,7 @@ def main() -> None:
     except (BuildError, ReleaseError) as error:
         sys.exit(f"{parser.prog}: {error}")
     command += ["--ibp", given.ibp] if given.ibp else []
+    command += ["--clock", given.clock] if given.clock else []
     os.execv(command[0], command)
 
 

@@ -12,9 +12,9 @@ import pytest
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.conform.rerun import Rerun, rerun
 from epochfuzz.harness.conform.subject import CheckedSubject, CommandSubject
-from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.events import parse_schedule, replica_of
 from epochfuzz.model.mechanisms import IsrChange
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.protocols import Protocol, parse_protocol
 from tests.conform.kafka import build, ladder
 from tests.conform.kafka.differences import DIFFERENCES, OTHER_VERDICTS, Difference, reason
 from tests.conform.kafka.ladder import CORPUS, Verdict
@@ -145,15 +145,24 @@ def subject_of(rung: Rung) -> CommandSubject:
     return CommandSubject([sys.executable, "-m", "tests.conform.kafka", *rung.words], ladder.PATIENCE)
 
 
+def protocol_of(rung: Rung, difference: Difference) -> Protocol:
+    """The release's own protocol, with the ISR changed in one event unless the schedule has requests."""
+    case = replace(M1_LOSS, events=parse_schedule(difference.schedule))
+    return rung.protocol_for(case)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda each: each.known.field)
+@pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda each: f"{each.known.field}-{len(each.schedule)}")
 def test_a_difference_that_is_written_down_is_there(difference: Difference, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
     events = parse_schedule(difference.schedule)
+    replicas = 1 + max(map(replica_of, events))
     for rung in (rung for rung in RUNGS if rung.name in difference.releases):
-        case = replace(M1_LOSS, events=events, settings=replace(M1_LOSS.settings, replicas=2, epochs=14, records=15))
+        case = replace(
+            M1_LOSS, events=events, settings=replace(M1_LOSS.settings, replicas=replicas, epochs=14, records=15)
+        )
         with subject_of(rung) as subject:
-            differs = rerun(subject, case, rung.protocol_for(M1_LOSS)).differs
+            differs = rerun(subject, case, protocol_of(rung, difference)).differs
         assert differs is not None, rung.name
         assert differs[0] == len(events), rung.name
-        assert difference.known.covers(differs[1], events, rung.protocol_for(M1_LOSS)), rung.name
+        assert difference.known.covers(differs[1], events, protocol_of(rung, difference)), rung.name

@@ -29,7 +29,9 @@ class Protocol(NamedTuple):
     cuts_epochs_with_log: bool = False  # KAFKA-10706: where nothing is cut off the log, epochs stay as well
     keeps_high_watermark: bool = False  # a cut may leave the high watermark beyond the end of the log
     forgets_out_of_range: bool = False  # the leader knows nothing of a follower that asked for what is beyond its log
-    fetches_on: bool = False  # KAFKA-7164: news of the same leader, which cuts nothing, leaves answers in flight
+    fetches_on: bool = (
+        False  # KAFKA-7164: no decision ends what is in flight, be the partition given up and taken again
+    )
     halts_out_of_range: bool = False  # KAFKA-7414: and that follower gives up, where unclean elections are off
 
 

@@ -36,6 +36,7 @@ class Replica:
         self.has_stepped_back = False  # while truncating: the log has been cut to where an older epoch ends
         self.halted = False
         self.in_flight: Message | None = None
+        self.asked = ("", 0)  # whom for it, and from which offset
         self.isr: list[str] = []
         self.epoch_start = 0
         self.remote: dict[str, int] = {}  # log end offsets of followers, as their fetches showed them
@@ -60,7 +61,7 @@ class Replica:
         led = self.leads
         must_cut = self.must_cut(leader, epoch)
         self.leader, self.leader_epoch = leader, epoch
-        if must_cut or not self.does.fetches_on:
+        if not self.does.fetches_on:
             self.in_flight = None
         if self.leads:
             self.remote = self.remembered() if led else {}
@@ -184,7 +185,7 @@ class Replica:
 
     def fetch(self) -> bool:
         """Ask the leader for what is next: where to cut, or records."""
-        if self.leader in (None, self.name) or self.in_flight is not None:
+        if self.leader in (None, self.name) or (self.in_flight is not None and self.is_awaited):
             return False
         request = {"ask": "fetch", "follower": self.name, "offset": self.log.end, "current_epoch": self.leader_epoch}
         if self.truncating:
@@ -192,15 +193,28 @@ class Replica:
         answer = self.ask(str(self.leader), request)
         if answer is None or "error" in answer:
             return False
-        self.in_flight = answer
+        self.in_flight, self.asked = answer, (str(self.leader), self.log.end)
         return True
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether what is in flight is of the leader of now, towards whom there is one thread."""
+        return not self.does.fetches_on or self.asked[0] == self.leader
+
+    def counts(self, answer: Message) -> bool:
+        """Whether an answer is taken for one to what was asked last."""
+        if not self.does.fetches_on or "end" in answer:
+            return self.is_awaited
+        return self.is_awaited and self.asked[1] == self.log.end and not self.truncating
 
     def receive(self) -> bool:
         """The answer arrives."""
         answer, self.in_flight = self.in_flight, None
+        if answer is None:
+            return False
+        if not self.counts(answer):
+            return True
         match answer:
-            case None:
-                return False
             case {"epoch": epoch, "end": end}:
                 self.cut_to_answer(epoch, end)
             case {"out_of_range": end}:

@@ -92,7 +92,7 @@ final class Cluster implements AutoCloseable {
     boolean apply(String event) throws IOException {
         String[] words = event.split(" ");
         Node node = nodes.get(NAMES.indexOf(words[1]));
-        time.leap();
+        time.advance(release.clockMs());
         boolean applied = carryOut(words[0], node);
         settle();
         return applied;
@@ -356,6 +356,7 @@ final class Cluster implements AutoCloseable {
         if (leader == null || leader == node || !mayPropose(leader) || leader.seen.leo() == 0) {
             return false;
         }
+        time.advance(FakeTime.LAG_MS + 1 - release.clockMs());  // whoever is to leave has lagged for so long
         Set<Integer> isr = new TreeSet<>(leader.seen.isr());
         return isr.remove(node.id) && propose(leader, isr, () -> leader.broker.proposeShrink(node.id));
     }
@@ -478,6 +479,10 @@ final class Cluster implements AutoCloseable {
         current.put("isr", names(controller.current().isr()));
         if (rules.fencesExpired()) {
             current.put("fenced", names(controller.fenced()));
+        }
+        if (rules.tracksEligibleLeaders()) {
+            current.put("elr", names(quorum.elr()));
+            current.put("last_known_leader", name(quorum.lastKnownLeader()));
         }
         return Map.of("replicas", replicas, "controller", current);
     }

@@ -57,10 +57,12 @@ final class Controller {
         if (isr.contains(replica)) {
             return decide(replica, isFailOver() ? isr.stream().filter(isUp::test).toList() : isr, false);
         }
-        if (isr.isEmpty() && quorum.eligible().contains(replica)) {
+        List<Integer> elr = quorum.elr();
+        if (isr.isEmpty() && (elr.contains(replica) || elr.isEmpty() && quorum.lastKnownLeader() == replica)) {
             return decide(replica, isr, false);
         }
-        if (settings.uncleanLeaderElection() && Stream.concat(isr.stream(), quorum.eligible().stream()).noneMatch(this::isAlive)) {
+        if (settings.uncleanLeaderElection()
+                && Stream.concat(isr.stream(), elr.stream()).noneMatch(this::isAlive)) {
             return decide(replica, List.of(replica), true);
         }
         return false;

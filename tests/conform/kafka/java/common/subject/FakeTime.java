@@ -4,7 +4,7 @@ import java.util.function.Supplier;
 import org.apache.kafka.common.utils.Time;
 
 /**
- * A clock that only moves between events, and then by more than replica.lag.time.max.ms.
+ * A clock that only moves between events, and unless told otherwise by more than replica.lag.time.max.ms.
  *
  * <p>Kafka's leader holds its high watermark back for a replica outside the ISR that was caught up a short while ago.
  * The model knows no time; with such leaps nobody outside the ISR was caught up a short while ago.
@@ -15,8 +15,8 @@ final class FakeTime implements Time {
 
     private long now = START_MS;
 
-    void leap() {
-        now += LAG_MS + 1;
+    void advance(int ms) {
+        now += ms;
     }
 
     // No @Override from here on: not every release has every method.

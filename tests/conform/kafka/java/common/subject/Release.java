@@ -5,14 +5,23 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * Which Kafka this is, as the command line says: {@code RELEASE [--ibp VERSION]}.
+ * Which Kafka this is, as the command line says: {@code RELEASE [--ibp VERSION] [--clock MS]}.
  *
  * @param interBrokerProtocol inter.broker.protocol.version, null for the release's own
+ * @param clockMs how much time passes before each event
  */
-record Release(String version, String interBrokerProtocol) {
+record Release(String version, String interBrokerProtocol, int clockMs) {
     static Release of(String... arguments) {
-        String protocol = arguments.length == 3 && arguments[1].equals("--ibp") ? arguments[2] : null;
-        return new Release(arguments[0], protocol);
+        String protocol = null;
+        int clockMs = FakeTime.LAG_MS + 1;
+        for (int i = 1; i + 1 < arguments.length; i += 2) {
+            if (arguments[i].equals("--ibp")) {
+                protocol = arguments[i + 1];
+            } else {
+                clockMs = Integer.parseInt(arguments[i + 1]);
+            }
+        }
+        return new Release(arguments[0], protocol, clockMs);
     }
 
     boolean isAtLeast(String other) {

@@ -25,8 +25,12 @@ final class Quorum {
         throw new UnsupportedOperationException("a request to KRaft's controller");
     }
 
-    List<Integer> eligible() {
+    List<Integer> elr() {
         return List.of();
+    }
+
+    int lastKnownLeader() {
+        return Decision.NOBODY;
     }
 
     boolean keepsLastMember() {

@@ -84,9 +84,13 @@ final class Quorum {
         };
     }
 
-    /** Who may lead where the ISR has nobody. */
-    List<Integer> eligible() {
-        return control.eligible();
+    /** The eligible leader replicas. */
+    List<Integer> elr() {
+        return control.elr();
+    }
+
+    int lastKnownLeader() {
+        return control.lastKnownLeader();
     }
 
     boolean keepsLastMember() {

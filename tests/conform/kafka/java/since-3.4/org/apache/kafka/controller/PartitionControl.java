@@ -54,9 +54,14 @@ public final class PartitionControl {
         return replication.getPartition(topic, 0);
     }
 
-    /** Who may lead where the ISR has nobody (KIP-966). */
-    public List<Integer> eligible() {
+    /** The eligible leader replicas (KIP-966). */
+    public List<Integer> elr() {
         return List.of();
+    }
+
+    /** Who led last, where nobody does; -1 for nobody. */
+    public int lastKnownLeader() {
+        return -1;
     }
 
     /** A record is in the metadata log. */

@@ -60,10 +60,14 @@ public final class PartitionControl {
         return replication.getPartition(topic, 0);
     }
 
-    /** Who may lead where the ISR has nobody (KIP-966). */
-    public List<Integer> eligible() {
-        return IntStream.concat(IntStream.of(partition().elr),
-                partition().elr.length == 0 ? IntStream.of(partition().lastKnownElr) : IntStream.empty()).boxed().toList();
+    /** The eligible leader replicas (KIP-966). */
+    public List<Integer> elr() {
+        return IntStream.of(partition().elr).boxed().toList();
+    }
+
+    /** Who led last, where nobody does; -1 for nobody. */
+    public int lastKnownLeader() {
+        return partition().leader < 0 && partition().lastKnownElr.length > 0 ? partition().lastKnownElr[0] : -1;
     }
 
     /** A record is in the metadata log. */

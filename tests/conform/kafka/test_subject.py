@@ -1,0 +1,98 @@
+"""What is known of single releases, on their own code: a schedule each, and what is seen after it."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.conform import wire
+from epochfuzz.harness.conform.rerun import Rerun, rerun
+from epochfuzz.harness.conform.subject import CommandSubject
+from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.events import parse_schedule, schedule_texts
+from epochfuzz.model.protocols import parse_protocol
+from tests.conform.kafka import build, ladder
+
+pytestmark = pytest.mark.slow
+
+CASES = {case.id: case for case in load_corpus(ladder.CORPUS)}
+OF_A_MISSED_EPOCH = CASES["kafka-7164-answer-of-a-missed-epoch"]
+REFUSED = CASES["reverted-expansion"]
+OF_AN_EARLIER_EPOCH = Case(
+    "late",
+    "",
+    Configuration(replicas=3, records=3, epochs=4),
+    parse_schedule(
+        [
+            *("produce A", "elect B", "notify B", "notify C", "produce B", "fetch C", "receive C", "produce B"),
+            *("fetch C", "elect C", "notify C", "elect B", "notify C", "receive C", "crash B"),
+        ]
+    ),
+)
+
+
+@pytest.fixture(autouse=True)
+def there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[3])
+    for lack in build.missing():
+        pytest.skip(lack)
+
+
+def subject(words: str) -> CommandSubject:
+    return CommandSubject([sys.executable, "-m", "tests.conform.kafka", *words.split()], ladder.PATIENCE)
+
+
+def replayed(case: Case, words: str, protocol: str) -> Rerun:
+    with subject(words) as release:
+        return rerun(release, case, parse_protocol(protocol))
+
+
+def seen_after(case: Case, words: str, protocol: str) -> dict[str, Any]:
+    with subject(words) as release:
+        release.reset(wire.config_of(case.settings), protocol)
+        for event in schedule_texts(case.events):
+            assert release.apply(event), event
+        return dict(release.observe())
+
+
+@pytest.mark.parametrize("words", ["3.9.0", "3.9.2 --kafka-version 3.9.0"])
+def test_one_jar_does_the_same_whatever_it_is_called(words: str) -> None:
+    for protocol in ("kafka-3.9.0", "kafka-3.9.2"):
+        assert replayed(OF_AN_EARLIER_EPOCH, words, protocol).subject.broken == ["convergence"]
+
+
+def test_the_repair_of_kafka_18991_is_in_3_9_2() -> None:
+    assert replayed(OF_AN_EARLIER_EPOCH, "3.9.2", "kafka-3.9.2").subject.broken == []
+
+
+@pytest.mark.parametrize(
+    ("release", "broken"),
+    [("0.10.2.2", ["convergence"]), ("1.1.1", ["convergence"]), ("2.0.0", ["convergence"]), ("2.0.1", [])],
+)
+def test_an_answer_of_before_a_missed_epoch_counts_up_to_2_0_0(release: str, broken: list[str]) -> None:
+    found = replayed(OF_A_MISSED_EPOCH, release, f"kafka-{release}")
+    assert found.subject.broken == found.model.broken == broken
+    assert found.differs is None
+
+
+@pytest.mark.parametrize(
+    ("words", "protocol", "epoch"),
+    [("3.4.1", "kafka-3.4.1", 1), ("3.9.2 --ibp 3.5", "kafka-3.5", 1), ("3.9.2", "kafka-3.9.2", 0)],
+)
+def test_kafkas_own_controller_opens_an_epoch_when_a_leader_shrinks_the_isr_up_to_3_5(
+    words: str, protocol: str, epoch: int
+) -> None:
+    events = parse_schedule(["produce A", "shrink B", "alter A"])
+    case = Case("shrink", "", Configuration(replicas=2), events)
+    controller = seen_after(case, words, protocol)["controller"]
+    assert (controller["epoch"], controller["isr"]) == (epoch, ["A"])
+
+
+@pytest.mark.parametrize("words", ["3.9.2", "3.9.2 --clock 100", "4.4.0", "4.4.0 --clock 100"])
+def test_a_refused_expansion_leaves_the_high_watermark_behind_however_little_time_passes(words: str) -> None:
+    leader = seen_after(REFUSED, words, f"kafka-{words.split()[0]}")["replicas"]["A"]
+    assert (leader["isr"], leader["pending_isr"]) == (["A"], [])
+    assert (leader["leo"], leader["hw"]) == (1, 0)

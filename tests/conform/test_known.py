@@ -1,0 +1,47 @@
+"""Known differences: what such a file has, and what it excuses."""
+
+from pathlib import Path
+
+import pytest
+
+from epochfuzz.harness.conform.fault import Fault, Kind
+from epochfuzz.harness.conform.known import Known, KnownError, load_known, reason
+from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.protocols import parse_protocol
+
+RECOVERED = Known("epochs", ("restart",), "the log is read again", ("kafka-2.0.1",))
+SENT = parse_schedule(["crash B", "restart B"])
+DIFFERENCE = Fault(Kind.DIFFERENCE, "replicas.B.epochs", [], [[1, 0]])
+
+
+def why(fault: Fault = DIFFERENCE, sent: bytes = SENT, protocol: str = "kafka-2.0.1") -> str | None:
+    return reason([RECOVERED], fault, sent, parse_protocol(protocol))
+
+
+def test_a_field_that_differs_after_one_of_the_events_is_known_under_the_protocol_and_variants_of_it() -> None:
+    assert why() == why(protocol="kafka-2.0.1:late_answer=same_epoch") == "the log is read again"
+
+
+def test_another_field_event_protocol_or_kind_is_news() -> None:
+    assert why(fault=Fault(Kind.DIFFERENCE, "replicas.B.leo", 0, 1)) is None
+    assert why(fault=Fault(Kind.DIED, None, "an answer", "it exited")) is None
+    assert why(sent=SENT[:1]) is None
+    assert why(sent=b"") is None
+    assert why(protocol="kafka-2.1") is None
+
+
+def test_a_file_is_a_list_in_which_what_is_not_asked_for_is_for_its_author(tmp_path: Path) -> None:
+    file = tmp_path / "known.yaml"
+    file.write_text("- {field: hw, after: [receive], why: so it is, schedule: [fetch B, receive B]}\n")
+    assert load_known(file) == (Known("hw", ("receive",), "so it is"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{}", "- 7", "- {field: hw, why: x}", "- {field: hw, after: [jump], why: x}", "- {after: [fetch], why: x}", "- ["],
+)
+def test_what_is_no_such_list_is_refused(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "known.yaml"
+    file.write_text(text)
+    with pytest.raises(KnownError):
+        load_known(file)
