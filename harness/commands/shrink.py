@@ -61,6 +61,7 @@ def shrink(
     from epochfuzz.harness.search.interruption import Interruption
     from epochfuzz.harness.views.progress import show_search
     from epochfuzz.harness.views.terminal import timeline
+    from epochfuzz.harness.witness.causes import causes
 
     out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
     options.say_what_versions_stand_for(out, [parsed])
@@ -80,9 +81,11 @@ def shrink(
         )
     run = replay(result.schedule, parsed, loaded.settings)
     out.print(timeline(run))
+    why = causes(result.schedule, parsed, loaded.settings, name)
     out.print(
         f"{parsed.name} breaks {name} in {len(result.schedule)} events, shrunk from {len(loaded.events)}: "
-        + result.proven
+        f"{result.proven}\n{why.sentence}",
+        markup=False,
     )
     if json:
         print_json(
@@ -94,6 +97,7 @@ def shrink(
                 "shrunk_from": len(loaded.events),
                 **result.plain(),
                 "fingerprint": run.fingerprint,
+                **why.plain(),
             }
         )
         return _ended(interruption)

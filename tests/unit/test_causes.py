@@ -130,3 +130,14 @@ def test_replay_shows_causes_and_has_them_in_its_json():
     assert (cause["status"], cause["jira"]) == ("suspected", [])
     assert cause["causes"][0][0]["mechanism"] == "remote_leo"
     assert "suspected: remote_leo=kept (docs/findings/re-elected-leader.md)" in shown.stderr
+
+
+def test_shrink_says_why_what_it_shrinks_is_broken():
+    shrunk = epochfuzz("shrink", ROOT / "corpus" / "documents" / "m1-loss.yaml", "--protocol", "hw", "--json")
+    document = json.loads(shrunk.stdout)
+    assert (document["status"], document["page"]) == ("known", None)
+    assert [[each["mechanism"] for each in together] for together in document["causes"]] == [
+        ["truncation"],
+        ["registration"],
+    ]
+    assert "Because of truncation=high_watermark" in shrunk.stderr
