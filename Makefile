@@ -1,15 +1,22 @@
-# `make fuzz` finds the lost record by itself; `make test` runs the tests. Both first install into .venv, once.
+# `make fuzz` finds the lost record by itself; `make check` runs the quick tests, `make test` all but the slow ones. Each
+# first installs into .venv, once.
 # PYTHON=/path/to/python3.12 and JAVA_HOME are honoured.
 
 # The main job. The directory is new for every run: a campaign does not write over another.
 MAIN_JOB = .venv/bin/epochfuzz campaign run --out build/campaign-$(shell date +%Y%m%d-%H%M%S) \
 	--protocol hw --protocol kip-101 --replicas 2 --for 15s
 
-.PHONY: fuzz test slow kafka clean system
+.PHONY: fuzz check test slow kafka clean system
 .DELETE_ON_ERROR:
 
 fuzz: .venv/installed
 	$(MAIN_JOB)
+
+# For every save: rules, cases, declarations, documents. What compiles or starts a process is skipped; what does so from
+# beginning to end, or runs tests of its own, is not even looked at.
+NOT_QUICK = browser campaign plugin quality conform/kafka conform/test_machine.py conform/test_documentation.py
+check: .venv/installed
+	.venv/bin/python -m pytest --quiet --check $(addprefix --ignore=tests/,$(NOT_QUICK))
 
 # Spark keeps the tests of campaigns together on one process; the other one runs the rest meanwhile. Files are begun in
 # their order: by how many tests they have, those with few long ones would all come last.

@@ -1,6 +1,11 @@
-"""The tests draw what the profile `ci` draws; `--hypothesis-profile` names another."""
+"""The tests draw what the profile `ci` draws; `--hypothesis-profile` names another.
+
+`--check` is for every save: what compiles a kernel or starts a process is skipped as soon as it does. So no list says
+which tests those are.
+"""
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +16,28 @@ from hypothesis import settings
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from epochfuzz.harness import cli
+from epochfuzz.harness.search import compilation
 from epochfuzz.strategies import profiles
 
 profiles.register()
 settings.load_profile("ci")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--check", action="store_true", help="skip what compiles kernels or starts processes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--check"):
+        setattr(compilation, "_program", _refusing("compiles"))  # noqa: B010 - which nobody else may
+        setattr(subprocess.Popen, "__init__", _refusing("starts a process"))  # noqa: B010
+
+
+def _refusing(what: str) -> Callable[..., None]:
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise pytest.skip.Exception(f"{what}: for `make test`", allow_module_level=True)
+
+    return refuse
 
 
 class ByFile(LoadScopeScheduling):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from math import inf
 
+import numba
 import numpy as np
 
 from epochfuzz.harness.search import packing, symmetry
@@ -39,6 +40,8 @@ from epochfuzz.model.state import Partition
 
 GIBIBYTE = 1 << 30
 DEFAULT_MEMORY = 4 * GIBIBYTE
+# Between two waves a search may be ended: interpreted, one of 65,536 rows would take minutes.
+_WAVE = 64 if numba.config.DISABLE_JIT else WAVE  # type: ignore[attr-defined]
 _ANY = properties.set_of(properties.NAMES)
 
 
@@ -187,7 +190,7 @@ class _Search:
     ) -> Exploration | None:
         """Expand a level; how the search ended there, None if it goes on. Of the last one nothing is kept."""
         found_any, states, transitions = False, int(level.ends.sum()), self.transitions
-        for first in range(0, level.size, WAVE):
+        for first in range(0, level.size, _WAVE):
             wave = self._expand_wave(level, first)
             for expanded in wave:
                 if expanded.ended == DOES_NOT_FIT:
@@ -211,7 +214,7 @@ class _Search:
 
     def _expand_wave(self, level: Level, first: int) -> list[Expanded]:
         """Expand a wave of a level, by chunks."""
-        rows = min(WAVE, level.size - first)
+        rows = min(_WAVE, level.size - first)
         wave: list[Expanded | None] = [None] * -(-rows // CHUNK)  # no wave has more chunks than the outbox
 
         def work(chunk: int, thread: int) -> None:

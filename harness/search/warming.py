@@ -8,12 +8,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import numba
+
 from epochfuzz.harness.search.compilation import cache_directory, is_compiled
 from epochfuzz.model import properties
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.protocols import GENERATIONS
 
 _PROTOCOL = GENERATIONS["hw"]
+_COMPILES = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 
 
 def _walk() -> None:
@@ -47,7 +50,7 @@ class Warming:
                 [sys.executable, "-m", __name__, name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
             for name, (_, kernel) in _WARMED.items()
-            if cache_directory() is not None and not is_compiled(kernel)
+            if _COMPILES and cache_directory() is not None and not is_compiled(kernel)
         ]
 
     @property

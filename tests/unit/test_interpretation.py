@@ -69,3 +69,25 @@ def test_numbers_of_narrow_arrays_do_not_wrap_and_what_is_written_is_in_the_arra
     assert kernel(narrow, (other, 7)) == (400, 0, [400, 300])
     assert narrow.tolist() == [200, 100]
     assert other.tolist() == [[0, 100]]
+
+
+def test_without_numba_a_finding_is_shown_and_its_proof_ends_in_time():
+    words = [
+        "-m",
+        "epochfuzz",
+        "fuzz",
+        "--protocol",
+        "hw",
+        "--schedules",
+        "30",
+        "--seed",
+        "1",
+        "--certify",
+        "3s",
+        "--json",
+    ]
+    ended = printed(words, NUMBA_DISABLE_JIT="1")
+    assert ended.returncode == 0
+    found = json.loads(ended.stdout)["findings"]
+    assert found
+    assert all(0 < each["searched"] <= each["length"] for each in found)
