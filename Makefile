@@ -5,7 +5,11 @@
 MAIN_JOB = .venv/bin/epochfuzz campaign run --out build/campaign-$(shell date +%Y%m%d-%H%M%S) \
 	--protocol hw --protocol kip-101 --replicas 2 --for 15s
 
-.PHONY: fuzz test slow kafka clean system
+# The record that a re-elected leader loses, on Kafka itself: a controller and three brokers on this machine. It needs
+# Java and Maven, and says how to get them. The logs and the timeline stay in build/.
+FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-$(shell date +%Y%m%d-%H%M%S)
+
+.PHONY: fuzz test slow kafka finding clean system
 .DELETE_ON_ERROR:
 
 fuzz: .venv/installed
@@ -24,6 +28,9 @@ slow: .venv/installed
 # get them; Maven fetches some hundred megabytes of jars, once.
 kafka: .venv/installed
 	.venv/bin/python -m tests.conform.kafka.ladder
+
+finding: .venv/installed
+	$(FINDING)
 
 clean:
 	rm -rf .venv build tests/conform/kafka/target *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache spark-warehouse
