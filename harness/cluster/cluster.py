@@ -45,7 +45,8 @@ class Cluster:
         for node, process in formatting:
             said, _ = process.communicate()
             if process.returncode != 0:
-                raise ClusterError(f"kafka.tools.StorageTool could not format {node.name}: {said.strip()[-500:]}")
+                ended = f"ended with {process.returncode}: {said.strip()[-1000:]}"
+                raise ClusterError(f"kafka.tools.StorageTool, to format {node.name}, {ended}")
         for node in self.nodes:
             node.start()
         for broker in self.brokers.values():
@@ -77,7 +78,11 @@ class Cluster:
             node.check()
 
     def _settings(self, node: Node) -> dict[str, object]:
-        """Only what a broker cannot do without; all else is Kafka's default."""
+        """Only what a broker cannot do without; all else is Kafka's default.
+
+        But for followers of __consumer_offsets, which comes with the first consumer: with some, a broker would have a
+        fetch of theirs at work at a leader that is paused, and could not ask it for anything else meanwhile.
+        """
         is_controller = node is self.controller
         listener = CONTROLLER.upper() if is_controller else "PLAINTEXT"
         return {
@@ -88,6 +93,7 @@ class Cluster:
             "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
             "listeners": f"{listener}://{node.address}",
             "log.dirs": node.data,
+            "offsets.topic.replication.factor": 1,
         }
 
 

@@ -69,6 +69,7 @@ def test_all_nodes_listen_on_this_machine_alone_and_have_no_other_setting_than_t
         "listener.security.protocol.map",
         "listeners",
         "log.dirs",
+        "offsets.topic.replication.factor",
     }
     addresses = [line for text in texts.values() for line in text.splitlines() if "listeners=" in line]
     assert len(addresses) == 4
@@ -82,7 +83,7 @@ def test_a_cluster_that_cannot_be_formatted_says_so(
 ) -> None:
     fake_java(formats=1)
     with (
-        pytest.raises(ClusterError, match=r"StorageTool could not format controller"),
+        pytest.raises(ClusterError, match=r"StorageTool, to format controller, ended with 1"),
         running(no_kafka, tmp_path, tmp_path / "logs"),
     ):
         pass
