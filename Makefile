@@ -9,7 +9,12 @@ MAIN_JOB = .venv/bin/epochfuzz campaign run --out build/campaign-$(shell date +%
 # Java and Maven, and says how to get them. The logs and the timeline stay in build/.
 FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-$(shell date +%Y%m%d-%H%M%S)
 
-.PHONY: fuzz test slow kafka finding clean system
+# The same as a test in the style of Kafka's PartitionTest, against the jars of a release. It fails on every release so
+# far, and says where; with REPAIR=missed-epoch or REPAIR=every-epoch, on Kafka's bytecode so repaired, it passes.
+RELEASE = 4.3.1
+FINDING_TEST = mvn --quiet --batch-mode --file tests/cluster/finding/pom.xml -Dkafka.version=$(RELEASE)
+
+.PHONY: fuzz test slow kafka finding finding-test clean system
 .DELETE_ON_ERROR:
 
 fuzz: .venv/installed
@@ -31,6 +36,14 @@ kafka: .venv/installed
 
 finding: .venv/installed
 	$(FINDING)
+
+finding-test: .venv/installed
+ifdef REPAIR
+	.venv/bin/python -m epochfuzz.harness.cluster.repair --release $(RELEASE) $(REPAIR) build/finding-test/$(REPAIR)
+	$(FINDING_TEST) -Dclasses=$(CURDIR)/build/finding-test/$(REPAIR) test
+else
+	$(FINDING_TEST) test
+endif
 
 clean:
 	rm -rf .venv build tests/conform/kafka/target *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache spark-warehouse

@@ -1,12 +1,21 @@
 """Kafka's own bytecode with a repair of the re-elected leader: one method is rewritten, and stands before the jars."""
 
+import argparse
 import os
 import subprocess
+import sys
 from enum import StrEnum
 from pathlib import Path
 
 from epochfuzz.harness.cluster.errors import ClusterError
-from epochfuzz.harness.cluster.installation import Installation, cache, locked, resolve
+from epochfuzz.harness.cluster.installation import (
+    DEFAULT_RELEASE,
+    Installation,
+    cache,
+    from_maven,
+    locked,
+    resolve,
+)
 from epochfuzz.harness.cluster.tools import tool
 
 _JAVA = Path(__file__).parent / "java"
@@ -33,3 +42,20 @@ def repaired(kafka: Installation, repair: Repair, directory: Path) -> Installati
     if ended.returncode != 0:
         raise ClusterError(f"Kafka {kafka.release} cannot be repaired by {repair}: {ended.stdout.strip()[-800:]}")
     return kafka.preceded_by(directory)
+
+
+def main() -> None:
+    """Write the repaired class of a release into a directory, for who wants to test with it."""
+    parser = argparse.ArgumentParser(prog="python -m epochfuzz.harness.cluster.repair", description=main.__doc__)
+    parser.add_argument("repair", type=Repair, choices=list(Repair))
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--release", default=DEFAULT_RELEASE)
+    given = parser.parse_args()
+    try:
+        repaired(from_maven(given.release), given.repair, given.directory)
+    except ClusterError as error:
+        sys.exit(f"{parser.prog}: {error}")
+
+
+if __name__ == "__main__":
+    main()
