@@ -69,6 +69,11 @@ class BrokerLog:
         self._lines.extend(self._new())
         return [line for line in self._lines if line.partition == partition]
 
+    def lines_of(self, topic: str) -> list[Line]:
+        """Return what has been said of a topic's partitions so far."""
+        self._lines.extend(self._new())
+        return [line for line in self._lines if line.partition.rpartition("-")[0] == topic]
+
     def last_error(self) -> str:
         """Return the last line that complains of something, or else the last one there is."""
         try:

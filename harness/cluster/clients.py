@@ -18,6 +18,8 @@ from epochfuzz.harness.cluster.waiting import T, until
 
 _ANSWERS_WITHIN = 30.0  # seconds
 _POLL = 0.02
+UNKNOWN_OFFSET = -1  # of a record that was sent again, and of which the leader knows only that it has it already
+_UNANSWERED = 1000  # records of a producer that goes on
 # librdkafka would tell stderr of each connection that a scenario ends on purpose.
 _LOGGER = logging.getLogger(__name__)
 _LOGGER.addHandler(logging.NullHandler())
@@ -51,6 +53,7 @@ class Read:
     value: str
     offset: int
     at: float
+    partition: int = 0
 
 
 class _Client:
@@ -108,8 +111,8 @@ class Writer(_Client):
         else:
             partition, offset = message.partition(), message.offset()
             assert partition is not None
-            assert offset is not None
-            self.acknowledged.append(Acknowledged(value, partition, offset, time.time()))
+            known = UNKNOWN_OFFSET if offset is None or offset < 0 else offset
+            self.acknowledged.append(Acknowledged(value, partition, known, time.time()))
 
 
 class Reader(_Client):
@@ -140,19 +143,35 @@ class Reader(_Client):
         self._consumer.close()
 
 
-def read_all(bootstrap: str, topic: str, partition: int = 0) -> list[Read]:
+class Load(Writer):
+    """A producer that goes on: it always has some records that are not answered yet, over all partitions."""
+
+    def __init__(self, name: str, bootstrap: str, topic: str, partitions: int) -> None:
+        super().__init__(name, bootstrap, topic)
+        self.is_going_on = True
+        self._partitions, self._sent = partitions, 0
+
+    def serve(self) -> None:
+        """Send as many as were answered."""
+        while self.is_going_on and self._sent - len(self.acknowledged) - len(self.refused) < _UNANSWERED:
+            self.send(f"{self.name}-{self._sent}", self._sent % self._partitions)
+            self._sent += 1
+        super().serve()
+
+
+def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[Read]:
     """Return what a consumer reads that comes now, from the beginning to the high watermark."""
     consumer = Consumer(_QUIET | {"bootstrap.servers": bootstrap, "group.id": "fresh", "enable.auto.commit": False})
     try:
-        whole = TopicPartition(topic, partition, 0)
-        _, end = consumer.get_watermark_offsets(whole, timeout=_ANSWERS_WITHIN)
-        consumer.assign([whole])
+        whole = [TopicPartition(topic, partition, 0) for partition in range(partitions)]
+        ends = [consumer.get_watermark_offsets(each, timeout=_ANSWERS_WITHIN)[1] for each in whole]
+        consumer.assign(whole)
         found: list[Read] = []
-        while consumer.position([whole])[0].offset < end:
+        while any(at.offset < end for at, end in zip(consumer.position(whole), ends, strict=True) if end > 0):
             for message in consumer.consume(1000, timeout=1):
-                offset = message.offset()
-                if message.error() is None and offset is not None:
-                    found.append(Read((message.value() or b"").decode(), offset, time.time()))
+                offset, partition = message.offset(), message.partition()
+                if message.error() is None and offset is not None and partition is not None:
+                    found.append(Read((message.value() or b"").decode(), offset, time.time(), partition))
         return found
     finally:
         consumer.close()
@@ -178,6 +197,16 @@ class Admin:
         except KafkaException:
             return -1, []
         return (known.leader, sorted(known.isrs)) if known else (-1, [])
+
+    def are_in_sync(self, topic: str, partitions: int, leader: int | None = None) -> bool:
+        """Whether every replica of a topic is in sync, and one broker leads them all, if that is asked."""
+        try:
+            known = self._client.list_topics(topic, timeout=1).topics[topic].partitions
+        except KafkaException:
+            return False
+        return len(known) == partitions and all(
+            len(each.isrs) == len(each.replicas) and leader in (None, each.leader) for each in known.values()
+        )
 
     def elect_preferred(self, topic: str, partitions: list[int], avoid: int | None = None) -> None:
         """Have the preferred leaders elected.

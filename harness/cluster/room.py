@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.cluster.errors import ClusterError, NotReached
+from epochfuzz.harness.cluster.waiting import until
 
 _PREFIX = "epochfuzz-cluster-"
 _LOCK = "lock"
+_GONE_WITHIN = 10.0  # seconds
 _NEEDED = 1 << 30  # bytes: four logs with their indexes, and the load of a scenario
 
 
@@ -68,4 +70,6 @@ def _clear(directory: Path) -> None:
     for process in processes(directory):
         with contextlib.suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
+    with contextlib.suppress(NotReached):  # who still writes would have a file made anew
+        until("its processes are gone", lambda: not processes(directory), _GONE_WITHIN)
     shutil.rmtree(directory, ignore_errors=True)

@@ -11,12 +11,12 @@ from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.cluster.installation import Installation
 from epochfuzz.harness.cluster.repair import Repair, repaired
 from epochfuzz.harness.cluster.room import room
-from epochfuzz.harness.cluster.scenarios import re_elected_leader
+from epochfuzz.harness.cluster.scenarios import re_elected_leader, under_load
 from epochfuzz.harness.cluster.timeline import Run
 from epochfuzz.harness.cluster.variant import Scenario, Variant
 
 TIMELINE = "timeline.html"
-_PLAYS = {Scenario.RE_ELECTED_LEADER: re_elected_leader.play}
+_PLAYS = {Scenario.RE_ELECTED_LEADER: re_elected_leader.play, Scenario.UNDER_LOAD: under_load.play}
 
 
 @dataclass(frozen=True)

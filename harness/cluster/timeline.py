@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from epochfuzz.harness.cluster.broker_log import Line
-from epochfuzz.harness.cluster.clients import Acknowledged, Read
+from epochfuzz.harness.cluster.clients import UNKNOWN_OFFSET, Acknowledged, Read
 from epochfuzz.harness.cluster.node import Node
 from epochfuzz.harness.cluster.segments import Record, records
 
@@ -80,6 +80,20 @@ class Run:
     moments: list[Moment] = field(default_factory=list)
     evidence: list[tuple[str, str]] = field(default_factory=list)  # broker and line of its log
     clients: list[str] = field(default_factory=list)  # what they were told besides
+
+    def judge(self, acknowledged: Sequence[Acknowledged], left: Sequence[Read], read: Sequence[Read] = ()) -> None:
+        """Judge by what is left, as a consumer that comes now reads it: what was acknowledged is at its offset."""
+        now = {(each.partition, each.offset): each.value for each in left}
+        present = {(each.partition, each.value) for each in left}
+        were_read = {each.value for each in read}
+        self.acknowledged = len(acknowledged)
+        self.lost = [
+            Loss(each.value, each.partition, each.offset, found, each.value in were_read)
+            for each in acknowledged
+            if (found := now.get((each.partition, each.offset))) != each.value
+            and not (each.offset == UNKNOWN_OFFSET and (each.partition, each.value) in present)
+        ]
+        self.verdict = Verdict.LOST if self.lost else Verdict.KEPT
 
     def plain(self) -> dict[str, Any]:
         """For JSON."""

@@ -10,6 +10,7 @@ class Scenario(StrEnum):
     """What is played."""
 
     RE_ELECTED_LEADER = "re-elected-leader"
+    UNDER_LOAD = "re-elected-leader-under-load"
 
 
 class End(StrEnum):

@@ -16,6 +16,9 @@ LEGEND = (
 _STYLES = {Verdict.LOST: "bold red", Verdict.KEPT: "bold green", Verdict.NOT_REACHED: "bold yellow"}
 
 
+_SHOWN = 5  # losses of a run; run.json has them all
+
+
 @dataclass(frozen=True)
 class Page:
     """What the HTML file says."""
@@ -26,6 +29,7 @@ class Page:
     facts: tuple[tuple[str, str], ...]
     command: str
     legend: str = LEGEND
+    shown: int = _SHOWN
 
 
 def print_run(out: Console, run: Run) -> None:
@@ -42,8 +46,10 @@ def print_run(out: Console, run: Run) -> None:
         for told in run.clients:
             out.print(Text(told), soft_wrap=True)
     out.print()
-    for loss in run.lost:
+    for loss in run.lost[:_SHOWN]:
         out.print(Text(told_of_loss(loss)), soft_wrap=True)
+    if len(run.lost) > _SHOWN:
+        out.print(f"... and {len(run.lost) - _SHOWN:,} more")
     out.print(Text(conclusion(run), _STYLES[run.verdict]), soft_wrap=True)
 
 
@@ -86,9 +92,12 @@ def conclusion(run: Run) -> str:
     """The last line."""
     if run.verdict is Verdict.NOT_REACHED:
         return f"{run.verdict}: {run.why}"
+    within = f", in {run.seconds:.0f} s"
     if run.verdict is Verdict.LOST:
-        return f"{run.verdict}: {len(run.lost)} of {run.acknowledged} acknowledged records, in {run.seconds:.0f} s"
-    return f"{run.verdict}: all {run.acknowledged} acknowledged records, in {run.seconds:.0f} s"
+        partitions = len({loss.partition for loss in run.lost})
+        where = f", in {partitions} partitions" if partitions > 1 else ""
+        return f"{run.verdict}: {len(run.lost):,} of {run.acknowledged:,} acknowledged records{where}{within}"
+    return f"{run.verdict}: all {run.acknowledged:,} acknowledged records{within}"
 
 
 def html(page: Page) -> str:

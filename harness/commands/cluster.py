@@ -74,7 +74,10 @@ def run(
     - `epochfuzz cluster run re-elected-leader --release 3.9.2 --runs 3 --end kill --out build/cluster`
     - `epochfuzz cluster run re-elected-leader --repair missed-epoch --json`
     - `epochfuzz cluster run re-elected-leader --kafka-home ~/kafka_2.13-4.3.1`
+    - `epochfuzz cluster run re-elected-leader-under-load --end kill --runs 10`
     """
+    if scenario is Scenario.UNDER_LOAD and (control is not None or election is not Election.ADMIN or end is End.PAUSE):
+        raise BadInput(f"{scenario.value} has no pauses: of its variants there are --end term and --end kill")
     if kafka_home is not None and not kafka_home.is_dir():
         raise BadInput(f"--kafka-home: {kafka_home} is no directory")
 

@@ -72,6 +72,7 @@ def test_a_log_is_read_as_it_grows_and_half_a_line_waits_for_its_end(tmp_path: P
         file.write(FOLLOWER[90:] + "\n" + TRUNCATION.replace("t-0", "u-0") + "\n")
     assert [line.kind for line in log.lines("t-0")] == ["leader", "follower"]
     assert [line.kind for line in log.lines("u-0")] == ["truncation"]
+    assert [line.partition for line in log.lines_of("u")] == ["u-0"]
 
 
 def test_the_last_complaint_is_found_where_there_is_one(tmp_path: Path) -> None:

@@ -82,6 +82,8 @@ def test_bad_input_is_one_message(
     assert "there is no Kafka" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path)
     assert "a release is named as" in refusal(epochfuzz, "re-elected-leader", "--release", "trunk")
     assert "re-elected" in refusal(epochfuzz, "no-such-scenario")
+    for words in (("--control", "late"), ("--election", "auto"), ("--end", "pause")):
+        assert "has no pauses" in refusal(epochfuzz, "re-elected-leader-under-load", *words)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "mvn is missing: sudo apt-get install maven" in refusal(epochfuzz, "re-elected-leader", "--release", "9.9.9")

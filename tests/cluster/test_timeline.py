@@ -72,6 +72,21 @@ def test_the_terminal_shows_moments_log_lines_losses_and_the_verdict() -> None:
         assert part in text
 
 
+def test_many_losses_are_counted_and_a_few_are_shown() -> None:
+    run = Run(Verdict.LOST, 60.0, 1000, [Loss(f"m{n}", n, n, None, was_read=False) for n in range(1_005)])
+    text = printed(run)
+    assert "m4 was acknowledged" in text
+    assert "m5 was acknowledged" not in text
+    assert "... and 1,000 more" in text
+    assert "... and 1,000 more" in view.html(view.Page("t", "s", run, (), "c"))
+
+
+def test_moments_without_replicas_have_no_columns_for_them() -> None:
+    run = Run(moments=[Moment(1.0, "1", "producers go on", {}, (), ())])
+    assert "producers go on" in printed(run)
+    assert "producers go on" in view.html(view.Page("t", "s", run, (), "c"))
+
+
 def test_what_was_not_reached_and_what_was_kept_are_told_apart() -> None:
     assert "NOT REACHED: waited 20 s" in printed(Run(why="waited 20 s"))
     assert "KEPT: all 8 acknowledged records, in 29 s" in printed(Run(Verdict.KEPT, 29.1, 8))
@@ -113,6 +128,8 @@ def test_a_moment_has_what_brokers_logged_their_files_and_what_clients_were_told
     role = recorder.role("A")
     assert role is not None
     read = [Read("m", 6, role.at + 1)]
+    recorder.note("3", "before", [], [])
+    assert recorder.run.moments.pop().replicas["A"].high_watermark == 4
     recorder.note("4", "first", [Acknowledged("m", 0, 6, role.at + 1)], read)
     recorder.note("5", "second", [Acknowledged("m", 0, 6, role.at + 1)], read)
     first, second = recorder.run.moments

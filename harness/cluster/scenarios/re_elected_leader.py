@@ -14,13 +14,14 @@ from epochfuzz.harness.cluster.clients import Acknowledged, Admin, Read, Reader,
 from epochfuzz.harness.cluster.cluster import Cluster
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.node import Node
-from epochfuzz.harness.cluster.timeline import Loss, Recorder, Run, Verdict
+from epochfuzz.harness.cluster.timeline import Recorder, Run
 from epochfuzz.harness.cluster.variant import Control, Election, End, Variant
 
 TOPIC = "t"
 PARTITION = f"{TOPIC}-0"
 _RECORDS = "xmy"
 _SOON = 20.0  # seconds: a step that has not come by then does not come
+_SET_UP = 60.0  # a broker that is restarted is taken back when the session of its last process has ended
 _SESSION = 40.0  # broker.session.timeout.ms is 9 s
 _METADATA = "__cluster_metadata-0"
 
@@ -73,12 +74,12 @@ class _Scenario:
     def _set_up(self) -> None:
         replicas = [self.c.number, self.a.number, self.b.number]
         Admin(self.a.address).create_topic(TOPIC, [replicas], min_insync_replicas="2")
-        self._until("all replicas are in sync", lambda: self._isr_is(self.c, 3))
+        self._until("all replicas are in sync", lambda: self._isr_is(self.c, 3), _SET_UP)
         self.c.terminate()
         self.cluster.wait_for_end(self.c)
         self._until("A leads", lambda: self._leads(self.a, 1))
         self.c.start()
-        self._until("C is in sync again, and A leads", lambda: self._isr_is(self.a, 3))
+        self._until("C is in sync again, and A leads", lambda: self._isr_is(self.a, 3), _SET_UP)
         for name in _RECORDS:
             self._send(f"{name}0", name)
             self._until(f"{name}0 is acknowledged", lambda name=name: self._is_acknowledged(f"{name}0"))  # type: ignore[misc]
@@ -161,7 +162,7 @@ class _Scenario:
             self.a.start()
         self.cluster.wait_for_end(self.c)
         self.c.start()
-        self._until("all are in sync again", lambda: self._isr_is(None, 3), _SESSION)
+        self._until("all are in sync again", lambda: self._isr_is(None, 3), _SET_UP)
         # m's producer may be at its end: it counts m among what the leader has. z is another's.
         self._send("n", "m")
         self._send("z")
@@ -173,16 +174,7 @@ class _Scenario:
         self.note("6", f"A and C are back, z is written; a consumer that comes now reads {_told(left)}")
 
     def _judge(self, left: list[Read]) -> None:
-        now = {each.offset: each.value for each in left}
-        read = {each.value for each in self.reader.read}
-        acknowledged = self._acknowledged()
-        self.run.acknowledged = len(acknowledged)
-        self.run.lost = [
-            Loss(each.value, each.partition, each.offset, now.get(each.offset), each.value in read)
-            for each in acknowledged
-            if now.get(each.offset) != each.value
-        ]
-        self.run.verdict = Verdict.LOST if self.run.lost else Verdict.KEPT
+        self.run.judge(self._acknowledged(), left, self.reader.read)
         self.run.evidence = list(self._evidence())
         self.run.clients = list(self._told_clients())
 
