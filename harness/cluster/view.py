@@ -36,7 +36,8 @@ def print_run(out: Console, run: Run) -> None:
     """Print the timeline of a run, what shows it, and what came of it."""
     if run.moments:
         print_table(out, timeline(run))
-        out.print(Text(LEGEND, "dim"))
+        if run.moments[0].replicas:
+            out.print(Text(LEGEND, "dim"))
     if run.evidence:
         out.print(Text("\nThe brokers' own logs", "bold"))
         for broker, line in run.evidence:

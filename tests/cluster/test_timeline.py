@@ -84,6 +84,7 @@ def test_many_losses_are_counted_and_a_few_are_shown() -> None:
 def test_moments_without_replicas_have_no_columns_for_them() -> None:
     run = Run(moments=[Moment(1.0, "1", "producers go on", {}, (), ())])
     assert "producers go on" in printed(run)
+    assert "high watermark" not in printed(run)
     assert "producers go on" in view.html(view.Page("t", "s", run, (), "c"))
 
 
