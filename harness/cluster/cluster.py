@@ -40,7 +40,7 @@ class Cluster:
 
     def start(self) -> None:
         """Format and start all nodes, and wait until every broker takes requests. Raises ClusterError."""
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        cluster = new_id()
         formatting = [(node, node.format(cluster)) for node in self.nodes]
         for node, process in formatting:
             said, _ = process.communicate()
@@ -107,6 +107,13 @@ def running(
         ending.callback(cluster.stop)
         cluster.start()
         yield cluster
+
+
+def new_id() -> str:
+    """Return the id of a new cluster, in Kafka's form; none that a command line would take for an option."""
+    while (drawn := base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")).startswith("-"):
+        pass
+    return drawn
 
 
 def free_ports(count: int) -> list[int]:

@@ -1,5 +1,6 @@
 """Nodes are started, paused, resumed and ended; what breaks down is said in one sentence."""
 
+import base64
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from epochfuzz.harness.cluster import cluster as clusters
-from epochfuzz.harness.cluster.cluster import Cluster, accepts, free_ports, running
+from epochfuzz.harness.cluster.cluster import Cluster, accepts, free_ports, new_id, running
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
 from epochfuzz.harness.cluster.installation import Installation
 from epochfuzz.harness.cluster.node import Node
@@ -104,6 +105,13 @@ def test_a_condition_that_does_not_come_is_named(tmp_path: Path, no_kafka: Insta
     cluster = Cluster(no_kafka, tmp_path, tmp_path / "logs")
     with pytest.raises(NotReached, match=r"waited 0\.01 s for this, and it did not come: B has m"):
         cluster.until("B has m", lambda: False, 0.01)
+
+
+def test_the_id_of_a_cluster_is_never_taken_for_an_option() -> None:
+    ids = {new_id() for _ in range(500)}
+    assert len(ids) == 500
+    assert all(len(base64.urlsafe_b64decode(each + "==")) == 16 for each in ids)
+    assert not any(each.startswith("-") for each in ids)
 
 
 def test_ports_are_free_and_differ() -> None:

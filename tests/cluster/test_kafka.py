@@ -21,7 +21,7 @@ def test_a_release_loses_a_record_that_was_acknowledged_and_read(epochfuzz: Any,
     assert ended.code == 0, ended.err
     (run,) = ended.json["runs"]
     assert run["verdict"] == "LOST"
-    assert {loss["value"]: loss["was_read"] for loss in run["lost"]} == {"m": True, "y": True}
+    assert {"m", "y"} <= {loss["value"] for loss in run["lost"] if loss["was_read"]}
     logs = tmp_path / "kept" / "run-1"
     assert {path.name for path in logs.iterdir()} == {
         "A.log",
