@@ -36,6 +36,7 @@ _COMMANDS: dict[str, type[Command] | None] = {
     "explore": Command,
     "explain": Command,
     "conform": Command,
+    "cluster": None,
     "bench": SparkCommand,
     "selftest": Command,
 }

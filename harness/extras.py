@@ -9,6 +9,7 @@ from typing import Final
 # What each extra of pyproject.toml is for, and the modules that come with it.
 EXTRAS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "spark": ("this runs on Spark", ("pandas", "pyarrow", "pyspark", "scipy")),
+    "cluster": ("this talks to Kafka by its clients", ("confluent_kafka",)),
     "report": ("the report of a run has plots and estimates", ("pygal", "scipy")),
 }
 
