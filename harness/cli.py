@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from epochfuzz.harness.commands import (
+    audit,
     bench,
     campaign,
     conform,
@@ -48,6 +49,7 @@ _ORDER = (
     "explore",
     "explain",
     "conform",
+    "audit",
     "bench",
 )
 
@@ -96,6 +98,7 @@ app.add_typer(corpus.app, name="corpus")
 app.command("explore", cls=Command)(explore.explore)
 app.command("explain", cls=Command)(explain.explain)
 app.command("conform", cls=Command)(conform.conform)
+app.command("audit", cls=Command)(audit.audit)
 app.command("new-case", cls=Command)(new_case.new_case)
 app.command("bench", cls=SparkCommand)(bench.bench)
 app.command("selftest", cls=Command)(selftest.selftest)

@@ -208,10 +208,10 @@ def _gaps_of_partitions(files: Sequence[Facts], verdicts: Verdicts) -> list[str]
             " seen in them"
         )
     for broker, partitions in sorted(verdicts.silent.items()):
-        gaps.append(f"broker {broker} is named for {_counted(partitions, 'partition')} of which it has no line here")
+        gaps.append(f"broker {broker} is named for {counted(partitions, 'partition')} of which it has no line here")
     if verdicts.unseen:
         gaps.append(
-            f"{_counted(verdicts.unseen, 'leader epoch')} of {_counted(verdicts.with_unseen, 'partition')} between"
+            f"{counted(verdicts.unseen, 'leader epoch')} of {counted(verdicts.with_unseen, 'partition')} between"
             " those that are told of: no line says who led; older files, or those of another broker, may"
         )
     if verdicts.mixed:
@@ -224,5 +224,6 @@ def _gaps_of_partitions(files: Sequence[Facts], verdicts: Verdicts) -> list[str]
     return gaps
 
 
-def _counted(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """A number of things, as in `1 line` and `2,000 lines`."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

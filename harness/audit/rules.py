@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from epochfuzz.harness.audit.events import Event, Kind
 from epochfuzz.harness.audit.findings import Finding, What, in_order
-from epochfuzz.harness.audit.history import Life, Placed, lives
+from epochfuzz.harness.audit.history import ROLES, Life, Placed, lives
 
 _AROUND = 60  # events of a finding's timeline, at the most
 _OF_TIMELINES = frozenset(Kind) - {Kind.TRUNCATING, Kind.NO_TRUNCATION, Kind.LOG}
@@ -352,6 +352,22 @@ def _around(life: Life, evidence: Sequence[Placed]) -> tuple[Event, ...]:
     """The history around a finding, in the order of epochs and, within one, of brokers' clocks."""
     epochs = [each.epoch for each in evidence if each.epoch is not None]
     least, greatest = min(epochs, default=0) - 1, max(epochs, default=0) + 1
-    near = [e for e in life.placed if e.event.kind in _OF_TIMELINES and least <= (e.epoch or 0) <= greatest]
-    near.sort(key=lambda e: (e.epoch if e.epoch is not None else -1, e.event.time))
-    return tuple(each.event for each in near[-_AROUND:])
+    near = [
+        (epoch, each.event)
+        for own in life.brokers.values()
+        for epoch, each in _by_epoch(own)
+        if each.event.kind in _OF_TIMELINES and least <= epoch <= greatest
+    ]
+    near.sort(key=lambda pair: (pair[0], pair[1].time))
+    return tuple(event for _, event in near[-_AROUND:])
+
+
+def _by_epoch(events: Sequence[Placed]) -> list[tuple[int, Placed]]:
+    """A broker's events with the epochs to which they belong: that a log is found or made, to the role that follows."""
+    following, dated = 0, []
+    for each in reversed(events):
+        if each.event.kind in ROLES and each.epoch is not None:
+            following = each.epoch
+        begins = each.event.kind in (Kind.LOADED, Kind.CREATED, Kind.RECOVERY, Kind.CORRUPTION) or each.epoch is None
+        dated.append((following if begins or each.epoch is None else each.epoch, each))
+    return dated[::-1]
