@@ -37,6 +37,7 @@ _COMMANDS: dict[str, type[Command] | None] = {
     "explain": Command,
     "conform": Command,
     "cluster": None,
+    "audit": Command,
     "bench": SparkCommand,
     "selftest": Command,
 }
