@@ -23,7 +23,7 @@ _BUSY = "busy"
 _PARTITIONS = 100
 _PRODUCERS = 12
 _BUSY_PARTITIONS = 600
-_BUSY_ON_B = 100  # fewer: B has to hear of C after C does, and before A
+_BUSY_ON_B = 250  # fewer: B has to hear of C after C does, and before A
 _WARM = 5_000  # records of each producer, before anything happens
 _WITHIN = 90.0  # seconds
 
