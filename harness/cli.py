@@ -36,6 +36,8 @@ _COMMANDS: dict[str, type[Command] | None] = {
     "explore": Command,
     "explain": Command,
     "conform": Command,
+    "cluster": None,
+    "audit": Command,
     "bench": SparkCommand,
     "selftest": Command,
 }

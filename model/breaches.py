@@ -1,6 +1,7 @@
 """What breaks a property in a state, in words: one sentence for each place where it does."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from itertools import combinations
 
 from epochfuzz.model import (
@@ -21,6 +22,17 @@ from epochfuzz.model.replication import presumes_leadership
 from epochfuzz.model.state import NONE, Partition
 
 
+def _if_it_binds(told: Callable[[Partition], Iterator[str]]) -> Callable[[Partition], Iterator[str]]:
+    """What is told of a promise, which is void after too many failures that lost records (KIP-966)."""
+
+    @wraps(told)
+    def breaches(p: Partition) -> Iterator[str]:
+        return iter(()) if promises.are_void(p) else told(p)
+
+    return breaches
+
+
+@_if_it_binds
 def lost_exposed(p: Partition) -> Iterator[str]:
     """Records that consumers could read and that do not stand where they belong on the true leader."""
     leader = controller.true_leader(p)
@@ -36,6 +48,7 @@ def lost_exposed(p: Partition) -> Iterator[str]:
         yield "consumers could read two records at one offset"
 
 
+@_if_it_binds
 def lost_acked(p: Partition) -> Iterator[str]:
     """Records whose producer was answered and that the true leader does not have."""
     leader = controller.true_leader(p)
@@ -89,9 +102,10 @@ def unanswered(p: Partition) -> Iterator[str]:
                 yield f"healed, the producer of m{record} still waits for an answer of {REPLICA_NAMES[r]}"
 
 
+@_if_it_binds
 def uncommitted(p: Partition) -> Iterator[str]:
     """Records that a read_committed consumer may read though their transactions are not committed."""
-    if not p.transactions or promises.are_void(p):
+    if not p.transactions:
         return
     for r in range(p.replicas):
         if replication.serves_consumers(p, r):
@@ -100,6 +114,7 @@ def uncommitted(p: Partition) -> Iterator[str]:
                 yield f"read_committed consumers may read m{record} on {REPLICA_NAMES[r]}, which is not committed"
 
 
+@_if_it_binds
 def diverging(p: Partition) -> Iterator[str]:
     """Different records at one offset below both high watermarks."""
     for a, b in combinations(range(p.replicas), 2):
@@ -124,6 +139,7 @@ def beyond_log(p: Partition) -> Iterator[str]:
             yield f"{REPLICA_NAMES[r]}'s HW {p.high_watermark[r]} is beyond its LEO {p.leo[r]}"
 
 
+@_if_it_binds
 def missing_in_isr(p: Partition) -> Iterator[str]:
     """Records below the high watermark of a presumed leader that a live member of the true ISR does not have."""
     for leader in range(p.replicas):

@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from epochfuzz.harness.bench import detection, minimal, processes, searching, spin, throughput
+from epochfuzz.harness.bench import detection, minimal, processes, searching, spin, startup, throughput
 from epochfuzz.harness.bench.detection import Detection
 from epochfuzz.harness.bench.minimal import Reproduced
 from epochfuzz.harness.bench.processes import ColdStart, SparkEfficiency
 from epochfuzz.harness.bench.searching import Searched
 from epochfuzz.harness.bench.spread import Spread
+from epochfuzz.harness.bench.startup import Started
 from epochfuzz.harness.bench.throughput import Speed
 from epochfuzz.harness.defects import hunting
 from epochfuzz.harness.defects.defect import Defect
@@ -51,6 +52,7 @@ class Results:
     detections: list[Detection] = field(default_factory=list)
     reproduced: list[Reproduced] = field(default_factory=list)
     cold_start: ColdStart | None = None
+    started: list[Started] = field(default_factory=list)
     spark: SparkEfficiency | None = None
 
     @property
@@ -75,6 +77,8 @@ def measure(scale: Scale, defects: Sequence[Defect], doing: Callable[[str], None
     results = Results(scale, machine())
     doing("cold start: compiling everything anew")
     results.cold_start = processes.cold_start(scale.rounds)
+    doing("start-up of short commands")
+    results.started = startup.measure(scale.rounds)
     doing("Spark beside threads")
     results.spark = processes.spark_efficiency(scale.spark_schedules, scale.spark_rounds)
     doing("throughput, side by side")
@@ -163,6 +167,10 @@ def to_json(results: Results) -> dict[str, Any]:
             "cold": results.cold_start.cold,
             "warm": results.cold_start.warm.json(),
         },
+        "started": [
+            {"command": " ".join(each.words), "seconds": each.seconds.json(), "ratio": each.ratio.json()}
+            for each in results.started
+        ],
         "spark": results.spark
         and {
             "cores": results.spark.cores,
@@ -205,6 +213,12 @@ def summary(results: Results) -> str:
             "command to certified lost record", f"{warm.median:.1f} s ({warm.least:.1f} to {warm.greatest:.1f})",
             f"where everything is compiled first, {results.cold_start.first:.1f} s to one that is shown meanwhile,"
             f" {results.cold_start.cold:.0f} s to all",
+        ))  # fmt: skip
+    for started in results.started:
+        low, high = f"{started.ratio.least:.2f}", f"{started.ratio.greatest:.2f}"
+        rows.append((
+            f"`epochfuzz {' '.join(started.words)}`, compiled", f"{started.seconds.median:.2f} s of processor time",
+            f"{started.ratio.median:.2f} times a bare `import numba` ({low} to {high})",
         ))  # fmt: skip
     if results.spark is not None:
         ratio = results.spark.ratio

@@ -45,6 +45,12 @@ class SparkCommand(Command):
     extra = "spark"
 
 
+class ClusterCommand(Command):
+    """A command that talks to Kafka by its clients."""
+
+    extra = "cluster"
+
+
 class Group(TyperGroup):
     """The same for commands that have commands of their own."""
 

@@ -16,6 +16,8 @@ def as_ctrl_c() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal terminated
         terminated = True
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what it runs in the background so
+            raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)
 
     if threading.current_thread() is not threading.main_thread():

@@ -92,9 +92,10 @@ def pages_with(*, slow: bool) -> list[Path]:
 @pytest.fixture(autouse=True)
 def has_what_pages_need(request: pytest.FixtureRequest) -> None:
     page = request.node.callspec.params["page"]
-    needed = any(" node " in block.text for block in blocks(page, "sh"))
-    if needed and shutil.which("node") is None and os.environ.get("CI") != "true":
-        pytest.skip("node is not installed")
+    for command, used in (("node", " node "), ("mvn", "epochfuzz cluster ")):
+        needed = any(used in block.text for block in blocks(page, "sh"))
+        if needed and shutil.which(command) is None and os.environ.get("CI") != "true":
+            pytest.skip(f"{command} is not installed")
 
 
 @each(pages_with(slow=False))

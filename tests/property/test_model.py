@@ -13,7 +13,7 @@ from epochfuzz.model.execution import Execution
 from epochfuzz.model.mechanisms import HighWatermarkTruncation, Registration
 from epochfuzz.model.observation import log_entries
 from epochfuzz.model.properties import PROPERTIES
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.protocols import GENERATIONS, Protocol
 from epochfuzz.model.refusals import APPLIED
 from epochfuzz.model.replication import presumes_leadership
 from epochfuzz.model.state import FIELDS, Partition, from_record, initial, to_record
@@ -160,3 +160,12 @@ def test_what_breaks_a_property_can_be_said_exactly_where_it_is_broken(history: 
                 healing.heal(judged)
             assert bool(list(each.breaches(judged))) == each.is_broken(judged), each.name
             assert each.applies(p) or not each.is_broken(judged), f"{each.name} is broken where it does not apply"
+
+
+def test_nothing_is_told_of_a_promise_that_too_many_lossy_failures_have_made_void() -> None:
+    p = initial(GENERATIONS["kip-966"], Configuration(power_loss=True))
+    p.exposed = p.acked = 1
+    lost = [each for each in PROPERTIES if each.name in ("no-committed-loss", "no-acked-loss")]
+    assert all(each.is_broken(p) and list(each.breaches(p)) for each in lost)
+    p.lossy_failures = p.min_insync_replicas
+    assert not any(each.is_broken(p) or list(each.breaches(p)) for each in lost)

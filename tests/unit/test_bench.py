@@ -4,12 +4,13 @@ import json
 
 import pytest
 
-from epochfuzz.harness.bench import detection, results
+from epochfuzz.harness.bench import detection, results, startup
 from epochfuzz.harness.bench.detection import Detection, Hunt
 from epochfuzz.harness.bench.minimal import Reproduced
 from epochfuzz.harness.bench.processes import ColdStart, SparkEfficiency
 from epochfuzz.harness.bench.searching import Searched
 from epochfuzz.harness.bench.spread import Spread, percentile_95
+from epochfuzz.harness.bench.startup import Started
 from epochfuzz.harness.bench.throughput import SUBJECTS, Speed
 from epochfuzz.harness.commands.bench import bench
 from epochfuzz.harness.commands.output import BadInput
@@ -34,6 +35,7 @@ def made(**changes):
         "cold_start": ColdStart(4.5, 40.0, Spread.of([2.0])),
         "searches": [Searched(Configuration(), False, Exploration(200, 900, 5, True, None, False, 5000),
                               Spread.of([1e6]), Spread.of([1.9e6]), Spread.of([1.8, 1.9, 2.0]), Spread.of([8e5]))],
+        "started": [Started(("--version",), Spread.of([0.2]), Spread.of([0.4, 0.5, 0.6]))],
         "spark": SparkEfficiency(2, 1000, Spread.of([1e7]), Spread.of([9e6]), Spread.of([0.9])),
     }  # fmt: skip
     return results.Results(results.QUICK, {"processor": "a machine", "Python": "3"}, **(subject | changes))
@@ -122,3 +124,14 @@ def test_every_broken_protocol_is_found_and_every_reproducer_is_minimal(tmp_path
     document = json.loads(capsys.readouterr().out)
     assert document["missed"] == document["not_minimal"] == []
     assert "| compiled walk |" in (tmp_path / "results.md").read_text(encoding="utf-8")
+
+
+def test_start_up_is_told_beside_a_bare_import_of_numba():
+    (line,) = (each for each in results.summary(made()).splitlines() if "--version" in each)
+    assert line.endswith("compiled | 0.20 s of processor time | 0.50 times a bare `import numba` (0.40 to 0.60) |")
+    assert results.to_json(made())["started"][0]["ratio"] == {"median": 0.5, "least": 0.4, "greatest": 0.6}
+
+
+def test_every_command_whose_start_is_measured_ends_well(monkeypatch):
+    monkeypatch.setattr(startup, "COMMANDS", startup.COMMANDS[:3])
+    assert [each.words for each in startup.measure(1)] == [*startup.COMMANDS[:3]]

@@ -32,6 +32,14 @@ def test_what_runs_is_interrupted(number, ends_with):
     assert ended.type is KeyboardInterrupt or ended.value.code == 143
 
 
+def test_sigterm_counts_in_the_background_too_where_ctrl_c_is_ignored():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    seen = []
+    with pytest.raises(SystemExit) as ended, as_ctrl_c():
+        work_until(signal.SIGTERM, seen)
+    assert (seen, ended.value.code) == (["interrupted"], 143)
+
+
 def test_whoever_handles_ctrl_c_handles_sigterm():
     noted = []
     signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))

@@ -1,0 +1,67 @@
+"""Events: what one line of a log says, of a partition or of its broker."""
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """What a line tells of."""
+
+    LEADER = "leader"  # this broker leads, from its log end offset
+    FOLLOWER = "follower"  # this broker follows
+    STATE = "state"  # leader, epoch and ISR, as a controller of ZooKeeper's time decided them
+    TOLD = "told"  # the same, as it told this broker
+    ISR = "isr"  # the leader's ISR has changed
+    SHRINK = "shrink"  # the leader wants a smaller ISR; it tells its high watermark
+    TRUNCATION = "truncation"  # the log ends at an offset from now on
+    NO_TRUNCATION = "no-truncation"  # the log ended there already
+    TRUNCATING = "truncating"  # why a fetcher truncates
+    BELOW_HIGH_WATERMARK = "below-high-watermark"  # a truncation below this replica's own high watermark
+    RESET = "reset"  # a follower asked for what the leader does not have, and starts at the leader's end
+    LOADED = "loaded"  # the high watermark with which a replica starts, by its checkpoint
+    LOG = "log"  # where a log ends that was found on disk
+    RECOVERY = "recovery"  # a log is recovered after an unclean shutdown
+    CORRUPTION = "corruption"  # recovery cuts a log
+    CREATED = "created"  # a log of no records
+    DELETED = "deleted"  # a log goes, for the partition is deleted or moved
+    UNCLEAN = "unclean"  # a leader was elected that is not in the ISR
+    RELEASE = "release"  # Kafka's version; this and the next are facts of a file, and no events
+    CLUSTER = "cluster"  # the id of the cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A line that says something of a partition. Numbers that it does not tell are None."""
+
+    kind: str
+    file: str
+    line: int
+    time: int  # in milliseconds, by the broker's clock, which may have another time zone than those of others
+    text: str
+    topic: str
+    partition: int
+    broker: int | None = None  # that the line names; where none does, that of the file
+    topic_id: str | None = None
+    leader_epoch: int | None = None
+    partition_epoch: int | None = None  # ZooKeeper's version, up to 3.1
+    offset: int | None = None  # where the log ends, or ends from now on
+    end_offset: int | None = None  # where it ended before, if the line tells both
+    high_watermark: int | None = None
+    isr: tuple[int, ...] | None = None
+    leader: int | None = None
+    previous_leader: int | None = None
+    previous_epoch: int | None = None
+
+    def row(self) -> dict[str, Any]:
+        """A row of the table of events."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> "Event":
+        """The event of a row."""
+        isr = row["isr"]
+        return cls(**{name: row[name] for name in FIELDS} | {"isr": None if isr is None else tuple(isr)})
+
+
+FIELDS = tuple(field.name for field in fields(Event))

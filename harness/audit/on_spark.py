@@ -1,0 +1,156 @@
+"""An audit on Spark: workers read parts of files, and judge partitions; what they find is kept in a directory.
+
+Parts are read some at a time, and each wave is written when it is done, as one file (campaign/directory.py): a driver
+that is killed loses the wave under way, and nothing else. Workers open the files themselves, by path or URL.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from itertools import groupby
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from epochfuzz.harness.audit import tasks
+from epochfuzz.harness.audit.audit import Attribution, Audit, Request, Verdicts, attributed, concluded
+from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.findings import Finding
+from epochfuzz.harness.audit.reading import Facts, Part, merged
+from epochfuzz.harness.audit.rules import Judged
+from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, OUTCOME, PARTS, PLACES, READ, REQUEST
+from epochfuzz.harness.campaign.directory import Directory
+from epochfuzz.harness.campaign.workers import Workers
+
+Report = Callable[[str], None]
+
+_WAVE = 64  # parts; and at least as many as keep every worker busy for a while
+_EACH = 4
+_KEY = ("topic", "partition")
+
+
+def run(spark: SparkSession, uri: str, request: Request, report: Report) -> Audit:
+    """Do what has not been done yet of an audit in its directory. Raises AuditError and CampaignError."""
+    directory = Directory(spark, uri)
+    _take(directory, request)
+    return _Run(directory, request, report).audit()
+
+
+def _take(directory: Directory, request: Request) -> None:
+    """The directory is of this request from now on. Raises AuditError if it is of another."""
+    rows = directory.read_rows("request", REQUEST)
+    if not rows:
+        if directory.has("parameters") or directory.has("search"):
+            raise AuditError(f"{directory.uri} holds a campaign or a search: choose another directory")
+        directory.write_rows([{"request": request.text()}], REQUEST, "request")
+    elif rows[0]["request"] != request.text():
+        raise AuditError(
+            f"{directory.uri} holds an audit of other files, or of files as they were then, or with another --layout"
+            " or --broker: choose another directory"
+        )
+
+
+class _Run:
+    """One audit, from where it is."""
+
+    def __init__(self, directory: Directory, request: Request, report: Report) -> None:
+        self._directory, self._request, self._report = directory, request, report
+        self._spark = directory.spark
+        self._workers = Workers(directory.spark)
+
+    def audit(self) -> Audit:
+        began = time.monotonic()
+        parts = self._read()
+        files = [merged(own) for _, own in groupby(parts, key=lambda facts: facts.file)]
+        whose = attributed(self._request, files)
+        if not self._directory.has("outcome"):
+            self._judge(parts, whose)
+        verdicts = self._verdicts()
+        if not self._directory.has("outcome"):
+            self._conclude(verdicts, time.monotonic() - began)
+        return concluded(self._request, files, whose, verdicts)
+
+    def _read(self) -> list[Facts]:
+        """Read the parts that have not been read; what is known of all, in order."""
+        known = self._facts()
+        done = {(facts.file, facts.part) for facts in known}
+        missing = [part for part in self._request.parts() if (part.file, part.number) not in done]
+        size = max(_WAVE, _EACH * self._spark.sparkContext.defaultParallelism) if _has_context(self._spark) else _WAVE
+        total, started = len(missing) + len(done), len(done)
+        for start in range(0, len(missing), size):
+            self._report(
+                f"reading parts {started + start + 1:,} to {min(started + start + size, total):,} of {total:,}"
+            )
+            self._read_wave(missing[start : start + size], f"wave={started + start:08d}")
+        return sorted(self._facts() if missing else known, key=lambda facts: (facts.file, facts.part))
+
+    def _read_wave(self, parts: list[Part], name: str) -> None:
+        rows = pa.Table.from_pylist([asdict(part) for part in parts], PARTS)
+        numbered = self._spark.createDataFrame(rows).repartition(len(parts))
+        read = self._workers.map(numbered, f"{tasks.__name__}:read_parts", json.dumps(self._request.layouts), READ)
+        self._directory.write(read, "read", name)
+
+    def _facts(self) -> list[Facts]:
+        rows = self._directory.read("read", READ)
+        if rows is None:
+            return []
+        texts = rows.where(F.col("facts").isNotNull()).select("facts").toArrow().column(0).to_pylist()
+        return [Facts.from_text(text) for text in texts]
+
+    def _judge(self, parts: list[Facts], whose: Attribution) -> None:
+        events = self._events(parts, whose)
+        if events is None:
+            return
+        self._report("judging partitions")
+        text = json.dumps({"clocks_back": sorted(whose.clocks_back), "newest": whose.newest})
+        by_partition = events.repartition(*_KEY).sortWithinPartitions(*_KEY, "file", "line")
+        judged = self._workers.map(by_partition, f"{tasks.__name__}:judge_partitions", text, JUDGED)
+        self._directory.write(judged, "judged")
+
+    def _events(self, parts: list[Facts], whose: Attribution) -> DataFrame | None:
+        """The table of events: lines numbered in their files, each of a broker; written once."""
+        read = self._directory.read("read", READ)
+        if read is None:
+            return None
+        places = self._spark.createDataFrame(pa.Table.from_pylist(list(_places(parts, whose)), PLACES))
+        placed = (
+            read.where(F.col("facts").isNull())
+            .join(F.broadcast(places), ["file", "part"])
+            .withColumn("line", F.col("line") + F.col("before"))
+            .withColumn("broker", F.coalesce("broker", "whose"))
+        )
+        placed.select(*EVENTS.names).write.mode("overwrite").parquet(self._directory.path("events"))
+        events = self._directory.read("events", EVENTS)
+        return None if events is None else events.where(F.col("broker").isNotNull())
+
+    def _verdicts(self) -> Verdicts:
+        verdicts = Verdicts()
+        for row in sorted(
+            self._directory.read_rows("judged", JUDGED), key=lambda row: (row["topic"], row["partition"])
+        ):
+            findings = [Finding.from_row(each) for each in row["findings"]]
+            judged = Judged(findings, row["unseen"], tuple(row["silent"]), row["told_apart"])
+            verdicts.add(f"{row['topic']}-{row['partition']}", judged)
+        return verdicts
+
+    def _conclude(self, verdicts: Verdicts, seconds: float) -> None:
+        self._directory.write_rows([finding.row() for finding in verdicts.findings], FINDINGS, "findings")
+        outcome = {"partitions": verdicts.partitions, "findings": len(verdicts.findings), "seconds": seconds}
+        self._directory.write_rows([outcome], OUTCOME, "outcome")
+
+
+def _places(parts: list[Facts], whose: Attribution) -> Iterator[dict[str, object]]:
+    for file, own in groupby(parts, key=lambda facts: facts.file):
+        before = 0
+        for facts in own:
+            yield {"file": file, "part": facts.part, "before": before, "whose": whose.brokers.get(file)}
+            before += facts.lines
+
+
+def _has_context(spark: SparkSession) -> bool:
+    """Whether the driver is in this process; on Spark Connect it is not."""
+    from pyspark.sql import is_remote
+
+    return not is_remote()

@@ -1,0 +1,373 @@
+"""Rules: what the history of a partition shows. Each says what lines it takes; without them, it says nothing.
+
+What is promised, and for how long: a record below a high watermark that anybody has shown stays, at its offset, in the
+log of every leader of every later epoch. A leader's log, as it starts, ends at its first offset.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from epochfuzz.harness.audit.events import Event, Kind
+from epochfuzz.harness.audit.findings import Finding, What, in_order
+from epochfuzz.harness.audit.history import ROLES, Life, Placed, lives
+
+_AROUND = 60  # events of a finding's timeline, at the most
+_OF_TIMELINES = frozenset(Kind) - {Kind.TRUNCATING, Kind.NO_TRUNCATION, Kind.LOG}
+_FIRST_WITHOUT_ZOOKEEPER = 4
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What comes of one partition: its findings, and what its lines leave open."""
+
+    findings: list[Finding]
+    unseen: int  # leader epochs that nobody's lines tell of
+    silent: tuple[int, ...]  # brokers that are named, and of which there is no line
+    told_apart: bool  # whether the lives of a topic that was created again are
+
+
+def judge(events: Sequence[Event], clocks_back: frozenset[int] = frozenset(), newest: int | None = None) -> Judged:
+    """Judge one partition by its events.
+
+    `clocks_back`: brokers whose clock went back, so that what they say in several files is in no order that can be
+    relied on. `newest`: the greatest major release among the brokers, None if the lines do not tell.
+    """
+    told, told_apart = lives(events)
+    findings = [finding for life in told for finding in _judged(life, clocks_back, newest)]
+    return Judged(
+        in_order(findings),
+        sum(len(life.unseen) for life in told),
+        tuple(sorted({broker for life in told for broker in life.silent})),
+        told_apart,
+    )
+
+
+def _judged(life: Life, clocks_back: frozenset[int], newest: int | None) -> Iterator[Finding]:
+    yield from _committed_loss(life, clocks_back)
+    yield from _re_elected_leader(life)
+    yield from _unclean_election(life, newest)
+    yield from _truncated_below_high_watermark(life)
+    yield from _diverged(life)
+
+
+# committed-loss
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A high watermark that somebody showed. What is below was committed in an epoch before `before`."""
+
+    high_watermark: int
+    before: int
+    placed: Placed
+
+
+def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Finding]:
+    """A leader starts from an offset below a high watermark that was shown, and reached, at a lower epoch."""
+    shown = list(_shown(life, clocks_back))
+    reported = -1  # the greatest high watermark of a loss so far: a follower that comes back may still show that one
+    for epoch, leaders in life.reigns.items():
+        for leader in leaders:
+            start = _start(leader.event)
+            over = [s for s in shown if s.before <= epoch and s.high_watermark > start]
+            over = [s for s in over if s.placed.role == Kind.LEADER or s.high_watermark > reported]
+            if not over:
+                continue
+            most = max(over, key=lambda s: s.high_watermark)
+            reported = max(reported, most.high_watermark)
+            yield _finding(
+                life,
+                What.COMMITTED_LOSS,
+                (start, most.high_watermark - 1),
+                epoch,
+                f"Broker {most.placed.broker} showed a high watermark of {most.high_watermark:,}, reached before epoch"
+                f" {most.before}; broker {leader.broker} leads epoch {epoch} from offset {start:,}, without what was"
+                " committed from there on.",
+                [most.placed, leader, *_cut_to(life, most.placed, most.high_watermark)],
+            )
+
+
+def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
+    for each in life.of(Kind.LEADER, Kind.FOLLOWER, Kind.SHRINK):
+        event = each.event
+        if event.high_watermark is None:
+            continue
+        # Up to 2.3 a high watermark could stand above the end of its log (it was left there by a truncation).
+        end = event.end_offset if event.kind == Kind.SHRINK else event.offset
+        reached = event.high_watermark if end is None else min(event.high_watermark, end)
+        if event.kind == Kind.SHRINK:
+            if each.role == Kind.LEADER and each.epoch is not None and each.broker not in clocks_back:
+                yield _Shown(reached, each.epoch + 1, each)
+            continue
+        assert event.leader_epoch is not None
+        before = _reached_before(each)
+        if before is not None:
+            yield _Shown(reached, before, each)
+        elif each.before is not None and each.before < event.leader_epoch and each.broker not in clocks_back:
+            # A line that may be missing between would tell more; that the broker cuts its log below is enough.
+            if _cut_to(life, each, reached):
+                yield _Shown(reached, event.leader_epoch, each)
+        else:
+            yield _Shown(reached, event.leader_epoch + 1, each)
+
+
+def _reached_before(role: Placed) -> int | None:
+    """The epoch before which a role's high watermark was reached, if the line itself tells: that of the role, if the
+    role before had a lower one. From 3.6 to 3.9 followers of KRaft print the new epoch as that of the role before."""
+    epoch, previous = role.event.leader_epoch, role.event.previous_epoch
+    return epoch if epoch is not None and previous is not None and 0 <= previous < epoch else None
+
+
+def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
+    """The first truncation below an offset that the same broker tells of afterwards."""
+    kinds = (Kind.TRUNCATION, Kind.BELOW_HIGH_WATERMARK)
+    cuts = (e for e in life.after(placed) if e.event.kind in kinds and (e.event.offset or 0) < below)
+    return [cut for cut in [next(cuts, None)] if cut is not None]
+
+
+# re-elected-leader
+
+
+def _re_elected_leader(life: Life) -> Iterator[Finding]:
+    """A leader starts at an epoch at least two later than the one that it led, having heard of none between; a member
+    of its ISR has truncated between, below where the leader's log ends (docs/findings/re-elected-leader.md)."""
+    for epoch, leaders in life.reigns.items():
+        for leader in leaders:
+            led = _led_before(life, leader)
+            cut = None if led is None else _cut_between(life, leader, led.epoch or 0)
+            if led is None or cut is None:
+                continue
+            start, (truncation, followed) = _start(leader.event), cut
+            later = next((each for e, each in life.reigns.items() if e > epoch), None)
+            if later is None:
+                yield _danger(life, leader, [led, followed, truncation, leader], truncation.event.offset or 0)
+                continue
+            successor = later[0]
+            if _start(successor.event) >= start:
+                yield _danger(
+                    life, leader, [led, followed, truncation, leader, successor], truncation.event.offset or 0
+                )
+                continue
+            yield _finding(
+                life,
+                What.RE_ELECTED_LEADER,
+                (_start(successor.event), start - 1),
+                epoch,
+                f"Broker {leader.broker} led epoch {led.epoch}, and then epoch {epoch} from offset {start:,}, without"
+                f" having heard of what was between; broker {truncation.broker} had cut its log to"
+                f" {truncation.event.offset:,} meanwhile, and a leader that led before counts it where it was. Broker"
+                f" {successor.broker} leads epoch {successor.event.leader_epoch} from"
+                f" {_start(successor.event):,}: what is between may have been acknowledged and read, and is gone.",
+                [led, followed, truncation, leader, successor, *_cut_to(life, leader, start)],
+            )
+
+
+def _danger(life: Life, leader: Placed, evidence: list[Placed], cut: int) -> Finding:
+    return _finding(
+        life,
+        What.RE_ELECTED_LEADER,
+        (cut, _start(leader.event) - 1),
+        leader.event.leader_epoch,
+        f"Broker {leader.broker} was elected again without having heard of the epoch between, and counted what a"
+        " follower had cut; no line shows that anything was lost.",
+        evidence,
+        passed=True,
+    )
+
+
+def _led_before(life: Life, leader: Placed) -> Placed | None:
+    """The role before, if it was leading, at least two epochs earlier, and the line itself says so."""
+    events = life.brokers[leader.broker]
+    roles = [e for e in events[: events.index(leader)] if e.event.kind in (Kind.LEADER, Kind.FOLLOWER, Kind.TOLD)]
+    roles = [e for e in roles if e.event.leader_epoch != leader.event.leader_epoch]  # TOLD of the same decision
+    if not roles or roles[-1].role != Kind.LEADER:
+        return None
+    epoch, previous = roles[-1].epoch, leader.event.previous_epoch
+    assert leader.event.leader_epoch is not None
+    if epoch is None or epoch != previous or leader.event.leader_epoch < epoch + 2:
+        return None
+    if leader.event.previous_leader not in (None, leader.broker):
+        return None
+    return next((e for e in reversed(roles) if e.event.kind == Kind.LEADER and e.epoch == epoch), None)
+
+
+def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] | None:
+    """A truncation by a member of the ISR below where the leader starts, in an epoch of somebody else between two that
+    it led; and the line by which that member followed."""
+    isr, start, epoch = leader.event.isr, _start(leader.event), leader.event.leader_epoch
+    assert epoch is not None
+    for broker, events in life.brokers.items():
+        if broker == leader.broker or (isr is not None and broker not in isr):
+            continue
+        followed: Placed | None = None
+        for each in events:
+            if each.event.kind in (Kind.FOLLOWER, Kind.TOLD):
+                between = each.epoch is not None and led < each.epoch < epoch and each.event.leader != leader.broker
+                followed = each if between else None
+            elif followed is not None and each.event.kind == Kind.TRUNCATION and (each.event.offset or 0) < start:
+                return each, followed
+    return None
+
+
+# unclean-election
+
+
+def _unclean_election(life: Life, newest: int | None) -> Iterator[Finding]:
+    """A controller says so; or the ISR is known of the partition epoch just before, and the new leader was not in it.
+
+    Since 4.0 a leader may come from the eligible leader replicas (KIP-966), which no line tells: only what is said
+    counts there.
+    """
+    said: dict[tuple[int | None, int | None], Placed] = {}
+    for each in life.of(Kind.UNCLEAN):
+        said.setdefault((each.event.leader_epoch, each.event.leader), each)
+    for (epoch, leader), each in said.items():
+        of_epoch = [] if epoch is None else life.reigns.get(epoch, [])
+        told = f"The controller elected broker {leader}, which was not in the ISR."
+        yield _finding(life, What.UNCLEAN_ELECTION, None, epoch, told, [each, *of_epoch])
+    for before, after in _consecutive(life, newest):
+        epoch, leader = after.event.leader_epoch, _elected(after)
+        if (epoch, leader) in said or (None, leader) in said:
+            continue
+        isr = ",".join(map(str, before.event.isr or ()))
+        told = f"Broker {leader} leads epoch {epoch}; the ISR just before was {isr}, and it was not in it."
+        of_epoch = [each for each in life.reigns.get(epoch or 0, []) if each is not after]
+        yield _finding(life, What.UNCLEAN_ELECTION, None, epoch, told, [before, after, *of_epoch])
+
+
+def _consecutive(life: Life, newest: int | None) -> Iterator[tuple[Placed, Placed]]:
+    """Two partition epochs, one just after the other, if the leader of the later one was not in the ISR before."""
+    by_zookeeper = any(True for _ in life.of(Kind.STATE, Kind.TOLD))
+    if not by_zookeeper and (newest is None or newest >= _FIRST_WITHOUT_ZOOKEEPER):
+        return
+    known: dict[int, Placed] = {}
+    for each in life.of(Kind.LEADER, Kind.STATE, Kind.TOLD, Kind.ISR):
+        if each.event.partition_epoch is not None and each.event.isr is not None:
+            known.setdefault(each.event.partition_epoch, each)
+    for number, after in sorted(known.items()):
+        before = known.get(number - 1)
+        leader = _elected(after)
+        if before is not None and before.event.isr and leader is not None and leader >= 0:
+            assert before.event.isr is not None
+            if leader not in before.event.isr and after.event.kind != Kind.ISR:
+                yield before, after
+
+
+def _elected(state: Placed) -> int | None:
+    return state.broker if state.event.kind == Kind.LEADER else state.event.leader
+
+
+# truncated-below-high-watermark
+
+
+def _truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
+    """A replica truncates below its own high watermark, and says so; since 2.0.
+
+    Up to 0.10 a follower first truncates to its high watermark. If its leader's log ends even before, it resets its
+    fetch offset to there.
+    """
+    for each in life.of(Kind.BELOW_HIGH_WATERMARK):
+        cut, known = each.event.offset, each.event.high_watermark
+        if cut is not None and known is not None and cut < known:
+            told = (
+                f"Broker {each.broker} cut its log to {cut:,}, and knew that everything below {known:,} was committed."
+            )
+            around = [e for e in (_role_of(life, each), each) if e is not None]
+            yield _finding(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, known - 1), each.epoch, told, around)
+    for each in life.of(Kind.RESET):
+        cut, from_ = each.event.offset, each.event.end_offset
+        by_high_watermark = _cut_to_high_watermark(life, each)
+        if by_high_watermark is not None and cut is not None and from_ is not None and cut < from_:
+            told = (
+                f"Broker {each.broker} had cut its log to its high watermark, {from_:,}; its leader's log ends at"
+                f" {cut:,}, without what was committed from there on."
+            )
+            evidence = [by_high_watermark, each]
+            yield _finding(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, from_ - 1), each.epoch, told, evidence)
+
+
+def _cut_to_high_watermark(life: Life, reset: Placed) -> Placed | None:
+    """What a follower of 0.10 truncated to last, if it asks its leader for just that."""
+    if reset.event.leader is None:  # which only lines up to 0.11 name
+        return None
+    events = life.brokers[reset.broker]
+    cuts = [e for e in events[: events.index(reset)] if e.event.kind == Kind.TRUNCATION]
+    leads = any(e.event.kind == Kind.LEADER for e in life.placed)  # 0.11 on: truncates by epochs
+    return cuts[-1] if cuts and cuts[-1].event.offset == reset.event.end_offset and not leads else None
+
+
+def _role_of(life: Life, placed: Placed) -> Placed | None:
+    events = life.brokers[placed.broker]
+    roles = (e for e in reversed(events[: events.index(placed)]) if e.event.kind in (Kind.LEADER, Kind.FOLLOWER))
+    return next(roles, None)
+
+
+# diverged
+
+
+def _diverged(life: Life) -> Iterator[Finding]:
+    """Two brokers lead the same epoch."""
+    for epoch, leaders in life.reigns.items():
+        if len(leaders) > 1:
+            names = " and ".join(str(each.broker) for each in leaders)
+            told = f"Brokers {names} both say that they lead epoch {epoch}."
+            yield _finding(life, What.DIVERGED, None, epoch, told, leaders)
+
+
+# What all have in common
+
+
+def _start(event: Event) -> int:
+    assert event.offset is not None
+    return event.offset
+
+
+def _finding(
+    life: Life,
+    what: What,
+    offsets: tuple[int, int] | None,
+    epoch: int | None,
+    told: str,
+    evidence: Sequence[Placed],
+    passed: bool = False,
+) -> Finding:
+    first, last = offsets or (None, None)
+    lines = tuple(dict.fromkeys(each.event for each in evidence))
+    return Finding(
+        what,
+        life.topic,
+        life.partition,
+        first,
+        last,
+        epoch,
+        lines[-1].time,
+        told,
+        lines,
+        _around(life, evidence),
+        passed,
+    )
+
+
+def _around(life: Life, evidence: Sequence[Placed]) -> tuple[Event, ...]:
+    """The history around a finding, in the order of epochs and, within one, of brokers' clocks."""
+    epochs = [each.epoch for each in evidence if each.epoch is not None]
+    least, greatest = min(epochs, default=0) - 1, max(epochs, default=0) + 1
+    near = [
+        (epoch, each.event)
+        for own in life.brokers.values()
+        for epoch, each in _by_epoch(own)
+        if each.event.kind in _OF_TIMELINES and least <= epoch <= greatest
+    ]
+    near.sort(key=lambda pair: (pair[0], pair[1].time))
+    return tuple(event for _, event in near[-_AROUND:])
+
+
+def _by_epoch(events: Sequence[Placed]) -> list[tuple[int, Placed]]:
+    """A broker's events with the epochs to which they belong: that a log is found or made, to the role that follows."""
+    following, dated = 0, []
+    for each in reversed(events):
+        if each.event.kind in ROLES and each.epoch is not None:
+            following = each.epoch
+        begins = each.event.kind in (Kind.LOADED, Kind.CREATED, Kind.RECOVERY, Kind.CORRUPTION) or each.epoch is None
+        dated.append((following if begins or each.epoch is None else each.epoch, each))
+    return dated[::-1]

@@ -1,0 +1,70 @@
+"""Tables: what an audit on Spark keeps in its directory. docs/reference/audit-tables.md says what each column means."""
+
+import pyarrow as pa
+
+_EVENT = (
+    pa.field("kind", pa.string()),
+    pa.field("file", pa.string()),
+    pa.field("line", pa.int64()),
+    pa.field("time", pa.int64()),
+    pa.field("text", pa.string()),
+    pa.field("topic", pa.string()),
+    pa.field("partition", pa.int32()),
+    pa.field("broker", pa.int32()),
+    pa.field("topic_id", pa.string()),
+    pa.field("leader_epoch", pa.int32()),
+    pa.field("partition_epoch", pa.int32()),
+    pa.field("offset", pa.int64()),
+    pa.field("end_offset", pa.int64()),
+    pa.field("high_watermark", pa.int64()),
+    pa.field("isr", pa.list_(pa.int32())),
+    pa.field("leader", pa.int32()),
+    pa.field("previous_leader", pa.int32()),
+    pa.field("previous_epoch", pa.int32()),
+)
+
+# What is asked; a directory is of one request.
+REQUEST = pa.schema({"request": pa.string()})
+
+# A part of a file that workers read; `first` is the number of its first line, once all parts have been read.
+PARTS = pa.schema(
+    {"file": pa.string(), "packed": pa.bool_(), "number": pa.int64(), "start": pa.int64(), "end": pa.int64()}
+)
+
+# Events as they are read: lines are counted within a part, and what is known of the part is a row of its own, last.
+READ = pa.schema([*_EVENT, pa.field("part", pa.int64()), pa.field("facts", pa.string())])
+
+EVENTS = pa.schema(_EVENT)
+
+# Where each part begins, and whose lines are that name no broker.
+PLACES = pa.schema({"file": pa.string(), "part": pa.int64(), "before": pa.int64(), "whose": pa.int32()})
+
+FINDINGS = pa.schema(
+    {
+        "what": pa.string(),
+        "topic": pa.string(),
+        "partition": pa.int32(),
+        "first_offset": pa.int64(),
+        "last_offset": pa.int64(),
+        "leader_epoch": pa.int32(),
+        "time": pa.int64(),
+        "told": pa.string(),
+        "evidence": pa.list_(pa.struct(_EVENT)),
+        "around": pa.list_(pa.struct(_EVENT)),
+        "passed": pa.bool_(),
+    }
+)
+
+JUDGED = pa.schema(
+    {
+        "topic": pa.string(),
+        "partition": pa.int32(),
+        "findings": pa.list_(pa.struct(list(FINDINGS))),
+        "unseen": pa.int64(),
+        "silent": pa.list_(pa.int32()),
+        "told_apart": pa.bool_(),
+    }
+)
+
+# Written last: an audit that has it is finished.
+OUTCOME = pa.schema({"partitions": pa.int64(), "findings": pa.int64(), "seconds": pa.float64()})

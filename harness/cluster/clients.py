@@ -1,0 +1,234 @@
+"""Kafka's clients: producers whose acknowledgements are kept, a consumer that keeps what it has read, and an admin.
+
+Each serves its callbacks on a thread of its own, so that what it was told has the time at which it was.
+"""
+
+import logging
+import threading
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Self
+
+from confluent_kafka import Consumer, ElectionType, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+
+from epochfuzz.harness.cluster.errors import NotReached
+from epochfuzz.harness.cluster.waiting import T, until
+
+_ANSWERS_WITHIN = 30.0  # seconds
+_POLL = 0.02
+UNKNOWN_OFFSET = -1  # of a record that was sent again, and of which the leader knows only that it has it already
+_UNANSWERED = 1000  # records of a producer that goes on
+# librdkafka would tell stderr of each connection that a scenario ends on purpose.
+_LOGGER = logging.getLogger(__name__)
+_LOGGER.addHandler(logging.NullHandler())
+_LOGGER.propagate = False
+_QUIET = {"logger": _LOGGER, "error_cb": lambda error: None}
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    """A record that a producer was told is safe."""
+
+    value: str
+    partition: int
+    offset: int
+    at: float
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A record that a producer was told is not safe, or whose fate is unknown."""
+
+    value: str
+    error: str
+    at: float
+
+
+@dataclass(frozen=True)
+class Read:
+    """A record that a consumer has read."""
+
+    value: str
+    offset: int
+    at: float
+    partition: int = 0
+
+
+class _Client:
+    """Calls `serve` on a thread until it is closed."""
+
+    def __init__(self) -> None:
+        self.fatal: str | None = None  # why it can do nothing more
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        while not self._ends.is_set():
+            try:
+                self.serve()
+            except KafkaException as error:
+                self.fatal = error.args[0].str()
+                return
+
+    def serve(self) -> None:
+        """Have the client call back. Raises KafkaException if it can do nothing more."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self._ends.set()
+        self._thread.join()
+
+
+class Writer(_Client):
+    """An idempotent producer with acks=all, the default of Kafka's own since 3.0 (KIP-679)."""
+
+    def __init__(self, name: str, bootstrap: str, topic: str, **settings: object) -> None:
+        super().__init__()
+        self.name, self.topic = name, topic
+        self.acknowledged: list[Acknowledged] = []
+        self.refused: list[Refused] = []
+        ours = {"bootstrap.servers": bootstrap, "client.id": name, "enable.idempotence": True, "linger.ms": 0}
+        self._producer = Producer(_QUIET | ours | settings)
+
+    def send(self, value: str, partition: int = 0) -> None:
+        """Send a record; what comes of it is noted when it is known."""
+        self._producer.produce(self.topic, value.encode(), partition=partition, on_delivery=self._noted)
+
+    def serve(self) -> None:
+        """Have the client call back."""
+        self._producer.poll(_POLL)
+
+    def _noted(self, error: KafkaError | None, message: Message) -> None:
+        value = (message.value() or b"").decode()
+        if error is not None:
+            self.refused.append(Refused(value, error.str(), time.time()))
+        else:
+            partition, offset = message.partition(), message.offset()
+            assert partition is not None
+            known = UNKNOWN_OFFSET if offset is None or offset < 0 else offset
+            self.acknowledged.append(Acknowledged(value, partition, known, time.time()))
+
+
+class Reader(_Client):
+    """A consumer of one partition, which reads what is below the high watermark, as they all do."""
+
+    def __init__(self, bootstrap: str, topic: str, partition: int = 0, offset: int = 0) -> None:
+        super().__init__()
+        self.read: list[Read] = []
+        self.errors: list[str] = []
+        self._consumer = Consumer(
+            _QUIET | {"bootstrap.servers": bootstrap, "group.id": "reader", "enable.auto.commit": False}
+        )
+        self._consumer.assign([TopicPartition(topic, partition, offset)])
+
+    def serve(self) -> None:
+        """Read a record, if there is one."""
+        message = self._consumer.poll(_POLL)
+        if message is None:
+            return
+        error, offset = message.error(), message.offset()
+        if error is not None:
+            self.errors.append(error.str())
+        elif offset is not None:
+            self.read.append(Read((message.value() or b"").decode(), offset, time.time()))
+
+    def __exit__(self, *ended: object) -> None:
+        super().__exit__(*ended)
+        self._consumer.close()
+
+
+class Load(Writer):
+    """A producer that goes on: it always has some records that are not answered yet, over all partitions."""
+
+    def __init__(self, name: str, bootstrap: str, topic: str, partitions: int) -> None:
+        super().__init__(name, bootstrap, topic)
+        self.is_going_on = True
+        self._partitions, self._sent = partitions, 0
+
+    def serve(self) -> None:
+        """Send as many as were answered."""
+        while self.is_going_on and self._sent - len(self.acknowledged) - len(self.refused) < _UNANSWERED:
+            self.send(f"{self.name}-{self._sent}", self._sent % self._partitions)
+            self._sent += 1
+        super().serve()
+
+
+def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[Read]:
+    """Return what a consumer reads that comes now, from the beginning to the high watermark."""
+    consumer = Consumer(_QUIET | {"bootstrap.servers": bootstrap, "group.id": "fresh", "enable.auto.commit": False})
+    try:
+        whole = [TopicPartition(topic, partition, 0) for partition in range(partitions)]
+        ends = [consumer.get_watermark_offsets(each, timeout=_ANSWERS_WITHIN)[1] for each in whole]
+        consumer.assign(whole)
+        found: list[Read] = []
+        while any(at.offset < end for at, end in zip(consumer.position(whole), ends, strict=True) if end > 0):
+            for message in consumer.consume(1000, timeout=1):
+                offset, partition = message.offset(), message.partition()
+                if message.error() is None and offset is not None and partition is not None:
+                    found.append(Read((message.value() or b"").decode(), offset, time.time(), partition))
+        return found
+    finally:
+        consumer.close()
+
+
+class Admin:
+    """What an operator does. A new one knows nothing but the brokers that it is given."""
+
+    def __init__(self, bootstrap: str) -> None:
+        settings: Any = _QUIET | {"bootstrap.servers": bootstrap}  # its stub knows no logger
+        self._client = AdminClient(settings)
+
+    def create_topic(self, name: str, replicas: list[list[int]], **settings: str) -> None:
+        """Create a topic whose partitions have these replicas, the preferred leader first."""
+        config = {key.replace("_", "."): value for key, value in settings.items()}
+        wanted = NewTopic(name, num_partitions=len(replicas), replica_assignment=replicas, config=config)
+        _result(f"topic {name} is created", self._client.create_topics([wanted])[name])
+
+    def leader_and_isr(self, topic: str, partition: int = 0) -> tuple[int, list[int]]:
+        """Return who leads and who is in sync, as the broker that answers has it; -1 if nobody leads."""
+        try:
+            known = self._client.list_topics(topic, timeout=1).topics[topic].partitions.get(partition)
+        except KafkaException:
+            return -1, []
+        return (known.leader, sorted(known.isrs)) if known else (-1, [])
+
+    def are_in_sync(self, topic: str, partitions: int, leader: int | None = None) -> bool:
+        """Whether every replica of a topic is in sync, and one broker leads them all, if that is asked."""
+        try:
+            known = self._client.list_topics(topic, timeout=1).topics[topic].partitions
+        except KafkaException:
+            return False
+        return len(known) == partitions and all(
+            len(each.isrs) == len(each.replicas) and leader in (None, each.leader) for each in known.values()
+        )
+
+    def elect_preferred(self, topic: str, partitions: list[int], avoid: int | None = None) -> None:
+        """Have the preferred leaders elected.
+
+        A KRaft cluster tells clients that its controller is some live broker, drawn for each answer, which passes
+        requests on (KIP-590). One that is paused could not: it is drawn again until it is not `avoid`.
+        """
+        until(
+            f"an answer names a controller that is not {avoid}",
+            lambda: self._client.list_topics(timeout=5).controller_id != avoid,
+            _ANSWERS_WITHIN,
+        )
+        wanted = [TopicPartition(topic, partition) for partition in partitions]
+        elected = _result("the preferred leader is elected", self._client.elect_leaders(ElectionType.PREFERRED, wanted))
+        for failed in elected.values():
+            if failed is not None and failed.code() != KafkaError.ELECTION_NOT_NEEDED:
+                raise NotReached(f"the controller did not elect the preferred leader: {failed.str()}")
+
+
+def _result(what: str, asked: "Future[T]") -> T:
+    """Return what the cluster answers. Raises NotReached if it refuses, or does not answer."""
+    try:
+        return asked.result(_ANSWERS_WITHIN)
+    except (KafkaException, TimeoutError) as error:
+        raise NotReached(f"this did not come: {what}: {error or 'no answer'}") from None

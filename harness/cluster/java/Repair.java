@@ -1,0 +1,95 @@
+import java.util.Arrays;
+import java.util.List;
+import javassist.CannotCompileException;
+import javassist.ClassPool;
+import javassist.CtClass;
+import javassist.CtMethod;
+import javassist.CtNewMethod;
+import javassist.CtPrimitiveType;
+import javassist.Modifier;
+import javassist.NotFoundException;
+import javassist.bytecode.LocalVariableAttribute;
+import javassist.expr.ExprEditor;
+import javassist.expr.MethodCall;
+
+/**
+ * Writes one of Kafka's classes with a repair of the re-elected leader into a directory that goes before Kafka's jars.
+ * Nothing of Kafka's source is needed: a method of the released bytecode is rewritten.
+ */
+public class Repair {
+    // Scala up to 4.0, Java since.
+    private static final List<String> REPLICA = List.of("org.apache.kafka.server.replica.Replica", "kafka.cluster.Replica");
+    private static final List<String> PARTITION = List.of("kafka.cluster.Partition", "org.apache.kafka.server.partition.Partition");
+
+    public static void main(String[] words) throws Exception {
+        ClassPool pool = ClassPool.getDefault();
+        CtClass repaired = switch (words[0]) {
+            case "every-epoch" -> forgetAtEveryEpoch(first(pool, REPLICA));
+            case "missed-epoch" -> forgetAfterMissedEpoch(first(pool, PARTITION));
+            default -> throw new IllegalArgumentException("no such repair: " + words[0]);
+        };
+        repaired.writeFile(words[1]);
+    }
+
+    /** Replica.resetReplicaState, which makeLeader calls at a new epoch: every leader is a new one (isNewLeader). */
+    private static CtClass forgetAtEveryEpoch(CtClass replica) throws Exception {
+        CtMethod reset = replica.getDeclaredMethod("resetReplicaState");
+        int isNewLeader = Arrays.asList(reset.getParameterTypes()).indexOf(CtPrimitiveType.booleanType) + 1;
+        reset.insertBefore("$" + isNewLeader + " = true;");
+        return replica;
+    }
+
+    /** Partition.makeLeader: isNewLeader = !isLeader || leaderEpoch of the registration > leaderEpoch + 1. */
+    private static CtClass forgetAfterMissedEpoch(CtClass partition) throws Exception {
+        int rewritten = 0;
+        for (CtMethod method : partition.getDeclaredMethods()) {
+            if (method.getName().equals("makeLeader") || method.getName().startsWith("$anonfun$makeLeader$1")) {
+                rewritten += rewrite(partition, method);
+            }
+        }
+        if (rewritten != 1) throw new IllegalStateException("makeLeader asks isLeader " + rewritten + " times, and not once");
+        return partition;
+    }
+
+    private static int rewrite(CtClass partition, CtMethod method) throws Exception {
+        int[] found = {0};
+        int parameter = Modifier.isStatic(method.getModifiers()) ? 1 : 0; // a closure's first is the partition
+        if (method.getParameterTypes().length <= parameter) return 0;
+        CtClass registration = method.getParameterTypes()[parameter];
+        method.instrument(new ExprEditor() {
+            @Override
+            public void edit(MethodCall call) throws CannotCompileException {
+                if (!call.getMethodName().equals("isLeader")) return;
+                found[0]++;
+                if (found[0] == 1) addLedUpTo(partition, registration);
+                call.replace("{ $_ = $0.ledUpTo(" + variable(method, 1) + "); }");
+            }
+        });
+        return found[0];
+    }
+
+    /** Each change of leader adds one to the epoch, so that no other leader can hide behind the next one. */
+    private static void addLedUpTo(CtClass partition, CtClass registration) throws CannotCompileException {
+        boolean isField = Arrays.stream(registration.getFields()).anyMatch(field -> field.getName().equals("leaderEpoch"));
+        String epoch = isField ? "registration.leaderEpoch" : "registration.leaderEpoch()";
+        partition.addMethod(CtNewMethod.make("public boolean ledUpTo(" + registration.getName() + " registration) {"
+            + " return isLeader() && " + epoch + " <= getLeaderEpoch() + 1; }", partition));
+    }
+
+    private static String variable(CtMethod method, int index) {
+        LocalVariableAttribute table =
+            (LocalVariableAttribute) method.getMethodInfo().getCodeAttribute().getAttribute(LocalVariableAttribute.tag);
+        for (int i = 0; i < table.tableLength(); i++) {
+            if (table.index(i) == index) return table.variableName(i);
+        }
+        throw new IllegalStateException(method + " has no variable " + index);
+    }
+
+    private static CtClass first(ClassPool pool, List<String> names) throws NotFoundException {
+        for (String name : names) {
+            CtClass found = pool.getOrNull(name);
+            if (found != null) return found;
+        }
+        throw new NotFoundException(names.toString());
+    }
+}

@@ -1,0 +1,92 @@
+"""Runs of a scenario: each on a cluster of its own, whose logs and timeline stay if somebody wants them."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from epochfuzz.harness.cluster import installation, view
+from epochfuzz.harness.cluster.cluster import running
+from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.cluster.installation import Installation
+from epochfuzz.harness.cluster.repair import Repair, repaired
+from epochfuzz.harness.cluster.room import room
+from epochfuzz.harness.cluster.scenarios import re_elected_leader, under_load
+from epochfuzz.harness.cluster.timeline import Run
+from epochfuzz.harness.cluster.variant import Scenario, Variant
+
+TIMELINE = "timeline.html"
+_PLAYS = {Scenario.RE_ELECTED_LEADER: re_elected_leader.play, Scenario.UNDER_LOAD: under_load.play}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is played on which Kafka, and where its logs stay."""
+
+    scenario: Scenario
+    variant: Variant
+    release: str
+    home: Path | None
+    repair: Repair | None
+    out: Path | None
+    command: str  # by which somebody else sees it
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether an acknowledged record is expected to be lost: by every release, unless something keeps it."""
+        return self.home is None and self.repair is None and self.variant.control is None
+
+    def kafka(self) -> Installation:
+        """Fetch or find it. Raises ClusterError."""
+        return installation.from_maven(self.release) if self.home is None else installation.from_home(self.home)
+
+
+@dataclass(frozen=True)
+class Played:
+    """A run, and the directory of its logs, if they were kept."""
+
+    run: Run
+    kept: Path | None
+
+
+def play(request: Request, kafka: Installation, number: int, say: Callable[[str], None]) -> Played:
+    """Play on a new cluster; steps are said as they are reached. Raises ClusterError."""
+    with room() as here:
+        if request.repair is not None:
+            kafka = repaired(kafka, request.repair, here / "repaired")
+        logs = _made(here / "logs" if request.out is None else request.out / f"run-{number}")
+        with running(kafka, here, logs, request.variant.settings()) as cluster:
+            run = _PLAYS[request.scenario](cluster, request.variant, say)
+        if request.out is None:
+            return Played(run, None)
+    _write(logs, request, kafka, run)
+    return Played(run, logs)
+
+
+def _made(directory: Path) -> Path:
+    try:
+        directory.mkdir(parents=True)
+    except FileExistsError:
+        raise ClusterError(f"{directory} is there already: name another directory, or remove it") from None
+    except OSError as error:
+        raise ClusterError(f"{directory}: cannot be made: {error.strerror}") from None
+    return directory
+
+
+def _write(logs: Path, request: Request, kafka: Installation, run: Run) -> None:
+    facts = {
+        "Kafka": kafka.release if request.home is None else f"{kafka.release} of {request.home}",
+        "repair": request.repair,
+        "A ends by": request.variant.end,
+        "elected by": request.variant.election,
+        "control": request.variant.control,
+    }
+    page = view.Page(
+        title=f"{request.scenario.value}, Kafka {kafka.release}",
+        summary="A controller and three brokers, A, B and C, with Kafka's default settings and its clients.",
+        run=run,
+        facts=tuple((name, str(value)) for name, value in facts.items() if value is not None),
+        command=request.command,
+    )
+    (logs / TIMELINE).write_text(view.html(page), encoding="utf-8")
+    (logs / "run.json").write_text(json.dumps(run.plain(), indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,249 @@
+"""A leader that is elected again, and was late to hear of another, counts what its follower has truncated.
+
+Replicas C, A and B of one partition; C is the preferred leader, A leads. C pauses, and m is written by A and B; A
+pauses, C is elected and B truncates m; C is shut down, and A is elected again; A goes on, hears of both at once, and
+finds m committed; A is lost before B has fetched m again.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+from epochfuzz.harness.cluster.broker_log import Line
+from epochfuzz.harness.cluster.clients import Acknowledged, Admin, Read, Reader, Writer, read_all
+from epochfuzz.harness.cluster.cluster import Cluster
+from epochfuzz.harness.cluster.errors import NotReached
+from epochfuzz.harness.cluster.node import Node
+from epochfuzz.harness.cluster.timeline import Recorder, Run
+from epochfuzz.harness.cluster.variant import Control, Election, End, Variant
+
+TOPIC = "t"
+PARTITION = f"{TOPIC}-0"
+_RECORDS = "xmy"
+_SOON = 20.0  # seconds: a step that has not come by then does not come
+_SET_UP = 60.0  # a broker that is restarted is taken back when the session of its last process has ended
+_SESSION = 40.0  # broker.session.timeout.ms is 9 s
+_METADATA = "__cluster_metadata-0"
+
+
+def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> Run:
+    """Play the scenario on a cluster that has just been started."""
+    with ExitStack() as closing:
+        scenario = _Scenario(cluster, variant, say, closing)
+        began = time.monotonic()
+        try:
+            scenario.play()
+        except NotReached as error:
+            scenario.run.why = str(error)
+            scenario.note("stop", f"NOT REACHED: {error}")
+        finally:
+            scenario.run.seconds = time.monotonic() - began
+        return scenario.run
+
+
+class _Scenario:
+    """The steps. A, B and C are the brokers; x, m and y the records, each of a producer of its own.
+
+    A connection has one request at work in a broker, and one with acks=all is at work until it is answered.
+    """
+
+    def __init__(self, cluster: Cluster, variant: Variant, say: Callable[[str], None], closing: ExitStack) -> None:
+        self.cluster, self.variant, self._say = cluster, variant, say
+        self.a, self.b, self.c = cluster.brokers.values()
+        self._set_up_at = 0.0
+        self._recorder = Recorder(cluster.brokers, PARTITION)
+        self.run = self._recorder.run
+        every = ",".join(broker.address for broker in (self.a, self.b))
+        self.writers = {name: closing.enter_context(Writer(name, every, TOPIC)) for name in "xmyz"}
+        self.reader: Reader = closing.enter_context(Reader(every, TOPIC))
+
+    def play(self) -> None:
+        """All steps, and the verdict."""
+        self._set_up()
+        self._write_what_c_does_not_get()
+        self._elect_c()
+        self._elect_a_again()
+        if self.variant.control is not Control.NO_PAUSE:
+            self.a.resume()
+        self._wait_for_the_answer()
+        self._lose_a()
+        self._end()
+
+    # 0: C has been restarted, as a rolling restart does; A leads, and all are in sync.
+
+    def _set_up(self) -> None:
+        replicas = [self.c.number, self.a.number, self.b.number]
+        Admin(self.a.address).create_topic(TOPIC, [replicas], min_insync_replicas="2")
+        self._until("all replicas are in sync", lambda: self._isr_is(self.c, 3), _SET_UP)
+        self.c.terminate()
+        self.cluster.wait_for_end(self.c)
+        self._until("A leads", lambda: self._leads(self.a, 1))
+        self.c.start()
+        self._until("C is in sync again, and A leads", lambda: self._isr_is(self.a, 3), _SET_UP)
+        for name in _RECORDS:
+            self._send(f"{name}0", name)
+            self._until(f"{name}0 is acknowledged", lambda name=name: self._is_acknowledged(f"{name}0"))  # type: ignore[misc]
+        self._until("the consumer has read what there is", lambda: len(self.reader.read) == len(_RECORDS))
+        self._set_up_at = time.time()
+        self.note("0", "C was restarted: A leads, all are in sync")
+
+    # 1: m is on A and B, and A knows. It is not committed: C is in the ISR.
+
+    def _write_what_c_does_not_get(self) -> None:
+        self._pause(self.c)
+        for name in _RECORDS:
+            self._send(name)
+            # y is written for this: that B has it shows that it has fetched once more since it had m, and A noted that.
+            self._until(f"B has {name}", lambda name=name: self._has(self.b, name))  # type: ignore[misc]
+        self.note("1", "C is paused; x, m and y are written, and B fetches them. C is in the ISR: none is committed")
+
+    # 2: A hears nothing. C goes on with what it has, is elected, and B truncates what C does not have.
+
+    def _elect_c(self) -> None:
+        if self.variant.control is not Control.NO_PAUSE:
+            self._pause(self.a)
+            # A's outstanding fetch of metadata is answered with the next record, whatever that is: let it be none of
+            # ours. An idle controller writes one every metadata.max.idle.interval.ms, 500.
+            size = self._metadata_size()
+            self._until("the controller has written something else", lambda: self._metadata_size() > size)
+        self.c.resume()  # with x, if a fetch of its was at A as it paused; without, if it was not
+        if self.variant.election is Election.ADMIN:
+            paused = self.a.number if self.a.state == "paused" else None
+            Admin(self.b.address).elect_preferred(TOPIC, [0], avoid=paused)
+        self._until("C leads", lambda: self._leads(self.c, 2))
+        self._until("B has the same log as C", lambda: self._logs_are_equal(self.b, self.c))
+        self._until("B follows C", lambda: self._follows(self.b, 2))
+        self.note("2", self._told_of_election())
+
+    def _told_of_election(self) -> str:
+        if self.variant.control is Control.NO_PAUSE:
+            return "C goes on and fetches all; the preferred leader is elected: C leads, and A hears of it"
+        return "A is paused, C goes on; the preferred leader is elected: C leads, B truncates m and y, rightly"
+
+    # 3: C is shut down in good order, and the controller elects A, whose session has not ended.
+
+    def _elect_a_again(self) -> None:
+        self.c.terminate()
+        # C itself cannot end yet: a shutdown in good order waits until every live broker has heard of it, and A cannot.
+        self._until("B follows A at epoch 3", lambda: self._follows(self.b, 3))
+        if self.a.state == "paused":
+            # A reads it before it hears of epoch 3, and refuses it (UNKNOWN_LEADER_EPOCH): B tries again after
+            # replica.fetch.backoff.ms, 1 s. That is how long A leads without anybody who has m.
+            self._until("B's first fetch of epoch 3 waits at A", lambda: self.a.has_waiting_from(self.b))
+        self.note("3", "C is shut down in good order: A is elected again, with A and B in sync")
+
+    # 4: A hears of both elections. As released it finds m committed, at once.
+
+    def _wait_for_the_answer(self) -> None:
+        self._until("A leads at epoch 3", lambda: self._leads(self.a, 3))
+        self._until("m is acknowledged", lambda: self._is_acknowledged("m"))
+        self._until("the consumer has read m", lambda: any(each.value == "m" for each in self.reader.read))
+        self.note("4", "A goes on, hears of both elections, and leads; m is acknowledged and read")
+
+    # 5: A is lost, and B leads.
+
+    def _lose_a(self) -> None:
+        if self.variant.control is Control.LATE:
+            self._until("B has m again", lambda: self._has(self.b, "m"))
+        had_m = self._has(self.b, "m")
+        {End.TERM: self.a.terminate, End.KILL: self.a.kill, End.PAUSE: self.a.pause}[self.variant.end]()
+        self._until("B leads", lambda: self._leads(self.b, 4), _SESSION)
+        how = {End.TERM: "shut down in good order", End.KILL: "killed", End.PAUSE: "paused beyond its session"}
+        self.note("5", f"A is {how[self.variant.end]}, B {'has' if had_m else 'does not have'} m; B leads")
+
+    # 6: whoever is down comes back, and life goes on.
+
+    def _end(self) -> None:
+        if self.variant.end is End.PAUSE:
+            self.a.resume()
+        else:
+            self.cluster.wait_for_end(self.a)
+            self.a.start()
+        self.cluster.wait_for_end(self.c)
+        self.c.start()
+        self._until("all are in sync again", lambda: self._isr_is(None, 3), _SET_UP)
+        # m's producer may be at its end: it counts m among what the leader has. z is another's.
+        self._send("n", "m")
+        self._send("z")
+        self._until("z is acknowledged", lambda: self._is_acknowledged("z"))
+        self._until("n is answered", lambda: self._is_answered("n"))
+        self._until("all logs are the same", lambda: self._logs_are_equal(*self.cluster.brokers.values()))
+        left = read_all(self.b.address, TOPIC)
+        self._judge(left)
+        self.note("6", f"A and C are back, z is written; a consumer that comes now reads {_told(left)}")
+
+    def _judge(self, left: list[Read]) -> None:
+        self.run.judge(self._acknowledged(), left, self.reader.read)
+        self.run.evidence = list(self._evidence())
+        self.run.clients = list(self._told_clients())
+
+    def _told_clients(self) -> Iterator[str]:
+        for name, writer in self.writers.items():
+            for each in writer.refused:
+                yield f"producer of {name}, when it sent {each.value}: {each.error}"
+            if writer.fatal is not None:
+                yield f"producer of {name}, when it went on: {writer.fatal}"
+        for error in self.reader.errors:
+            yield f"consumer: {error}"
+
+    def _evidence(self) -> list[tuple[str, str]]:
+        """The lines that show it: who led from where, and what was truncated, in the order of one machine's clock."""
+        found = [
+            (line.at, name, line.text)
+            for name in self.cluster.brokers
+            for line in self._recorder.lines(name)
+            if line.kind != "follower" and line.at >= self._set_up_at
+        ]
+        return [(name, text) for _, name, text in sorted(found)]
+
+    def note(self, step: str, what: str) -> None:
+        """Note a moment."""
+        self._say(f"{step}  {what}")
+        self._recorder.note(step, what, self._acknowledged(), list(self.reader.read))
+
+    def _until(self, what: str, condition: Callable[[], object], seconds: float = _SOON) -> None:
+        self.cluster.until(what, condition, seconds)
+
+    def _send(self, value: str, writer: str | None = None) -> None:
+        self.writers[writer or value].send(value)
+
+    def _pause(self, node: Node) -> None:
+        node.pause()
+        self._until(f"{node.name} stands still", lambda: node.state == "paused")
+
+    def _acknowledged(self) -> list[Acknowledged]:
+        return sorted((each for writer in self.writers.values() for each in writer.acknowledged), key=lambda a: a.at)
+
+    def _is_acknowledged(self, value: str) -> bool:
+        return any(each.value == value for each in self._acknowledged())
+
+    def _is_answered(self, value: str) -> bool:
+        refused = (each.value for writer in self.writers.values() for each in writer.refused)
+        return self._is_acknowledged(value) or value in refused or self.writers["m"].fatal is not None
+
+    def _has(self, node: Node, value: str) -> bool:
+        return any(record.value == value for record in self._recorder.records(node.name))
+
+    def _logs_are_equal(self, *nodes: Node) -> bool:
+        first, *others = (self._recorder.records(node.name) for node in nodes)
+        return all(other == first for other in others)
+
+    def _leads(self, node: Node, epoch: int) -> bool:
+        return self._has_said(node, lambda line: line.kind == "leader" and line.epoch >= epoch)
+
+    def _follows(self, node: Node, epoch: int) -> bool:
+        return self._has_said(node, lambda line: line.kind == "follower" and line.epoch >= epoch)
+
+    def _has_said(self, node: Node, says: Callable[[Line], bool]) -> bool:
+        return any(says(line) for line in self._recorder.lines(node.name))
+
+    def _isr_is(self, leader: Node | None, size: int) -> bool:
+        leads, isr = Admin(self.b.address).leader_and_isr(TOPIC)
+        return len(isr) == size and (leader is None or leads == leader.number)
+
+    def _metadata_size(self) -> int:
+        return sum(file.stat().st_size for file in (self.cluster.controller.data / _METADATA).glob("*.log"))
+
+
+def _told(left: list[Read]) -> str:
+    return " ".join(f"{each.value}@{each.offset}" for each in left)

@@ -1,0 +1,162 @@
+"""The re-elected leader without a process that is paused: many partitions, producers that go on, a leader that is busy.
+
+A leads all partitions. A topic of many partitions is created on it, and a smaller one on B: while a broker makes logs
+it serves clients and followers, and its metadata stands still. The preferred leader C is elected, and shut down; A is
+elected again, and hears of both at once. What B copied from A after C had its last, and then truncated, is
+acknowledged. Then A is lost.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from epochfuzz.harness.cluster.broker_log import Line
+from epochfuzz.harness.cluster.clients import Acknowledged, Admin, Load, read_all
+from epochfuzz.harness.cluster.cluster import Cluster
+from epochfuzz.harness.cluster.errors import NotReached
+from epochfuzz.harness.cluster.node import Node
+from epochfuzz.harness.cluster.timeline import Moment, Run
+from epochfuzz.harness.cluster.variant import End, Variant
+
+TOPIC = "t"
+_BUSY = "busy"
+_PARTITIONS = 100
+_PRODUCERS = 12
+_BUSY_PARTITIONS = 600
+_BUSY_ON_B = 250  # fewer: B has to hear of C after C does, and before A
+_WARM = 5_000  # records of each producer, before anything happens
+_WITHIN = 90.0  # seconds
+
+
+def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> Run:
+    """Play the scenario on a cluster that has just been started."""
+    with ExitStack() as closing:
+        scenario = _Scenario(cluster, variant, say)
+        try:
+            scenario.play(closing)
+        except NotReached as error:
+            scenario.run.why = str(error)
+            scenario.note("stop", f"NOT REACHED: {error}")
+        scenario.run.seconds = scenario.seconds()
+        return scenario.run
+
+
+class _Scenario:
+    """The steps; A, B and C are the brokers."""
+
+    def __init__(self, cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> None:
+        self.cluster, self.variant, self._say = cluster, variant, say
+        self.a, self.b, self.c = cluster.brokers.values()
+        self.run = Run()
+        self._began = time.monotonic()
+        self._loads: list[Load] = []
+
+    def play(self, closing: ExitStack) -> None:
+        """All steps, and the verdict."""
+        self._set_up()
+        every = ",".join(broker.address for broker in (self.a, self.b))
+        self._loads = [
+            closing.enter_context(Load(f"p{number}", every, TOPIC, _PARTITIONS)) for number in range(_PRODUCERS)
+        ]
+        self._until("every producer goes on", lambda: all(len(load.acknowledged) > _WARM for load in self._loads))
+        self.note("1", f"{_PRODUCERS} producers go on, {len(self._acknowledged()):,} records are acknowledged")
+        self._keep_a_busy()
+        self._elect_c_and_a_again()
+        self._lose_a()
+        self._end()
+
+    def _set_up(self) -> None:
+        replicas = [self.c.number, self.a.number, self.b.number]
+        Admin(self.a.address).create_topic(TOPIC, [replicas] * _PARTITIONS, min_insync_replicas="2")
+        self._until("C leads", lambda: Admin(self.b.address).are_in_sync(TOPIC, _PARTITIONS, self.c.number))
+        self.c.terminate()
+        self.cluster.wait_for_end(self.c)
+        self.c.start()
+        self._until(
+            "A leads, C is in sync", lambda: Admin(self.b.address).are_in_sync(TOPIC, _PARTITIONS, self.a.number)
+        )
+        self.note("0", f"C was restarted: A leads {_PARTITIONS} partitions, all are in sync")
+
+    def _keep_a_busy(self) -> None:
+        for broker, partitions in ((self.a, _BUSY_PARTITIONS), (self.b, _BUSY_ON_B)):
+            Admin(self.b.address).create_topic(f"{_BUSY}-{broker.name}", [[broker.number]] * partitions)
+            self._until(f"{broker.name} makes logs", lambda broker=broker: any(broker.data.glob(f"{_BUSY}-*")))  # type: ignore[misc]
+        self.note(
+            "2",
+            f"topics of {_BUSY_PARTITIONS} partitions on A and {_BUSY_ON_B} on B are created: both make logs",
+        )
+
+    def _elect_c_and_a_again(self) -> None:
+        Admin(self.b.address).elect_preferred(TOPIC, list(range(_PARTITIONS)), avoid=self.a.number)
+        self._until("C leads all", lambda: self._count(self.c, lambda line: _leads(line, 2)) == _PARTITIONS)
+        self._until("B follows C in all", lambda: self._count(self.b, lambda line: _follows(line, 2)) == _PARTITIONS)
+        heard = self._count(self.a, lambda line: _follows(line, 2))
+        self.note("3", f"the preferred leader is elected: C leads, B follows; A has heard of {heard} of {_PARTITIONS}")
+        self.c.terminate()
+        self._until("A leads again", lambda: self._count(self.a, lambda line: _leads(line, 3)) == _PARTITIONS)
+        missed = _PARTITIONS - self._count(self.a, lambda line: _follows(line, 2))
+        truncated = self._count(self.b, lambda line: line.kind == "truncation" and line.offset > 0)
+        self.note(
+            "4",
+            f"C is shut down in good order, A leads again: it has not heard of C in {missed} of {_PARTITIONS}"
+            f" partitions, and B has truncated in {truncated}",
+        )
+
+    def _lose_a(self) -> None:
+        if self.variant.end is End.KILL:
+            self.a.kill()
+        else:
+            self.a.terminate()
+        self._until("B leads all", lambda: self._count(self.b, lambda line: _leads(line, 4)) == _PARTITIONS)
+        for load in self._loads:
+            load.is_going_on = False
+        how = "killed" if self.variant.end is End.KILL else "shut down in good order"
+        self.note("5", f"A is {how}, B leads; {len(self._acknowledged()):,} records are acknowledged")
+
+    def _end(self) -> None:
+        self.cluster.wait_for_end(self.a)
+        self.cluster.wait_for_end(self.c)
+        self.a.start()
+        self.c.start()
+        self._until("all are in sync again", lambda: Admin(self.b.address).are_in_sync(TOPIC, _PARTITIONS))
+        self.run.judge(self._acknowledged(), read_all(self.b.address, TOPIC, _PARTITIONS))
+        if self.run.lost:
+            self.run.evidence = self._evidence(f"{TOPIC}-{self.run.lost[0].partition}")
+        self.run.clients = sorted({load.fatal for load in self._loads if load.fatal is not None})[:1]
+        self.note("6", "A and C are back, and a consumer that comes now reads all partitions")
+
+    def _evidence(self, partition: str) -> list[tuple[str, str]]:
+        """The lines on one partition that lost a record."""
+        lines = [
+            (line.at, name, line) for name, node in self.cluster.brokers.items() for line in node.log.lines(partition)
+        ]
+        told = sorted((at, name, line.text) for at, name, line in lines if line.kind != "follower" and line.offset > 0)
+        return [(name, text) for _, name, text in told]
+
+    def note(self, step: str, what: str) -> None:
+        """Note a moment."""
+        self._say(f"{step}  {what}")
+        self.run.moments.append(Moment(self.seconds(), step, what, {}, (), ()))
+
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.monotonic() - self._began
+
+    def _acknowledged(self) -> list[Acknowledged]:
+        return [each for load in self._loads for each in list(load.acknowledged)]
+
+    def _count(self, node: Node, says: Callable[[Line], bool]) -> int:
+        """In how many partitions a broker has said something."""
+        lines = node.log.lines_of(TOPIC)
+        return len({line.partition for line in lines if says(line)})
+
+    def _until(self, what: str, condition: Callable[[], object]) -> None:
+        self.cluster.until(what, condition, _WITHIN)
+
+
+def _leads(line: Line, epoch: int) -> bool:
+    return line.kind == "leader" and line.epoch == epoch
+
+
+def _follows(line: Line, epoch: int) -> bool:
+    return line.kind == "follower" and line.epoch == epoch

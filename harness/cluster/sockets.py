@@ -1,0 +1,56 @@
+"""What waits in a socket: a request that somebody has sent to a process that is paused.
+
+/proc/net/tcp has a row for each end of a connection on this machine: proc_net_tcp.rst in Linux's documentation.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_ESTABLISHED = "01"
+# Java's sockets are of both families, and their addresses IPv4's mapped into IPv6.
+_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a connection."""
+
+    port: int
+    peer: int  # the other end's port
+    unread: int  # bytes that the process has not read yet
+    inode: str
+
+
+def parse(table: str) -> Iterator[End]:
+    """Return the ends of connections that a table has."""
+    for row in table.splitlines()[1:]:
+        _, local, remote, state, queues, _, _, _, _, inode, *_ = row.split()
+        if state == _ESTABLISHED:
+            yield End(_port(local), _port(remote), int(queues.partition(":")[2], 16), inode)
+
+
+def unread(client: int, port: int) -> int:
+    """Return how many bytes a process has sent to a port that nobody there has read."""
+    ends = [end for table in _TABLES if table.exists() for end in parse(table.read_text())]
+    own = _sockets(client)
+    sent_from = {end.port for end in ends if end.peer == port and end.inode in own}
+    return sum(end.unread for end in ends if end.port == port and end.peer in sent_from)
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2], 16)
+
+
+def _sockets(process: int) -> set[str]:
+    """The inodes of a process's sockets."""
+    found = set()
+    for descriptor in Path(f"/proc/{process}/fd").glob("*"):
+        try:
+            target = os.readlink(descriptor)
+        except OSError:
+            continue  # closed meanwhile
+        if target.startswith("socket:["):
+            found.add(target[len("socket:[") : -1])
+    return found

@@ -1,0 +1,49 @@
+"""The commands of other people that a cluster takes: Java and Maven."""
+
+import functools
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from epochfuzz.harness.cluster.errors import ClusterError
+
+_PACKAGES = {"java": "openjdk-17-jre-headless", "javac": "openjdk-17-jdk-headless", "mvn": "maven"}
+_LEAST_JAVA = 17  # of Kafka 4's brokers (KIP-1013)
+
+
+def tool(name: str) -> str:
+    """Return the path of a command; of Java's, the one under JAVA_HOME first. Raises ClusterError."""
+    home = os.environ.get("JAVA_HOME")
+    if home and name.startswith("java"):
+        path = Path(home) / "bin" / name
+        if not path.exists():
+            raise ClusterError(f"{path} is missing: point JAVA_HOME to a JDK, or unset it")
+        return str(path)
+    found = shutil.which(name)
+    if found is None:
+        raise ClusterError(f"{name} is missing: sudo apt-get install {_PACKAGES[name]}")
+    return found
+
+
+@functools.cache
+def java() -> str:
+    """Return the path of a Java that Kafka's brokers run on. Raises ClusterError."""
+    path = tool("java")
+    version = _java_version(path)
+    if version is None:
+        raise ClusterError(f"{path} does not run: sudo apt-get install {_PACKAGES['java']}")
+    if version < _LEAST_JAVA:
+        raise ClusterError(
+            f"{path} is Java {version}, and Kafka needs {_LEAST_JAVA} or later: sudo apt-get install"
+            f" {_PACKAGES['java']}, or point JAVA_HOME to another"
+        )
+    return path
+
+
+def _java_version(path: str) -> int | None:
+    """The feature number that `java -version` announces on stderr: openjdk version "17.0.15" 2025-04-15."""
+    ended = subprocess.run([path, "-version"], capture_output=True, text=True, check=False)
+    _, _, banner = ended.stderr.partition(' version "')
+    number = banner.partition('"')[0].removeprefix("1.").partition(".")[0].partition("-")[0]
+    return int(number) if number.isdigit() else None

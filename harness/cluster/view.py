@@ -1,0 +1,110 @@
+"""A run for people: the timeline in a terminal, and as one HTML file in the style of the project's reports."""
+
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from epochfuzz.harness.cluster.timeline import Loss, Moment, ReplicaView, Run, Verdict
+from epochfuzz.harness.commands.output import print_table
+
+LEGEND = (
+    "[m] is below the leader's high watermark, (m) above it; e1 is a leader epoch. Roles are what brokers have logged:"
+    " one that is late says what it last knew. High watermarks are what a leader has logged or served."
+)
+_STYLES = {Verdict.LOST: "bold red", Verdict.KEPT: "bold green", Verdict.NOT_REACHED: "bold yellow"}
+
+
+_SHOWN = 5  # losses of a run; run.json has them all
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the HTML file says."""
+
+    title: str
+    summary: str
+    run: Run
+    facts: tuple[tuple[str, str], ...]
+    command: str
+    legend: str = LEGEND
+    shown: int = _SHOWN
+
+
+def print_run(out: Console, run: Run) -> None:
+    """Print the timeline of a run, what shows it, and what came of it."""
+    if run.moments:
+        print_table(out, timeline(run))
+        if run.moments[0].replicas:
+            out.print(Text(LEGEND, "dim"))
+    if run.evidence:
+        out.print(Text("\nThe brokers' own logs", "bold"))
+        for broker, line in run.evidence:
+            out.print(Text(f"{broker}  {line}"), soft_wrap=True)
+    if run.clients:
+        out.print(Text("\nWhat clients were told besides", "bold"))
+        for told in run.clients:
+            out.print(Text(told), soft_wrap=True)
+    out.print()
+    for loss in run.lost[:_SHOWN]:
+        out.print(Text(told_of_loss(loss)), soft_wrap=True)
+    if len(run.lost) > _SHOWN:
+        out.print(f"... and {len(run.lost) - _SHOWN:,} more")
+    out.print(Text(conclusion(run), _STYLES[run.verdict]), soft_wrap=True)
+
+
+def timeline(run: Run) -> Table:
+    """The moments of a run, a row for each."""
+    table = Table(show_lines=True)
+    table.add_column("", no_wrap=True)
+    for column in ("what happens", *run.moments[0].replicas, "clients"):
+        table.add_column(column)
+    for moment in run.moments:
+        cells = [replica_told(view) for view in moment.replicas.values()]
+        words = (f"{moment.step}\n{moment.after:.1f} s", moment.what, *cells, clients_told(moment))
+        table.add_row(*(Text(each) for each in words))
+    return table
+
+
+def replica_told(view: ReplicaView) -> str:
+    """A replica in three lines."""
+    known = "" if view.high_watermark is None else f" HW {view.high_watermark}"
+    state = "" if view.state == "running" else f" ({view.state})"
+    return f"{view.role}{state}\n{view.told()}\nLEO {view.end}{known}"
+
+
+def clients_told(moment: Moment) -> str:
+    """What clients were told since the moment before."""
+    acknowledged = " ".join(f"{each.value}@{each.offset}" for each in moment.acknowledged)
+    read = " ".join(f"{each.value}@{each.offset}" for each in moment.read)
+    said = (f"acknowledged {acknowledged}" if acknowledged else "", f"read {read}" if read else "")
+    return "\n".join(filter(None, said))
+
+
+def told_of_loss(loss: Loss) -> str:
+    """One sentence on a record that is gone."""
+    was_read = "acknowledged, and read by a consumer" if loss.was_read else "acknowledged"
+    now = "nothing is there now" if loss.instead is None else f"{loss.instead} is there now"
+    return f"{loss.value} was {was_read} at offset {loss.offset} of partition {loss.partition}: {now}"
+
+
+def conclusion(run: Run) -> str:
+    """The last line."""
+    if run.verdict is Verdict.NOT_REACHED:
+        return f"{run.verdict}: {run.why}"
+    within = f", in {run.seconds:.0f} s"
+    if run.verdict is Verdict.LOST:
+        partitions = len({loss.partition for loss in run.lost})
+        where = f", in {partitions} partitions" if partitions > 1 else ""
+        return f"{run.verdict}: {len(run.lost):,} of {run.acknowledged:,} acknowledged records{where}{within}"
+    return f"{run.verdict}: all {run.acknowledged:,} acknowledged records{within}"
+
+
+def html(page: Page) -> str:
+    """The text of the HTML file."""
+    from epochfuzz.harness.views.report.html import environment
+
+    templates = environment("epochfuzz.harness.cluster")
+    templates.globals |= {f.__name__: f for f in (replica_told, clients_told, told_of_loss, conclusion)}
+    return templates.get_template("cluster.html").render(page=page)

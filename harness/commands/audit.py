@@ -1,0 +1,141 @@
+"""`epochfuzz audit`: broker logs, read for committed records that are gone."""
+
+import json as json_text
+import shlex
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from epochfuzz.harness import extras
+from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.commands import campaigns, options
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.commands.signals import as_ctrl_c
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.audit.audit import Audit, Request
+
+PAGE = "audit.html"
+_LARGE = 1 << 30  # bytes from which Spark is worth its start
+_NEEDS_SPARK = options.needs("spark")
+
+
+def audit(
+    logs: Annotated[list[str], typer.Argument(metavar="LOGS...", help="Files, directories of them, or URLs.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The directory for audit.html, audit.json and, on Spark, tables.")
+    ] = None,
+    broker: Annotated[
+        str | None,
+        typer.Option(
+            "--broker",
+            metavar="PATTERN",
+            help="A regular expression that finds a broker's number in a file's path, for lines that do not say it.",
+        ),
+    ] = None,
+    layout: Annotated[
+        list[str] | None,
+        typer.Option("--layout", help="The layout of lines as log4j's conversion pattern, or json; repeat it."),
+    ] = None,
+    spark: Annotated[
+        bool | None,
+        typer.Option(
+            "--spark/--no-spark", help="Read on Spark, or in this process. Left out: on Spark from 1 GiB on, if it is."
+        ),
+    ] = None,
+    master: campaigns.Master = None,
+    remote: campaigns.Remote = None,
+    json: options.Json = False,
+) -> int:
+    """Read brokers' logs (server.log, state-change.log, controller.log), and say where committed records were lost.
+
+    Nothing is reported that the lines do not show; what they leave open is said. Give the logs of all brokers of one
+    cluster, rotated and packed files too. Exit code 1: something was found.
+
+    Examples:
+
+    - `epochfuzz audit /var/log/kafka`
+    - `epochfuzz audit broker-1/ broker-2/ broker-3/ --out build/audit`
+    - `epochfuzz audit logs/ --broker 'kafka-([0-9]+)' --layout '%d{ISO8601} [%t] %-5p %c - %m'`
+    - `epochfuzz audit s3://bucket/kafka-logs --out build/audit --master spark://host:7077`
+    """
+    from epochfuzz.harness.audit.audit import Request
+
+    out_console = console(json)
+    with as_ctrl_c(), _complaints_as_bad_input():
+        request = Request.of(logs, layout or (), broker)
+        began = time.monotonic()
+        if _on_spark(spark, master, remote, request):
+            found = _on_a_session(request, out, master, remote)
+        else:
+            found = _here(out_console, request)
+        found = replace(found, seconds=time.monotonic() - began)
+    if out is not None:
+        _write(out, found, _command(logs, broker, layout))
+    from epochfuzz.harness.audit.view import print_audit
+
+    print_audit(out_console, found)
+    if out is not None:
+        out_console.print(f"written to {out / PAGE}", markup=False, soft_wrap=True)
+    if json:
+        print_json(found.plain())
+    return Exit.BROKEN if found.findings else Exit.AS_EXPECTED
+
+
+def _on_spark(asked: bool | None, master: str | None, remote: str | None, request: "Request") -> bool:
+    if asked is False and (master is not None or remote is not None):
+        raise BadInput("--no-spark reads in this process: of no use with --master or --remote")
+    if asked or master is not None or remote is not None:
+        extras.require("spark")
+        return True
+    return asked is None and request.size >= _LARGE and extras.is_installed("spark")
+
+
+def _here(out: Console, request: "Request") -> "Audit":
+    from epochfuzz.harness.audit import one_process
+
+    with _status(out) as report:
+        return one_process.run(request, report)
+
+
+@contextmanager
+def _status(out: Console) -> Iterator[Callable[[str], None]]:
+    with out.status("reading") as status:
+        yield lambda text: status.update(text.replace("[", r"\["))
+
+
+def _on_a_session(request: "Request", out: Path | None, master: str | None, remote: str | None) -> "Audit":
+    with tempfile.TemporaryDirectory(prefix="epochfuzz-audit-") as temporary:
+        directory = temporary if out is None else str(out)
+        with campaigns.spark_session(master, remote, works_in=directory) as session:
+            from epochfuzz.harness.audit import on_spark
+
+            return on_spark.run(session, directory, request, campaigns.note)
+
+
+def _write(out: Path, found: "Audit", command: str) -> None:
+    from epochfuzz.harness.audit.view import html
+
+    write_file(out / PAGE, html(found, command), in_new_directory=True)
+    write_file(out / "audit.json", json_text.dumps(found.plain(), indent=2) + "\n")
+
+
+def _command(logs: list[str], broker: str | None, layouts: list[str] | None) -> str:
+    """The command line by which somebody else sees it."""
+    named = [] if broker is None else ["--broker", broker]
+    return shlex.join(["epochfuzz", "audit", *logs, *named, *(w for each in layouts or () for w in ("--layout", each))])
+
+
+@contextmanager
+def _complaints_as_bad_input() -> Iterator[None]:
+    try:
+        yield
+    except AuditError as error:
+        raise BadInput(str(error)) from None

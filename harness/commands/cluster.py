@@ -1,0 +1,155 @@
+"""`epochfuzz cluster`: schedules on Kafka itself, a controller and three brokers on this machine."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.cluster.installation import DEFAULT_RELEASE
+from epochfuzz.harness.cluster.repair import Repair
+from epochfuzz.harness.cluster.variant import Control, Election, End, Scenario, Variant
+from epochfuzz.harness.commands import options
+from epochfuzz.harness.commands.help import ClusterCommand, Group
+from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.signals import as_ctrl_c
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.cluster.runs import Request
+    from epochfuzz.harness.cluster.timeline import Run
+
+app = typer.Typer(
+    cls=Group,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="""Kafka itself, a controller and three brokers on this machine: run.
+
+Example: `epochfuzz cluster run re-elected-leader`
+""",
+)
+
+
+@app.callback()
+def _cluster() -> None:
+    """The help of the group is its own."""
+
+
+@app.command("run", cls=ClusterCommand)
+def run(
+    scenario: Annotated[Scenario, typer.Argument(help="What is played.")],
+    release: Annotated[
+        str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")
+    ] = DEFAULT_RELEASE,
+    kafka_home: Annotated[
+        Path | None, typer.Option("--kafka-home", help="A Kafka on this machine instead, as a distribution unpacks.")
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="How often, each on a new cluster.")] = 1,
+    end: Annotated[End, typer.Option("--end", help="How the leader is lost in the end.")] = End.TERM,
+    election: Annotated[
+        Election, typer.Option("--election", help="Who has the preferred leader elected.")
+    ] = Election.ADMIN,
+    control: Annotated[
+        Control | None, typer.Option("--control", help="Do one thing otherwise, so that the record is kept.")
+    ] = None,
+    repair: Annotated[
+        Repair | None, typer.Option("--repair", help="Repair Kafka's bytecode: when a leader forgets its followers.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The directory for all logs and the timeline of each run.")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Play a scenario on Kafka, and say whether an acknowledged record was lost.
+
+    Nothing is patched, unless `--repair` says so, and nothing is between the processes; settings are Kafka's defaults.
+    It listens on 127.0.0.1 only, and leaves nothing behind but what is in `--out`.
+
+    Examples:
+
+    - `epochfuzz cluster run re-elected-leader`
+    - `epochfuzz cluster run re-elected-leader --release 3.9.2 --runs 3 --end kill --out build/cluster`
+    - `epochfuzz cluster run re-elected-leader --repair missed-epoch --json`
+    - `epochfuzz cluster run re-elected-leader --kafka-home ~/kafka_2.13-4.3.1`
+    - `epochfuzz cluster run re-elected-leader-under-load --end kill --runs 10`
+    """
+    if scenario is Scenario.UNDER_LOAD and (control is not None or election is not Election.ADMIN or end is End.PAUSE):
+        raise BadInput(f"{scenario.value} has no pauses: of its variants there are --end term and --end kill")
+    if kafka_home is not None and not kafka_home.is_dir():
+        raise BadInput(f"--kafka-home: {kafka_home} is no directory")
+
+    from epochfuzz.harness.cluster.runs import Request
+
+    variant = Variant(end, election, control)
+    request = Request(scenario, variant, release, kafka_home, repair, out, _command(scenario, variant, release, repair))
+    printing = console(json)
+    with as_ctrl_c(), _complaints_as_bad_input():
+        all_runs = _play(printing, request, runs)
+    if json:
+        print_json(
+            {"scenario": scenario.value, "release": release if kafka_home is None else str(kafka_home)}
+            | _counted(all_runs)
+            | {"runs": [each.plain() for each in all_runs]}
+        )
+    return _exit_code(request, all_runs)
+
+
+def _play(out: Console, request: "Request", count: int) -> "list[Run]":
+    from epochfuzz.harness.cluster.runs import play
+    from epochfuzz.harness.cluster.view import conclusion, print_run
+
+    with out.status("looking for Kafka"):
+        kafka = request.kafka()
+    all_runs = []
+    for number in range(1, count + 1):
+        out.print(f"{request.scenario.value} on Kafka {kafka.release}, run {number} of {count}", markup=False)
+        played = play(request, kafka, number, lambda line: out.print(line, markup=False, soft_wrap=True))
+        all_runs.append(played.run)
+        if count == 1:
+            print_run(out, played.run)
+        else:
+            out.print(conclusion(played.run), markup=False, soft_wrap=True)
+        if played.kept is not None:
+            out.print(f"logs and timeline: {played.kept}", markup=False, soft_wrap=True)
+    if count > 1:
+        told = ", ".join(
+            f"{number} {verdict.replace('_', ' ')}" for verdict, number in _counted(all_runs).items() if number
+        )
+        out.print(f"{count} runs: {told}")
+    return all_runs
+
+
+def _counted(all_runs: "list[Run]") -> dict[str, int]:
+    from epochfuzz.harness.cluster.timeline import Verdict
+
+    counts = Counter(each.verdict for each in all_runs)
+    return {verdict.lower().replace(" ", "_"): counts[verdict] for verdict in Verdict}
+
+
+def _exit_code(request: "Request", all_runs: "list[Run]") -> int:
+    """What is as expected: a release loses the record, a repaired one or a control keeps it.
+
+    Nothing is expected of a Kafka of somebody's own: a loss is a broken property there, as everywhere.
+    """
+    counts = _counted(all_runs)
+    if counts["not_reached"]:
+        return Exit.GOAL_UNMET
+    return Exit.AS_EXPECTED if counts["kept" if request.is_lost else "lost"] == 0 else Exit.BROKEN
+
+
+def _command(scenario: Scenario, variant: Variant, release: str, repair: Repair | None) -> str:
+    """The command line by which somebody else sees it."""
+    chosen = {"release": release, "end": variant.end, "election": variant.election, "control": variant.control}
+    given = {name: value for name, value in (chosen | {"repair": repair}).items() if value is not None}
+    return " ".join(["epochfuzz cluster run", scenario, *(f"--{name} {value}" for name, value in given.items())])
+
+
+@contextmanager
+def _complaints_as_bad_input() -> Iterator[None]:
+    try:
+        yield
+    except ClusterError as error:
+        raise BadInput(str(error)) from None

@@ -1,0 +1,124 @@
+"""Nodes are started, paused, resumed and ended; what breaks down is said in one sentence."""
+
+import base64
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from epochfuzz.harness.cluster import cluster as clusters
+from epochfuzz.harness.cluster.cluster import Cluster, accepts, free_ports, new_id, running
+from epochfuzz.harness.cluster.errors import ClusterError, NotReached
+from epochfuzz.harness.cluster.installation import Installation
+from epochfuzz.harness.cluster.node import Node
+from epochfuzz.harness.cluster.waiting import until
+
+
+@pytest.fixture
+def node(tmp_path: Path, no_kafka: Installation) -> Node:
+    (tmp_path / "logs").mkdir()
+    return Node("A", 1, 9092, no_kafka, tmp_path, tmp_path / "logs")
+
+
+def wait(condition: Callable[[], object]) -> None:
+    until("what the test waits for", condition, 10)
+
+
+def test_a_node_is_paused_goes_on_and_ends(node: Node, fake_java: Callable[..., Path]) -> None:
+    fake_java()
+    assert node.state == "down"
+    node.start()
+    wait(lambda: node.state == "running")
+    node.pause()
+    wait(lambda: node.state == "paused")
+    node.resume()
+    wait(lambda: node.state == "running")
+    node.terminate()
+    wait(lambda: node.state == "down")
+    node.check()  # that was asked for
+
+
+def test_a_node_that_takes_its_time_to_end_is_ending(node: Node, fake_java: Callable[..., Path]) -> None:
+    fake_java(runs="trap '' TERM; while :; do sleep 0.1; done")
+    node.start()
+    node.terminate()
+    assert node.state == "ending"
+    node.kill()
+    assert node.state == "down"
+
+
+def test_a_node_that_breaks_down_says_what_it_logged_last(node: Node, fake_java: Callable[..., Path]) -> None:
+    fake_java(runs="echo 'ERROR Socket server failed to bind to 127.0.0.1:9092: Address already in use.'; exit 1")
+    node.start()
+    wait(lambda: node.state == "down")
+    with pytest.raises(ClusterError, match=r"A ended with 1: .*127\.0\.0\.1:9092: Address already in use"):
+        node.check()
+
+
+def test_all_nodes_listen_on_this_machine_alone_and_have_no_other_setting_than_they_must(
+    tmp_path: Path, no_kafka: Installation
+) -> None:
+    cluster = Cluster(no_kafka, tmp_path, tmp_path / "logs")
+    texts = {node.name: (tmp_path / f"{node.name}.properties").read_text() for node in cluster.nodes}
+    keys = {line.partition("=")[0] for text in texts.values() for line in text.splitlines()}
+    assert keys == {
+        "process.roles",
+        "node.id",
+        "controller.quorum.voters",
+        "controller.listener.names",
+        "listener.security.protocol.map",
+        "listeners",
+        "log.dirs",
+        "offsets.topic.replication.factor",
+    }
+    addresses = [line for text in texts.values() for line in text.splitlines() if "listeners=" in line]
+    assert len(addresses) == 4
+    assert all("://127.0.0.1:" in line for line in addresses)
+    assert "process.roles=controller\n" in texts["controller"]
+    assert "process.roles=broker\n" in texts["B"]
+
+
+def test_a_cluster_that_cannot_be_formatted_says_so(
+    tmp_path: Path, no_kafka: Installation, fake_java: Callable[..., Path]
+) -> None:
+    fake_java(formats=1)
+    with (
+        pytest.raises(ClusterError, match=r"StorageTool, to format controller, ended with 1"),
+        running(no_kafka, tmp_path, tmp_path / "logs"),
+    ):
+        pass
+
+
+def test_every_node_ends_with_the_cluster_paused_or_not(
+    tmp_path: Path, no_kafka: Installation, fake_java: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_java()
+    monkeypatch.setattr(clusters, "accepts", lambda port: True)
+    with running(no_kafka, tmp_path, tmp_path / "logs") as cluster:
+        wait(lambda: all(node.state == "running" for node in cluster.nodes))
+        cluster.brokers["C"].pause()
+    assert [node.state for node in cluster.nodes] == ["down"] * 4
+
+
+def test_a_condition_that_does_not_come_is_named(tmp_path: Path, no_kafka: Installation) -> None:
+    cluster = Cluster(no_kafka, tmp_path, tmp_path / "logs")
+    with pytest.raises(NotReached, match=r"waited 0\.01 s for this, and it did not come: B has m"):
+        cluster.until("B has m", lambda: False, 0.01)
+
+
+def test_the_id_of_a_cluster_is_never_taken_for_an_option() -> None:
+    ids = {new_id() for _ in range(500)}
+    assert len(ids) == 500
+    assert all(len(base64.urlsafe_b64decode(each + "==")) == 16 for each in ids)
+    assert not any(each.startswith("-") for each in ids)
+
+
+def test_ports_are_free_and_differ() -> None:
+    ports = free_ports(4)
+    assert len(set(ports)) == 4
+    assert not any(accepts(port) for port in ports)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        assert accepts(listening.getsockname()[1])

@@ -1,0 +1,103 @@
+"""`epochfuzz cluster`: how it ends, and what it says of input that cannot be used."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("confluent_kafka")
+
+from epochfuzz.harness.cluster import installation, runs, tools
+from epochfuzz.harness.cluster.installation import Installation
+from epochfuzz.harness.cluster.runs import Played
+from epochfuzz.harness.cluster.timeline import Loss, Run, Verdict
+
+LOST = Run(Verdict.LOST, 28.0, 7, [Loss("m", 0, 4, "z", was_read=True)])
+KEPT = Run(Verdict.KEPT, 28.0, 8)
+NOT_REACHED = Run(why="waited 20 s for this, and it did not come: C leads")
+
+
+@pytest.fixture
+def plays(monkeypatch: pytest.MonkeyPatch, no_kafka: Installation) -> Callable[..., None]:
+    """Has runs end so, one after the other."""
+
+    def set_up(*ended: Run) -> None:
+        monkeypatch.setattr(runs, "play", lambda request, kafka, number, say: Played(ended[number - 1], None))
+        monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)
+        monkeypatch.setattr(installation, "from_home", lambda home: no_kafka)
+
+    return set_up
+
+
+def test_a_release_is_expected_to_lose_the_record(plays: Any, epochfuzz: Any) -> None:
+    plays(LOST, LOST)
+    ended = epochfuzz("cluster", "run", "re-elected-leader", "--runs", 2)
+    assert ended.code == 0
+    assert "2 runs: 2 lost" in ended.out
+    plays(LOST, KEPT)
+    assert epochfuzz("cluster", "run", "re-elected-leader", "--runs", 2).code == 1
+
+
+@pytest.mark.parametrize("words", [("--repair", "every-epoch"), ("--control", "late")], ids=" ".join)
+def test_a_repair_and_a_control_are_expected_to_keep_it(words: tuple[str, ...], plays: Any, epochfuzz: Any) -> None:
+    plays(KEPT)
+    assert epochfuzz("cluster", "run", "re-elected-leader", *words).code == 0
+    plays(LOST)
+    assert epochfuzz("cluster", "run", "re-elected-leader", *words).code == 1
+
+
+def test_a_loss_in_a_kafka_of_ones_own_is_a_broken_promise(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:
+    plays(LOST)
+    assert epochfuzz("cluster", "run", "re-elected-leader", "--kafka-home", tmp_path).code == 1
+
+
+def test_a_run_that_did_not_come_to_it_is_inconclusive(plays: Any, epochfuzz: Any) -> None:
+    plays(NOT_REACHED)
+    ended = epochfuzz("cluster", "run", "re-elected-leader")
+    assert ended.code == 4
+    assert "NOT REACHED: waited 20 s" in ended.out
+
+
+def test_json_counts_verdicts_and_has_every_run(plays: Any, epochfuzz: Any) -> None:
+    plays(LOST, KEPT, NOT_REACHED)
+    document = epochfuzz("cluster", "run", "re-elected-leader", "--runs", 3, "--json").json
+    assert (document["scenario"], document["release"]) == ("re-elected-leader", "4.3.1")
+    assert (document["lost"], document["kept"], document["not_reached"]) == (1, 1, 1)
+    assert [run["verdict"] for run in document["runs"]] == ["LOST", "KEPT", "NOT REACHED"]
+    assert document["runs"][0]["lost"][0]["value"] == "m"
+
+
+def refusal(epochfuzz: Any, *words: object) -> str:
+    ended = epochfuzz("cluster", "run", *words)
+    assert ended.code == 2
+    assert "Traceback" not in ended.err
+    return str(ended.err)
+
+
+def test_bad_input_is_one_message(
+    epochfuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_java: Callable[..., Path]
+) -> None:
+    assert "is no directory" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path / "none")
+    assert "there is no Kafka" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path)
+    assert "a release is named as" in refusal(epochfuzz, "re-elected-leader", "--release", "trunk")
+    assert "re-elected" in refusal(epochfuzz, "no-such-scenario")
+    for words in (("--control", "late"), ("--election", "auto"), ("--end", "pause")):
+        assert "has no pauses" in refusal(epochfuzz, "re-elected-leader-under-load", *words)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "mvn is missing: sudo apt-get install maven" in refusal(epochfuzz, "re-elected-leader", "--release", "9.9.9")
+    (tmp_path / "libs").mkdir()
+    (tmp_path / "libs" / "kafka_2.13-4.3.1.jar").touch()
+    tools.java.cache_clear()
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert "java is missing" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path)
+
+
+def test_a_directory_of_an_earlier_run_is_not_written_over(
+    epochfuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_kafka: Installation
+) -> None:
+    monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)
+    (tmp_path / "run-1").mkdir()
+    message = refusal(epochfuzz, "re-elected-leader", "--out", tmp_path)
+    assert "run-1 is there already: name another directory, or remove it" in message

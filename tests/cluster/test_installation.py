@@ -1,0 +1,115 @@
+"""Kafka is had from Maven, once, or from a directory; whatever is missing is said with what to do."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from epochfuzz.harness.cluster import tools
+from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.cluster.installation import from_home, from_maven
+
+MAVEN = """#!/bin/sh
+for word in "$@"; do
+    case $word in -Dmdep.outputFile=*) file=${{word#*=}} ;; esac
+done
+echo called >> {calls}
+{does}
+"""
+
+
+@pytest.fixture
+def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Puts a Maven on the path that does what is said; the file it returns has a line for each call."""
+    calls = tmp_path / "calls"
+    calls.touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def put(does: str) -> Path:
+        command = tmp_path / "bin" / "mvn"
+        command.parent.mkdir(exist_ok=True)
+        command.write_text(MAVEN.format(calls=calls, does=does))
+        command.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{command.parent}{os.pathsep}{os.environ['PATH']}")
+        return calls
+
+    return put
+
+
+def test_maven_is_asked_once_for_a_release(maven: Callable[[str], Path], tmp_path: Path) -> None:
+    jar = tmp_path / "kafka.jar"
+    jar.touch()
+    calls = maven(f'echo {jar} > "$file"')
+    assert from_maven("4.3.1").class_path == (str(jar),)
+    assert from_maven("4.3.1").release == "4.3.1"
+    assert calls.read_text() == "called\n"
+
+
+def test_maven_is_asked_again_once_its_repository_was_emptied(maven: Callable[[str], Path], tmp_path: Path) -> None:
+    jar = tmp_path / "kafka.jar"
+    calls = maven(f'touch {jar}; echo {jar} > "$file"')
+    from_maven("4.3.1")
+    jar.unlink()
+    from_maven("4.3.1")
+    assert calls.read_text() == "called\n" * 2
+
+
+def test_a_release_that_there_is_not_is_named(maven: Callable[[str], Path]) -> None:
+    maven("echo '[ERROR] ... Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9 in central (x)'; exit 1")
+    expected = (
+        r"Maven could not fetch Kafka 9\.9\.9: Could not find artifact org\.apache\.kafka:kafka_2\.13:jar:9\.9\.9;"
+    )
+    with pytest.raises(ClusterError, match=expected):
+        from_maven("9.9.9")
+
+
+@pytest.mark.parametrize("release", ["", "4", "trunk", "../4.3.1"])
+def test_what_is_no_release_is_refused_before_maven_is_asked(release: str, maven: Callable[[str], Path]) -> None:
+    calls = maven("exit 1")
+    with pytest.raises(ClusterError, match=r"a release is named as 4\.3\.1 is; got"):
+        from_maven(release)
+    assert calls.read_text() == ""
+
+
+def test_without_maven_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ClusterError, match="mvn is missing: sudo apt-get install maven"):
+        from_maven("4.3.1")
+
+
+def test_a_kafka_of_ones_own_is_known_by_its_jar(tmp_path: Path) -> None:
+    (tmp_path / "libs").mkdir()
+    for name in ("kafka-clients-4.3.1-mine.jar", "kafka_2.13-4.3.1-mine-test.jar", "kafka_2.13-4.3.1-mine.jar"):
+        (tmp_path / "libs" / name).touch()
+    kafka = from_home(tmp_path)
+    assert kafka.release == "4.3.1-mine"
+    assert kafka.class_path == (str(tmp_path / "libs" / "*"),)
+    assert kafka.preceded_by(Path("repaired")).class_path == ("repaired", str(tmp_path / "libs" / "*"))
+
+
+def test_a_directory_without_kafka_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ClusterError, match=r"there is no Kafka: libs/kafka_2\.13-VERSION\.jar is missing"):
+        from_home(tmp_path)
+
+
+@pytest.mark.parametrize(("version", "said"), [("11.0.22", "is Java 11"), ("1.8.0_402", "is Java 8")])
+def test_a_java_that_is_too_old_is_named(version: str, said: str, fake_java: Callable[..., Path]) -> None:
+    fake_java(version=version)
+    with pytest.raises(ClusterError, match=rf"{said}, and Kafka needs 17 or later: sudo apt-get install"):
+        tools.java()
+
+
+@pytest.mark.parametrize("version", ["17", "21-ea", "25.0.1"])
+def test_later_javas_will_do(version: str, fake_java: Callable[..., Path]) -> None:
+    java = fake_java(version=version)
+    assert tools.java() == str(java)
+
+
+def test_without_java_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools.java.cache_clear()
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ClusterError, match="java is missing: sudo apt-get install openjdk-17-jre-headless"):
+        tools.java()

@@ -1,0 +1,44 @@
+"""A request that waits at a process that is paused is seen, and whose it is."""
+
+import os
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from epochfuzz.harness.cluster.sockets import End, parse, unread
+from epochfuzz.harness.cluster.waiting import until
+
+TABLE = """\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:2384 00000000:0000 0A 00000000:00000001 00:00000000 00000000     0        0 647 1 0 100 0 0 10 0
+   1: 0100007F:2384 0100007F:EABD 01 00000000:000000A6 00:00000000 00000000     0        0 0 3 0
+   2: 0000000000000000FFFF00000100007F:EABD 0000000000000000FFFF00000100007F:2384 01 00000000:00000000 00:0 0 0 0 99 1 0
+   3: 0100007F:AE36 0100007F:2384 06 00000000:00000000 03:00000B03 00000000     0        0 0 3 0
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[socket.socket]:
+    """Listens, and accepts nobody, as a process that is paused."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield listening
+
+
+def test_only_connections_are_read_from_a_table_of_either_family() -> None:
+    assert list(parse(TABLE)) == [End(0x2384, 0xEABD, 0xA6, "0"), End(0xEABD, 0x2384, 0, "99")]
+
+
+def test_what_was_sent_and_not_read_is_seen(server: socket.socket) -> None:
+    port = server.getsockname()[1]
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        assert unread(os.getpid(), port) == 0
+        client.sendall(b"fetch")
+        assert until("the request waits", lambda: unread(os.getpid(), port), 10) == 5
+        assert unread(os.getppid(), port) == 0  # it is not theirs
+        accepted, _ = server.accept()
+        with accepted:
+            accepted.recv(5)
+            assert unread(os.getpid(), port) == 0

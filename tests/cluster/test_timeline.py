@@ -1,0 +1,144 @@
+"""A run is told: who led, which log had what, what clients were told, and what is gone."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+pytest.importorskip("confluent_kafka")
+
+from epochfuzz.harness.cluster import view
+from epochfuzz.harness.cluster.clients import Acknowledged, Read
+from epochfuzz.harness.cluster.cluster import Cluster
+from epochfuzz.harness.cluster.installation import Installation
+from epochfuzz.harness.cluster.segments import Record
+from epochfuzz.harness.cluster.timeline import Loss, Moment, Recorder, ReplicaView, Run, Verdict
+from tests.cluster.test_broker_log import FOLLOWER, LEADER
+from tests.cluster.test_segments import SEGMENT
+
+LOG = (Record(0, 1, "x"), Record(1, 1, "m"))
+LOST = Run(
+    verdict=Verdict.LOST,
+    seconds=28.4,
+    acknowledged=7,
+    lost=[Loss("m", 0, 1, "z", was_read=True), Loss("y", 0, 2, None, was_read=False)],
+    moments=[
+        Moment(
+            1.5,
+            "4",
+            "m is acknowledged <and read>",
+            {
+                "A": ReplicaView("running", "leads e3", LOG, 2),
+                "B": ReplicaView("paused", "follows A e3", LOG[:1], None),
+            },
+            (Acknowledged("m", 0, 1, 0.0),),
+            (Read("m", 1, 0.0),),
+        )
+    ],
+    evidence=[("A", LEADER)],
+    clients=["consumer: <reset>"],
+)
+
+
+def printed(run: Run) -> str:
+    out = Console(file=StringIO(), width=150)
+    view.print_run(out, run)
+    return out.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.mark.parametrize(("high_watermark", "told"), [(0, "(x m)"), (1, "[x](m)"), (2, "[x m]"), (None, "x m")])
+def test_a_log_shows_what_is_below_the_high_watermark(high_watermark: int | None, told: str) -> None:
+    assert ReplicaView("running", "leads e1", LOG, high_watermark).told() == told
+
+
+def test_an_empty_log_is_called_so() -> None:
+    assert ReplicaView("running", "", (), 0).told() == "empty"
+
+
+def test_the_terminal_shows_moments_log_lines_losses_and_the_verdict() -> None:
+    text = printed(LOST)
+    for part in (
+        "leads e3",
+        "follows A e3 (paused)",
+        "LEO 2 HW 2",
+        "acknowledged m@1",
+        "read m@1",
+        f"A  {LEADER}",
+        "m was acknowledged, and read by a consumer at offset 1 of partition 0: z is there now",
+        "y was acknowledged at offset 2 of partition 0: nothing is there now",
+        "LOST: 2 of 7 acknowledged records, in 28 s",
+    ):
+        assert part in text
+
+
+def test_many_losses_are_counted_and_a_few_are_shown() -> None:
+    run = Run(Verdict.LOST, 60.0, 1000, [Loss(f"m{n}", n, n, None, was_read=False) for n in range(1_005)])
+    text = printed(run)
+    assert "m4 was acknowledged" in text
+    assert "m5 was acknowledged" not in text
+    assert "... and 1,000 more" in text
+    assert "... and 1,000 more" in view.html(view.Page("t", "s", run, (), "c"))
+
+
+def test_moments_without_replicas_have_no_columns_for_them() -> None:
+    run = Run(moments=[Moment(1.0, "1", "producers go on", {}, (), ())])
+    assert "producers go on" in printed(run)
+    assert "high watermark" not in printed(run)
+    assert "producers go on" in view.html(view.Page("t", "s", run, (), "c"))
+
+
+def test_what_was_not_reached_and_what_was_kept_are_told_apart() -> None:
+    assert "NOT REACHED: waited 20 s" in printed(Run(why="waited 20 s"))
+    assert "KEPT: all 8 acknowledged records, in 29 s" in printed(Run(Verdict.KEPT, 29.1, 8))
+
+
+def test_the_html_file_says_the_same_and_escapes_what_others_wrote() -> None:
+    page = view.Page("re-elected-leader", "A cluster", LOST, (("Kafka", "4.3.1"),), "epochfuzz cluster run x")
+    text = view.html(page)
+    for part in (
+        "LOST: 2 of 7",
+        "leads e3",
+        "m is acknowledged &lt;and read&gt;",
+        "consumer: &lt;reset&gt;",
+        "z is there now",
+    ):
+        assert part in text
+    assert "epochfuzz cluster run x" in text
+    assert "<reset>" not in text
+    assert "http" not in text.replace("http-equiv", "")
+
+
+def test_json_has_the_verdict_and_each_record_that_is_gone() -> None:
+    plain = LOST.plain()
+    assert plain["verdict"] == "LOST"
+    assert plain["lost"][0] == {"value": "m", "partition": 0, "offset": 1, "instead": "z", "was_read": True}
+    assert plain["moments"][0]["replicas"]["A"]["role"] == "leads e3"
+
+
+def test_a_moment_has_what_brokers_logged_their_files_and_what_clients_were_told_since(
+    tmp_path: Path, no_kafka: Installation
+) -> None:
+    cluster = Cluster(no_kafka, tmp_path, tmp_path / "logs")
+    a, b, _ = cluster.brokers.values()
+    (a.data / "t-0").mkdir(parents=True)
+    (a.data / "t-0" / "0.log").write_bytes(SEGMENT)
+    a.log.path.write_text(LEADER + "\n")
+    b.log.path.write_text(FOLLOWER + "\n")
+    recorder = Recorder(cluster.brokers, "t-0")
+    role = recorder.role("A")
+    assert role is not None
+    read = [Read("m", 6, role.at + 1)]
+    recorder.note("3", "before", [], [])
+    assert recorder.run.moments.pop().replicas["A"].high_watermark == 4
+    recorder.note("4", "first", [Acknowledged("m", 0, 6, role.at + 1)], read)
+    recorder.note("5", "second", [Acknowledged("m", 0, 6, role.at + 1)], read)
+    first, second = recorder.run.moments
+    assert first.replicas["A"].role == "leads e3"
+    assert first.replicas["A"].high_watermark == 7  # it logged 4, and served offset 6
+    assert [record.value for record in first.replicas["A"].log] == ["x0", "m0", "y0", "x"]
+    assert first.replicas["B"].role == "follows A e3"
+    assert first.replicas["B"].high_watermark is None
+    assert first.replicas["C"] == ReplicaView("down", "", (), None)
+    assert (len(first.acknowledged), len(first.read)) == (1, 1)
+    assert (second.acknowledged, second.read) == ((), ())
