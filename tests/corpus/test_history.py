@@ -303,8 +303,8 @@ EVENTS = {
     ),
     "kafka-7235-bounced-broker": "produce A, fetch B, receive B, fetch B, power_loss A, restart A, notify A",
     "kafka-7395-unfenced-epoch-request": (
-        "produce A, fetch B, receive B, fetch B, elect B, notify B, elect A, notify B, fetch B, receive B, elect B,"
-        " notify B"
+        "produce A, fetch B, receive B, fetch B, elect B, notify B, receive B, elect A, notify B, fetch B, receive B,"
+        " elect B, notify B"
     ),
     "kafka-7414-out-of-range-halts": (
         "produce A, fetch B, receive B, power_loss A, restart A, notify A, fetch B, receive B"
