@@ -14,7 +14,7 @@ from functools import cached_property
 from epochfuzz.harness.audit.events import Event, Kind
 
 ROLES = (Kind.LEADER, Kind.FOLLOWER)
-_NOBODY = -1
+NOBODY = -1
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Life:
     def unseen(self) -> list[int]:
         """Leader epochs between those that are told of, which nobody says that he led."""
         epochs = self.reigns.keys()
-        leaderless = {each.event.leader_epoch for each in self.placed if each.event.leader == _NOBODY}
+        leaderless = {each.event.leader_epoch for each in self.placed if each.event.leader == NOBODY}
         return [e for e in range(min(epochs, default=0), max(epochs, default=0)) if e not in epochs | leaderless]
 
     @cached_property
@@ -71,7 +71,7 @@ class Life:
         """Brokers that others name, and of which there is no line on this partition."""
         named = {member for each in self.placed for member in each.event.isr or ()}
         named |= {each.event.leader for each in self.placed if each.event.leader is not None}
-        return sorted(named - self.brokers.keys() - {_NOBODY})
+        return sorted(named - self.brokers.keys() - {NOBODY})
 
 
 def lives(events: Iterable[Event]) -> tuple[list[Life], bool]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from epochfuzz.harness.audit.events import Event, Kind
 from epochfuzz.harness.audit.findings import Finding, What, in_order
-from epochfuzz.harness.audit.history import ROLES, Life, Placed, lives
+from epochfuzz.harness.audit.history import NOBODY, ROLES, Life, Placed, lives
 
 _AROUND = 60  # events of a finding's timeline, at the most
 _OF_TIMELINES = frozenset(Kind) - {Kind.TRUNCATING, Kind.NO_TRUNCATION, Kind.LOG}
@@ -62,29 +62,48 @@ class _Shown:
     placed: Placed
 
 
+@dataclass(frozen=True)
+class _Lost:
+    """A loss that was found: where the leader of an epoch started, and up to where there had been more."""
+
+    epoch: int
+    start: int
+    end: int
+
+
 def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Finding]:
     """A leader starts from an offset below a high watermark that was shown, and reached, at a lower epoch."""
     shown = list(_shown(life, clocks_back))
-    reported = -1  # the greatest high watermark of a loss so far: a follower that comes back may still show that one
+    lost: list[_Lost] = []
     for epoch, leaders in life.reigns.items():
         for leader in leaders:
             start = _start(leader.event)
-            over = [s for s in shown if s.before <= epoch and s.high_watermark > start]
-            over = [s for s in over if s.placed.role == Kind.LEADER or s.high_watermark > reported]
-            if not over:
+            over = [(_still_promised(s, lost), s) for s in shown if s.before <= epoch]
+            promised, most = max(over, key=lambda pair: pair[0], default=(start, None))
+            if most is None or promised <= start:
                 continue
-            most = max(over, key=lambda s: s.high_watermark)
-            reported = max(reported, most.high_watermark)
+            lost.append(_Lost(epoch, start, promised))
             yield _finding(
                 life,
                 What.COMMITTED_LOSS,
-                (start, most.high_watermark - 1),
+                (start, promised - 1),
                 epoch,
                 f"Broker {most.placed.broker} showed a high watermark of {most.high_watermark:,}, reached before epoch"
                 f" {most.before}; broker {leader.broker} leads epoch {epoch} from offset {start:,}, without what was"
                 " committed from there on.",
                 [most.placed, leader, *_cut_to(life, most.placed, most.high_watermark)],
             )
+
+
+def _still_promised(shown: _Shown, lost: Sequence[_Lost]) -> int:
+    """What of a high watermark was not lost before: nothing that is found twice was lost twice. A follower that comes
+    back may show one, for as long as it has not cut its log, that was lost while it was away."""
+    promised = shown.high_watermark
+    for each in lost:
+        is_late = shown.placed.role != Kind.LEADER and shown.high_watermark <= each.end
+        if shown.before <= each.epoch or is_late:
+            promised = min(promised, each.start)
+    return promised
 
 
 def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
@@ -213,10 +232,10 @@ def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] 
 
 
 def _unclean_election(life: Life, newest: int | None) -> Iterator[Finding]:
-    """A controller says so; or the ISR is known of the partition epoch just before, and the new leader was not in it.
+    """A controller says so; or the ISR is known of just before, and the new leader was not in it.
 
     Since 4.0 a leader may come from the eligible leader replicas (KIP-966), which no line tells: only what is said
-    counts there.
+    counts there. And what is said may be that the last known leader was elected again, after an unclean shutdown.
     """
     said: dict[tuple[int | None, int | None], Placed] = {}
     for each in life.of(Kind.UNCLEAN):
@@ -224,11 +243,15 @@ def _unclean_election(life: Life, newest: int | None) -> Iterator[Finding]:
     for (epoch, leader), each in said.items():
         of_epoch = [] if epoch is None else life.reigns.get(epoch, [])
         told = f"The controller elected broker {leader}, which was not in the ISR."
-        yield _finding(life, What.UNCLEAN_ELECTION, None, epoch, told, [each, *of_epoch])
-    for before, after in _consecutive(life, newest):
+        was_last = f"lastKnownElr: [{leader}]" in each.event.text
+        if was_last:
+            told += " It was the last leader that is known, and no line shows that anything was lost."
+        yield _finding(life, What.UNCLEAN_ELECTION, None, epoch, told, [each, *of_epoch], passed=was_last)
+    for before, after in [*_consecutive(life, newest), *_after_nobody(life)]:
         epoch, leader = after.event.leader_epoch, _elected(after)
         if (epoch, leader) in said or (None, leader) in said:
             continue
+        said[epoch, leader] = after
         isr = ",".join(map(str, before.event.isr or ()))
         told = f"Broker {leader} leads epoch {epoch}; the ISR just before was {isr}, and it was not in it."
         of_epoch = [each for each in life.reigns.get(epoch or 0, []) if each is not after]
@@ -246,11 +269,25 @@ def _consecutive(life: Life, newest: int | None) -> Iterator[tuple[Placed, Place
             known.setdefault(each.event.partition_epoch, each)
     for number, after in sorted(known.items()):
         before = known.get(number - 1)
-        leader = _elected(after)
-        if before is not None and before.event.isr and leader is not None and leader >= 0:
-            assert before.event.isr is not None
-            if leader not in before.event.isr and after.event.kind != Kind.ISR:
-                yield before, after
+        if before is not None and after.event.kind != Kind.ISR and _is_outside(before, after):
+            yield before, after
+
+
+def _after_nobody(life: Life) -> Iterator[tuple[Placed, Placed]]:
+    """Two leader epochs of a controller of ZooKeeper's time, one just after the other, if in the earlier one nobody led
+    who could have changed the ISR, and the leader of the later one was not in it."""
+    states = [each for each in life.of(Kind.STATE, Kind.TOLD) if each.event.leader_epoch is not None]
+    nobody = {each.event.leader_epoch: each for each in states if each.event.leader == NOBODY}
+    for after in states:
+        before = nobody.get((after.event.leader_epoch or 0) - 1)
+        if before is not None and _is_outside(before, after):
+            yield before, after
+
+
+def _is_outside(before: Placed, after: Placed) -> bool:
+    """Whether somebody was elected who was not in the ISR before, of which somebody was."""
+    leader = _elected(after)
+    return bool(before.event.isr) and leader not in (None, NOBODY) and leader not in (before.event.isr or ())
 
 
 def _elected(state: Placed) -> int | None:

@@ -1,6 +1,6 @@
 """An audit for people: findings with their lines and a timeline, in a terminal and as one HTML file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -11,10 +11,13 @@ from rich.text import Text
 from epochfuzz.harness.audit.audit import Audit, counted
 from epochfuzz.harness.audit.events import Event, Kind
 from epochfuzz.harness.audit.findings import Finding, What
+from epochfuzz.harness.audit.told_case import ToldCase
 from epochfuzz.harness.commands.output import print_table
 from epochfuzz.harness.version import epochfuzz_version
 
 LEGEND = "e1 is a leader epoch, HW a high watermark. Rows are in the order of epochs; times are each broker's own."
+Cases = Mapping[Finding, ToldCase]
+
 _SHOWN = 10  # findings that a terminal shows whole
 _LISTED = 40  # gaps
 _STYLES = {True: "bold red", False: "bold green"}
@@ -29,13 +32,13 @@ class Row:
     is_evidence: bool
 
 
-def print_audit(out: Console, audit: Audit) -> None:
+def print_audit(out: Console, audit: Audit, cases: Cases) -> None:
     """Print what was found, what shows it, what could not be known, and what comes of it."""
     told = accidents(audit)
     for accident in told[:_SHOWN]:
-        _print_accident(out, accident)
+        _print_accident(out, accident, cases)
     if len(told) > _SHOWN:
-        out.print(f"... and {len(told) - _SHOWN:,} partitions more; --json and --out have them all\n")
+        out.print(f"... and {len(told) - _SHOWN:,} more partitions; --json and --out have them all\n")
     if audit.passed:
         out.print(Text("Dangers of which nothing came", "bold"))
         for finding in audit.passed[:_SHOWN]:
@@ -94,10 +97,12 @@ def accidents(audit: Audit) -> list[Accident]:
     return [Accident(tuple(findings)) for findings in by_partition.values()]
 
 
-def _print_accident(out: Console, accident: Accident) -> None:
+def _print_accident(out: Console, accident: Accident, cases: Cases) -> None:
     for finding in accident.findings:
         out.print(Text(title(finding), "bold red"), soft_wrap=True)
         out.print(Text(finding.told), soft_wrap=True)
+        if finding in cases:
+            out.print(Text(cases[finding].sentence), soft_wrap=True)
     table = Table()
     table.add_column("", no_wrap=True)
     for broker in accident.brokers:
@@ -184,11 +189,11 @@ def _members(isr: Sequence[int]) -> str:
     return ",".join(map(str, isr)) or "empty"
 
 
-def html(audit: Audit, command: str) -> str:
+def html(audit: Audit, cases: Cases, command: str) -> str:
     """The text of the HTML file."""
     from epochfuzz.harness.views.report.html import environment
 
     templates = environment("epochfuzz.harness.audit")
     templates.globals |= {f.__name__: f for f in (title, accidents, read_line, conclusion)}
     page = templates.get_template("audit.html")
-    return page.render(audit=audit, command=command, legend=LEGEND, version=epochfuzz_version())
+    return page.render(audit=audit, cases=cases, command=command, legend=LEGEND, version=epochfuzz_version())

@@ -101,6 +101,8 @@ _LOG_MANAGER = f"{_CORE}/log/LogManager.scala"
 _FETCHER = f"{_CORE}/server/AbstractFetcherThread.scala"
 _REPLICA_MANAGER = f"{_CORE}/server/ReplicaManager.scala"
 _STATE_MACHINE = f"{_CORE}/controller/PartitionStateMachine.scala"
+_REPLICA_STATES = f"{_CORE}/controller/ReplicaStateMachine.scala"
+_CONTROLLER = f"{_CORE}/controller/KafkaController.scala"
 _SELECTOR = f"{_CORE}/controller/PartitionLeaderSelector.scala"
 _REPLICATION = "metadata/src/main/java/org/apache/kafka/controller/ReplicationControlManager.java"
 _REGISTRATION = "metadata/src/main/java/org/apache/kafka/metadata/PartitionRegistration.java"
@@ -170,6 +172,23 @@ WORDINGS: Final = (
             ("3.3.0", "3.9.2"): "Changed partition {partition} from {any} to OnlinePartition with state"
             " LeaderAndIsr(leader={leader}, leaderEpoch={leader_epoch}, isrWithBrokerEpoch={any},"
             " leaderRecoveryState={any}, partitionEpoch={partition_epoch})",
+        },
+    ),
+    *_told(
+        Kind.STATE,
+        _REPLICA_STATES,
+        {
+            ("2.6.0", "3.9.2"): "Partition {partition} state changed to (Leader:{leader},ISR:{isr},"
+            "LeaderEpoch:{leader_epoch},ControllerEpoch:{any}) after removing replica {any} from the ISR as part of"
+            " transition to OfflineReplica",
+        },
+    ),
+    *_told(
+        Kind.STATE,
+        _CONTROLLER,
+        {
+            ("0.10.0.0", "1.0.2"): "New leader and ISR for partition {partition} is "
+            '{"leader":{leader},"leader_epoch":{leader_epoch},"isr":{isr}}',
         },
     ),
     *_told(
@@ -326,6 +345,8 @@ NEEDLES: Final = (
     "starts at leader epoch ",
     "starts at Leader Epoch ",
     " to OnlinePartition with state LeaderAndIsr",
+    " state changed to (Leader:",
+    "New leader and ISR for partition ",
     "eceived LeaderAndIsr request ",
     "ISR updated ",
     "Shrinking ISR ",

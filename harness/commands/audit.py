@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -21,6 +21,7 @@ from epochfuzz.harness.commands.signals import as_ctrl_c
 
 if TYPE_CHECKING:
     from epochfuzz.harness.audit.audit import Audit, Request
+    from epochfuzz.harness.audit.view import Cases
 
 PAGE = "audit.html"
 _LARGE = 1 << 30  # bytes from which Spark is worth its start
@@ -77,15 +78,16 @@ def audit(
         else:
             found = _here(out_console, request)
         found = replace(found, seconds=time.monotonic() - began)
-    if out is not None:
-        _write(out, found, _command(logs, broker, layout))
+    from epochfuzz.harness.audit.told_case import told_cases
     from epochfuzz.harness.audit.view import print_audit
 
-    print_audit(out_console, found)
+    cases = told_cases(found.findings, found.releases)
+    print_audit(out_console, found, cases)
     if out is not None:
+        _write(out, found, cases, _command(logs, broker, layout))
         out_console.print(f"written to {out / PAGE}", markup=False, soft_wrap=True)
     if json:
-        print_json(found.plain())
+        print_json(_document(found, cases))
     return Exit.BROKEN if found.findings else Exit.AS_EXPECTED
 
 
@@ -120,11 +122,23 @@ def _on_a_session(request: "Request", out: Path | None, master: str | None, remo
             return on_spark.run(session, directory, request, campaigns.note)
 
 
-def _write(out: Path, found: "Audit", command: str) -> None:
+def _write(out: Path, found: "Audit", cases: "Cases", command: str) -> None:
     from epochfuzz.harness.audit.view import html
+    from epochfuzz.harness.cases.case import dump_case
 
-    write_file(out / PAGE, html(found, command), in_new_directory=True)
-    write_file(out / "audit.json", json_text.dumps(found.plain(), indent=2) + "\n")
+    write_file(out / PAGE, html(found, cases, command), in_new_directory=True)
+    write_file(out / "audit.json", json_text.dumps(_document(found, cases), indent=2) + "\n")
+    for told in cases.values():
+        write_file(out / "cases" / f"{told.case.id}.yaml", dump_case(told.case), in_new_directory=True)
+
+
+def _document(found: "Audit", cases: "Cases") -> dict[str, Any]:
+    """The JSON document: of each finding, what the model makes of it as well."""
+    findings = [
+        finding.plain() | {"explained": cases[finding].plain() if finding in cases else None}
+        for finding in found.findings
+    ]
+    return found.plain() | {"findings": findings}
 
 
 def _command(logs: list[str], broker: str | None, layouts: list[str] | None) -> str:

@@ -1,0 +1,80 @@
+"""Excerpts of what brokers of real clusters logged: what was lost is found, and nothing where nothing was."""
+
+import pytest
+
+from epochfuzz.harness.audit.told_case import told_cases
+from tests.audit.telling import LOGS, audited, found
+
+LOST = {
+    "re-elected-leader-3.9.2": [("committed-loss", "t-0", 4, 5), ("re-elected-leader", "t-0", 4, 5)],
+    "re-elected-leader-4.3.1": [
+        ("committed-loss", "t-0", 4, 5),
+        ("re-elected-leader", "t-0", 4, 5),
+        ("truncated-below-high-watermark", "t-0", 4, 5),
+    ],
+    "re-elected-leader-4.4.0": [
+        ("committed-loss", "t-0", 4, 5),
+        ("re-elected-leader", "t-0", 4, 5),
+        ("truncated-below-high-watermark", "t-0", 4, 5),
+    ],
+    "unclean-3.9.2": [("committed-loss", "lossy-0", 550, 1706), ("unclean-election", "lossy-0", None, None)],
+    "unclean-4.3.1": [
+        ("committed-loss", "lossy-0", 450, 1250),
+        ("unclean-election", "lossy-0", None, None),
+        ("truncated-below-high-watermark", "lossy-0", 450, 462),
+        ("truncated-below-high-watermark", "lossy-0", 450, 1250),
+    ],
+    "zookeeper-2.6.1": [("committed-loss", "lossy-0", 387, 2053), ("unclean-election", "lossy-0", None, None)],
+}
+KEPT = sorted(directory.name for directory in LOGS.iterdir() if directory.name not in LOST)
+
+
+@pytest.mark.parametrize("logs", LOST)
+def test_what_a_cluster_lost_is_found_with_its_offsets(logs):
+    assert found(audited(LOGS / logs)) == LOST[logs]
+
+
+@pytest.mark.parametrize("logs", KEPT)
+def test_nothing_is_found_where_everything_was_kept(logs):
+    assert found(audited(LOGS / logs)) == []
+
+
+def test_a_leader_that_was_elected_again_and_lost_nothing_is_a_danger_that_has_passed():
+    (passed,) = audited(LOGS / "kept-late-4.3.1").passed
+
+    assert (passed.what, passed.name, passed.leader_epoch) == ("re-elected-leader", "t-0", 3)
+
+
+def test_a_last_known_leader_that_is_elected_as_unclean_and_lost_nothing_is_a_danger_that_has_passed():
+    (passed,) = audited(LOGS / "unclean-4.3.1").passed
+
+    assert (passed.what, passed.name) == ("unclean-election", "safe-0")
+
+
+@pytest.mark.parametrize(
+    ("logs", "cause"),
+    [
+        ("re-elected-leader-4.3.1", "remote_leo=kept"),
+        ("re-elected-leader-3.9.2", "remote_leo=kept"),
+        ("unclean-4.3.1", "unclean_leader_election=true"),
+        ("unclean-3.9.2", "unclean_leader_election=true"),
+        ("zookeeper-2.6.1", "unclean_leader_election=true"),
+    ],
+)
+def test_the_schedule_that_lines_tell_loses_the_record_in_the_model_of_their_release(logs, cause):
+    audit = audited(LOGS / logs)
+    (told,) = told_cases(audit.findings, audit.releases).values()
+
+    assert told.at == len(told.case.events)
+    assert told.because.startswith(f"Because of {cause}")
+    assert told.protocol == f"kafka-{logs.rpartition('-')[2]}"
+
+
+def test_evidence_is_the_lines_that_show_it():
+    loss = audited(LOGS / "re-elected-leader-4.3.1").findings[0]
+
+    for event in loss.evidence:
+        with open(event.file, encoding="utf-8") as file:
+            assert list(file)[event.line - 1].rstrip("\n") == event.text
+    assert "high watermark 6" in loss.evidence[0].text
+    assert "starts at leader epoch 4 from offset 4" in loss.evidence[1].text

@@ -1,0 +1,185 @@
+"""What the rules take for a loss, and what not, on lines told in the test."""
+
+from tests.audit.telling import audited, cuts, deletes, follows, leads, stamped, told, written
+
+
+def test_a_leader_that_starts_below_a_high_watermark_of_a_lower_epoch_has_lost_records(tmp_path):
+    lines = {
+        1: [leads(1, 0, 0), leads(1, 1, 10, 10, before=(1, 0))],
+        2: [follows(2, 1, 1, 10, 7, before=0), leads(2, 2, 7, 7, before=(1, 1))],
+    }
+
+    assert told(tmp_path, lines) == [("committed-loss", "t-0", 7, 9)]
+
+
+def test_a_leader_that_starts_at_the_high_watermark_has_lost_nothing(tmp_path):
+    lines = {
+        1: [leads(1, 0, 0), leads(1, 1, 12, 10, before=(1, 0))],
+        2: [follows(2, 1, 1, 10, 7, before=0), leads(2, 2, 10, 9, before=(1, 1))],
+    }
+
+    assert told(tmp_path, lines) == []
+
+
+def test_a_high_watermark_of_a_later_epoch_says_nothing_of_an_earlier_leader(tmp_path):
+    lines = {
+        1: [leads(1, 0, 0), follows(1, 2, 1, 3, 3, before=0), follows(1, 2, 2, 9, 9, before=1)],
+        2: [leads(2, 1, 3, 3, before=(1, 0)), leads(2, 2, 9, 9, before=(2, 1))],
+    }
+
+    assert told(tmp_path, lines) == []
+
+
+def test_a_follower_that_restarts_within_an_epoch_shows_what_was_committed_in_it(tmp_path):
+    lines = {
+        1: [leads(1, 0, 0), leads(1, 1, 5, 5, before=(1, 0))],
+        2: [follows(2, 1, 1, 5, 5, before=0), follows(2, 1, 1, 9, 9)],
+    }
+
+    assert told(tmp_path, lines) == []
+
+
+def test_a_follower_that_comes_back_with_an_old_high_watermark_is_believed_if_it_truncates_below(tmp_path):
+    leaders = [leads(2, 2, 5, 5, before=(1, 1))]
+    back = [leads(1, 1, 5, 5, before=(1, 0)), follows(1, 2, 2, 9, 9)]
+
+    assert told(tmp_path / "a", {1: back, 2: leaders}) == []
+    assert told(tmp_path / "b", {1: [*back, cuts(5)], 2: leaders}) == [("committed-loss", "t-0", 5, 8)]
+
+
+def test_a_loss_is_found_once_though_its_high_watermark_shows_again(tmp_path):
+    lines = {
+        1: [leads(1, 1, 9, 9, before=(1, 0)), follows(1, 2, 3, 12, 9), cuts(5)],
+        2: [leads(2, 2, 5, 5, before=(1, 1)), leads(2, 3, 7, 7, before=(2, 2)), leads(2, 4, 8, 8, before=(2, 3))],
+    }
+
+    assert told(tmp_path, lines) == [("committed-loss", "t-0", 5, 8)]
+
+
+def test_what_is_committed_after_a_loss_may_be_lost_again(tmp_path):
+    lines = {
+        1: [leads(1, 1, 9, 9, before=(1, 0))],
+        2: [leads(2, 2, 5, 5, before=(1, 1)), leads(2, 3, 20, 20, before=(2, 2))],
+        3: [leads(3, 4, 8, 8, before=(2, 3))],
+    }
+
+    assert told(tmp_path, lines) == [("committed-loss", "t-0", 5, 8), ("committed-loss", "t-0", 8, 19)]
+
+
+def test_a_topic_that_was_deleted_and_created_again_begins_anew(tmp_path):
+    again = "bcdefghijklmnopqrstuvw"
+    lines = {
+        1: [leads(1, 0, 0), leads(1, 4, 90, 90, before=(1, 3)), deletes(), leads(1, 0, 0, topic_id=again)],
+        2: [follows(2, 1, 4, 90, 90, before=3), deletes(), follows(2, 1, 0, 0)],
+    }
+
+    assert told(tmp_path, lines) == []
+
+
+def test_lives_that_are_not_told_apart_are_judged_broker_by_broker_and_that_is_said(tmp_path):
+    lines = {
+        1: [leads(1, 4, 90, 90, before=(1, 3))],
+        2: [follows(2, 1, 4, 90, 90, before=3), deletes(), follows(2, 1, 0, 0), leads(2, 5, 3, 3, before=(1, 4))],
+    }
+    audit = audited(written(tmp_path, lines))
+
+    assert audit.findings == []
+    assert any("deleted and created again" in gap for gap in audit.gaps)
+
+
+def test_a_replica_that_is_moved_away_and_comes_back_is_of_the_same_topic(tmp_path):
+    lines = {
+        1: [leads(1, 1, 9, 9, before=(1, 0)), deletes(), follows(1, 2, 3, 0, 0), leads(1, 4, 5, 5, before=(2, 3))],
+        2: [follows(2, 1, 1, 9, 9, before=0), leads(2, 3, 9, 9, before=(1, 1))],
+    }
+
+    assert told(tmp_path, lines) == [("committed-loss", "t-0", 5, 8)]
+
+
+RE_ELECTED = {
+    1: [leads(1, 1, 0, 0, "1,2", (3, 0)), leads(1, 3, 6, 4, "1,2", (1, 1))],
+    2: [follows(2, 3, 2, 6, 3, before=1), cuts(4), follows(2, 1, 3, 4, 3, before=2), leads(2, 4, 4, 3, "2", (1, 3))],
+}
+
+
+def test_a_re_elected_leader_is_found_without_any_high_watermark(tmp_path):
+    assert told(tmp_path, RE_ELECTED) == [("re-elected-leader", "t-0", 4, 5)]
+
+
+def test_a_leader_that_heard_of_the_epoch_between_is_a_new_one(tmp_path):
+    heard = [leads(1, 1, 0, 0, "1,2", (3, 0)), follows(1, 3, 2, 6, 4, before=1), leads(1, 3, 6, 4, "1,2", (3, 2))]
+
+    assert told(tmp_path, RE_ELECTED | {1: heard}) == []
+
+
+def test_a_leader_that_was_restarted_knows_nothing_of_its_followers(tmp_path):
+    restarted = [leads(1, 1, 0, 0, "1,2", (3, 0)), leads(1, 3, 6, 4, "1,2")]
+
+    assert told(tmp_path, RE_ELECTED | {1: restarted}) == []
+
+
+def test_a_truncation_out_of_the_isr_does_not_matter_to_a_re_elected_leader(tmp_path):
+    alone = [leads(1, 1, 0, 0, "1,2", (3, 0)), leads(1, 3, 6, 4, "1,3", (1, 1))]
+
+    assert told(tmp_path, RE_ELECTED | {1: alone}) == []
+
+
+def test_two_leaders_of_an_epoch_have_diverged(tmp_path):
+    lines = {1: [leads(1, 3, 5, 5, before=(2, 2))], 2: [leads(2, 3, 5, 5, before=(2, 2))]}
+
+    assert told(tmp_path, lines) == [("diverged", "t-0", None, None)]
+
+
+def test_a_truncation_below_the_own_high_watermark_is_what_a_broker_says_itself(tmp_path):
+    said = "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Truncating t-0 to offset 4 below high watermark 9"
+    lines = {1: [follows(1, 2, 3, 9, 9, before=2), f"{said} (kafka.server.ReplicaFetcherThread)"]}
+
+    assert told(tmp_path, lines) == [("truncated-below-high-watermark", "t-0", 4, 8)]
+
+
+def test_up_to_0_10_a_follower_that_is_ahead_of_its_leader_by_its_high_watermark_shows_a_loss(tmp_path):
+    lines = [
+        "Truncating log t-0 to offset 9. (kafka.log.Log)",
+        "[ReplicaFetcherThread-0-2], Replica 1 for partition [t,0] reset its fetch offset from 9 to current leader 2's"
+        " latest offset 4 (kafka.server.ReplicaFetcherThread)",
+    ]
+
+    assert told(tmp_path, {1: lines}) == [("truncated-below-high-watermark", "t-0", 4, 8)]
+
+
+def test_a_leader_that_was_not_in_the_isr_just_before_was_elected_uncleanly(tmp_path):
+    controller = [
+        "[Controller id=1 epoch=6] Partition t-0 state changed to (Leader:-1,ISR:3,LeaderEpoch:7,ControllerEpoch:6)"
+        " after removing replica 3 from the ISR as part of transition to OfflineReplica (state.change.logger)",
+        "[Controller id=1 epoch=6] Changed partition t-0 from OfflinePartition to OnlinePartition with state"
+        " LeaderAndIsr(leader=1, leaderEpoch=8, isr=List(1), zkVersion=12) (state.change.logger)",
+    ]
+
+    assert told(tmp_path, {1: controller}) == [("unclean-election", "t-0", None, None)]
+
+
+def test_a_leader_of_the_isr_just_before_was_not(tmp_path):
+    controller = [
+        "[Controller id=1 epoch=6] Changed partition t-0 from OnlinePartition to OnlinePartition with state"
+        f" LeaderAndIsr(leader={leader}, leaderEpoch={epoch}, isr=List({isr}), zkVersion={epoch}) (state.change.logger)"
+        for leader, epoch, isr in ((1, 3, "1, 2"), (2, 4, "2"))
+    ]
+
+    assert told(tmp_path, {1: controller}) == []
+
+
+def test_where_a_clock_went_back_what_depends_on_the_order_of_files_is_not_used_and_that_is_said(tmp_path):
+    shrinks = (
+        "[Partition t-0 broker=1] Shrinking ISR from 1,2 to 1. Leader: (highWatermark: 30, endOffset: 31). Out of sync"
+        " replicas: (brokerId: 2, endOffset: 30). (kafka.cluster.Partition)"
+    )
+    own = tmp_path / "broker-1"
+    own.mkdir()
+    roles = [leads(1, 1, 0, 0, before=(2, 0)), leads(1, 3, 20, 20, before=(2, 2))]
+    (own / "state-change.log").write_text(stamped(roles[:1], 10) + stamped(roles[1:], 1))
+    (own / "server.log").write_text(stamped([shrinks], 5))
+    written(tmp_path, {2: [follows(2, 1, 1, 0, 0, before=0), leads(2, 2, 20, 20, before=(1, 1))]})
+    audit = audited(tmp_path)
+
+    assert audit.findings == []
+    assert any("the clock had gone back" in gap for gap in audit.gaps)
