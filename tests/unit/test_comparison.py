@@ -15,6 +15,17 @@ from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.events import parse_schedule
 from epochfuzz.model.protocols import parse_protocol
 
+
+class Nobody:
+    """Whom findings are shown to."""
+
+    def doing(self, what):
+        pass
+
+    def found(self, findings):
+        pass
+
+
 HW = parse_protocol("hw")
 LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B"]
 BROKEN = ("no-committed-loss", "no-acked-loss", "isr-complete")
@@ -34,7 +45,8 @@ def case(**changes):
 @pytest.fixture(scope="module")
 def found():
     walker = Walker([HW], Configuration(), seed=7)
-    return fuzz.findings(walker, walker.walk(0, 3_000))
+    broken = fuzz.breaches([HW], Configuration(), walker.walk(0, 3_000))
+    return fuzz.findings(walker, broken, Nobody()).findings
 
 
 def compare(found, *corpus):
