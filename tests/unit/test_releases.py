@@ -15,7 +15,7 @@ from epochfuzz.harness.reference.rules_digest import leave_out_unread, rules_dig
 from epochfuzz.harness.search.explore import explore, explore_each
 from epochfuzz.harness.testing import run_schedule
 from epochfuzz.harness.witness.causes import Status
-from epochfuzz.model import versions
+from epochfuzz.model import program, versions
 from epochfuzz.model.configuration import Configuration
 from epochfuzz.model.properties import BY_NAME
 from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, ProtocolError, parse_protocol
@@ -260,3 +260,12 @@ def test_explain_releases_prints_a_row_for_each_and_the_same_as_json():
     assert kafka["broken"]["no-committed-loss"]["status"] == "suspected"
     assert "log-matching" in kafka["holds"]
     assert kafka["versions"] == ["2.6.1", "2.6.2", "2.6.3"]
+
+
+def test_a_digest_does_not_depend_on_what_was_linked_before():
+    forwards = {name: rules_digest(protocol, []) for name, protocol in NAMED.items()}
+    backwards = {name: rules_digest(NAMED[name], []) for name in reversed(NAMED)}
+    assert forwards == backwards
+    for cache in (program._folded, program._answers):
+        cache.clear()
+    assert rules_digest(NAMED["kafka-1.1"], []) == forwards["kafka-1.1"]
