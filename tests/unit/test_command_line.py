@@ -122,8 +122,9 @@ def test_without_a_budget_nothing_is_proven_and_the_same_is_found():
 def test_a_proof_that_is_out_of_reach_says_how_far_it_came():
     walked = ("fuzz", "--protocol", "kip-279", "--replicas", "3", "--schedules", "20000", "--seed", "1")
     found = result(*walked, "--certify", "2s")["findings"]
-    assert {each["certified_minimal"] for each in found} == {False}
-    assert all(each["searched"] < each["length"] for each in found)
+    unproven = [each for each in found if not each["certified_minimal"]]
+    assert "no-committed-loss" in [each["property"] for each in unproven]  # which takes minutes, on any machine
+    assert all(each["searched"] < each["length"] for each in unproven)
 
 
 def test_known_flaws_are_a_line_each_unless_a_trace_is_asked_for_and_what_is_unexpected_is_drawn():
