@@ -78,7 +78,8 @@ def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Finding
     for epoch, leaders in life.reigns.items():
         for leader in leaders:
             start = _start(leader.event)
-            over = [(_still_promised(s, lost), s) for s in shown if s.before <= epoch]
+            before = (s for s in shown if s.before <= epoch and _are_of_one_life(life, s.placed, leader))
+            over = [(_still_promised(s, lost), s) for s in before]
             promised, most = max(over, key=lambda pair: pair[0], default=(start, None))
             if most is None or promised <= start:
                 continue
@@ -153,8 +154,10 @@ def _re_elected_leader(life: Life) -> Iterator[Finding]:
     for epoch, leaders in life.reigns.items():
         for leader in leaders:
             led = _led_before(life, leader)
-            cut = None if led is None else _cut_between(life, leader, led.epoch or 0)
-            if led is None or cut is None:
+            if led is None or not _are_of_one_life(life, led, leader):
+                continue
+            cut = _cut_between(life, leader, led.epoch or 0)
+            if cut is None:
                 continue
             start, (truncation, followed) = _start(leader.event), cut
             later = next((each for e, each in life.reigns.items() if e > epoch), None)
@@ -247,7 +250,7 @@ def _unclean_election(life: Life, newest: int | None) -> Iterator[Finding]:
         if was_last:
             told += " It was the last leader that is known, and no line shows that anything was lost."
         yield _finding(life, What.UNCLEAN_ELECTION, None, epoch, told, [each, *of_epoch], passed=was_last)
-    for before, after in [*_consecutive(life, newest), *_after_nobody(life)]:
+    for before, after in [*_consecutive(life, newest), *_after_nobody(life)] if life.is_sure else []:
         epoch, leader = after.event.leader_epoch, _elected(after)
         if (epoch, leader) in said or (None, leader) in said:
             continue
@@ -343,15 +346,21 @@ def _role_of(life: Life, placed: Placed) -> Placed | None:
 
 
 def _diverged(life: Life) -> Iterator[Finding]:
-    """Two brokers lead the same epoch."""
+    """Two brokers lead the same epoch; not the first, with which a topic begins that was created again."""
     for epoch, leaders in life.reigns.items():
-        if len(leaders) > 1:
+        if epoch > 0 and len(leaders) > 1 and all(_are_of_one_life(life, leaders[0], other) for other in leaders[1:]):
             names = " and ".join(str(each.broker) for each in leaders)
             told = f"Brokers {names} both say that they lead epoch {epoch}."
             yield _finding(life, What.DIVERGED, None, epoch, told, leaders)
 
 
 # What all have in common
+
+
+def _are_of_one_life(life: Life, one: Placed, other: Placed) -> bool:
+    """Whether two lines are of the same life of a topic: by their topic ids where the life is not sure."""
+    ids = {one.event.topic_id, other.event.topic_id}
+    return len(ids - {None}) < 2 if life.is_sure else len(ids) == 1 and None not in ids
 
 
 def _start(event: Event) -> int:

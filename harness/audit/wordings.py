@@ -23,7 +23,7 @@ _GROUPS = {
     "partition": _PARTITION,
     "topic_id": r"(?:Some\()?(?P<topic_id>[\w-]{22})\)?",
     "isr": r"(?:List\()?\[?(?P<isr>\d+(?:, ?\d+)*|)\]?\)?",
-    "value": r"(?P<value>\S+)",
+    "value": r"(?P<value>[\w.-]+)",
     "topic": r"(?P<topic>[\w.-]+)",
     "number": r"(?P<partition>\d+)",  # of a partition, where its topic stands elsewhere
     "any": r".*?",
@@ -121,6 +121,10 @@ _STATE = (
     " zkVersion={partition_epoch}, replicas={any}) correlation id {any} from controller {any} epoch {any} for"
     " partition {partition}"
 )
+_OFFLINE = "Partition {partition} state changed to (Leader:{leader},ISR:{isr}"
+_TO_OFFLINE = (
+    ",ControllerEpoch:{any}) after removing replica {any} from the ISR as part of transition to OfflineReplica"
+)
 _FETCHES = "[ReplicaFetcher replicaId={broker}, {any}] "  # and no thread that moves a log to another directory
 _ISR = "[Partition {partition} broker={broker}] "
 _HERE = "[{any} partition={partition}, dir={any}] "
@@ -178,9 +182,10 @@ WORDINGS: Final = (
         Kind.STATE,
         _REPLICA_STATES,
         {
-            ("2.6.0", "3.9.2"): "Partition {partition} state changed to (Leader:{leader},ISR:{isr},"
-            "LeaderEpoch:{leader_epoch},ControllerEpoch:{any}) after removing replica {any} from the ISR as part of"
-            " transition to OfflineReplica",
+            ("3.2.0", "3.9.2"): _OFFLINE + ",LeaderRecoveryState:{any},LeaderEpoch:{leader_epoch},"
+            "ZkVersion:{partition_epoch}" + _TO_OFFLINE,
+            ("2.8.0", "3.1.2"): _OFFLINE + ",LeaderEpoch:{leader_epoch},ZkVersion:{partition_epoch}" + _TO_OFFLINE,
+            ("2.6.0", "2.7.2"): _OFFLINE + ",LeaderEpoch:{leader_epoch}" + _TO_OFFLINE,
         },
     ),
     *_told(

@@ -35,8 +35,8 @@ def follows(
     previous = f"Some({leader})" if before >= 0 else "None"
     return (
         f"[Broker id={broker}] Follower {partition} starts at leader epoch {epoch} from offset {offset} with partition"
-        f" epoch {epoch} and high watermark {high_watermark}. Current leader is {leader}. Previous leader {previous} and"
-        f" previous leader epoch was {before}. (state.change.logger)"
+        f" epoch {epoch} and high watermark {high_watermark}. Current leader is {leader}. Previous leader {previous}"
+        f" and previous leader epoch was {before}. (state.change.logger)"
     )
 
 
