@@ -76,11 +76,14 @@ def test_packed_and_rotated_files_are_read(tmp_path):
 def test_what_two_files_have_of_the_same_output_counts_once(tmp_path):
     written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: [leads(2, 2, 5, 5, before=(1, 1))]})
     once = audited(tmp_path)
+    around = [event.text for event in once.findings[0].around]
     for broker in (1, 2):
         own = tmp_path / f"broker-{broker}"
         (own / "stdout.log").write_bytes((own / "server.log").read_bytes())
 
-    assert found(audited(tmp_path)) == found(once)
+    twice = audited(tmp_path)
+    assert found(twice) == found(once)
+    assert [event.text for event in twice.findings[0].around] == around
 
 
 @pytest.mark.parametrize("size", [1, 100, 1000, 7001])
@@ -98,6 +101,24 @@ def test_a_file_in_parts_reads_as_the_whole(tmp_path, monkeypatch, size):
         before += of_part.lines
     assert events == [(event.line, event.text) for event in whole]
     assert merged(of_part for _, of_part in parts) == facts
+
+
+def test_a_part_that_begins_with_a_line_has_that_line(tmp_path):
+    text = stamped([cuts(1), cuts(2), cuts(3)])
+    second = text.index("\n") + 1
+    (tmp_path / "server.log").write_text(text)
+    parts = [Part(str(tmp_path / "server.log"), False, i, *at) for i, at in enumerate(((0, second), (second, None)))]
+
+    assert [[event.offset for event in read(part, frames(()))[0]] for part in parts] == [[1], [2, 3]]
+
+
+def test_lines_that_name_no_broker_in_a_file_of_several_are_left_out(tmp_path):
+    lines = [leads(1, 1, 9, 9, before=(1, 0)), leads(2, 2, 9, 9, before=(1, 1)), cuts(5)]
+    (tmp_path / "compose.log").write_text(stamped(lines))
+    audit = audited(tmp_path)
+
+    assert audit.brokers == (1, 2)
+    assert any("1 lines do not say of which broker they are" in gap for gap in audit.gaps)
 
 
 def test_lines_without_a_broker_are_of_the_one_that_their_file_or_directory_names(tmp_path):
