@@ -70,7 +70,7 @@ class Attribution:
     """Whose lines are whose, by files: the broker of lines that name none, and brokers whose clock went back."""
 
     brokers: dict[str, int]
-    unordered: frozenset[str]  # files whose lines are in no order: they are left out
+    left_out: frozenset[str]  # files whose lines are in no order, or mostly cut
     clocks_back: frozenset[int]
     newest: int | None  # the greatest major release
 
@@ -94,8 +94,8 @@ def attributed(request: Request, files: Sequence[Facts]) -> Attribution:
             brokers[facts.file] = next(iter(own))
     back = {broker for f in files if f.back is not None for broker in (*f.brokers, *_known(brokers, f.file))}
     majors = [int(release.split(".")[0]) for f in files for release in f.releases if release.split(".")[0].isdecimal()]
-    unordered = frozenset(facts.file for facts in files if not facts.is_in_order)
-    return Attribution(brokers, unordered, frozenset(back), max(majors, default=None))
+    left_out = frozenset(facts.file for facts in files if not (facts.is_in_order and facts.is_whole))
+    return Attribution(brokers, left_out, frozenset(back), max(majors, default=None))
 
 
 def _known(brokers: Mapping[str, int], file: str) -> list[int]:
@@ -186,6 +186,7 @@ def _gaps_of_files(request: Request, files: Sequence[Facts], whose: Attribution)
             gaps.append(
                 f"{facts.file}, line {facts.unread_line:,}: this and {facts.unread - 1:,} more lines speak of"
                 " partitions, and are cut or in a layout that is not known; --layout says what it is"
+                + ("" if facts.is_whole or not facts.events else f"; the {facts.events:,} others were left out")
             )
         if facts.unnamed and facts.file not in whose.brokers:
             gaps.append(

@@ -143,7 +143,7 @@ class _Run:
 
 def _places(parts: list[Facts], whose: Attribution) -> Iterator[dict[str, object]]:
     for file, own in groupby(parts, key=lambda facts: facts.file):
-        if file in whose.unordered:
+        if file in whose.left_out:
             continue
         before = 0
         for facts in own:

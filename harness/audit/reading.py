@@ -20,6 +20,7 @@ _LONGEST = 1 << 16  # bytes of a line that is taken apart
 _KEPT = 2_000  # characters of a line
 _BACK = 2_000  # milliseconds by which lines of several threads may change places
 _FEW, _OFTEN = 2, 10  # more than two times, and at more than one line in ten
+_WHOLE = 4  # one in five is too many
 _OWN = "__cluster_metadata"  # KRaft's log of metadata, which is replicated by other rules
 
 
@@ -64,6 +65,12 @@ class Facts:
     def is_in_order(self) -> bool:
         """Whether lines follow one another in time, but for a few times that a clock was put back."""
         return self.backs <= _FEW or self.backs * _OFTEN <= self.events
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all but a few of the lines that speak of partitions could be read: the missing ones might tell what
+        makes the others harmless, such as that a topic was deleted."""
+        return self.unread * _WHOLE <= self.events
 
     @classmethod
     def from_text(cls, text: str) -> "Facts":

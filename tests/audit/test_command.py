@@ -150,6 +150,18 @@ def test_damaged_logs_of_what_was_kept_show_nothing(tmp_path, logs, damage):
         assert [each for each in found(audited(directory)) if each[1] != "lossy-0"] == [], seed
 
 
+def test_without_spark_and_arrow_it_finds_the_same():
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(('pyarrow', 'pyspark', 'pandas'));"
+        f" sys.argv = ['epochfuzz', 'audit', {str(LOST)!r}, '--json'];"
+        " from epochfuzz.harness.cli import main; main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+
+    assert ended.returncode == 1, ended.stderr
+    assert [f["kind"] for f in json.loads(ended.stdout)["findings"]] == [f.what for f in audited(LOST).findings]
+
+
 def test_a_pipe_that_nobody_reads_any_more_is_no_error():
     command = [sys.executable, "-m", "epochfuzz", "audit", str(LOST)]
     ended = subprocess.run(

@@ -164,6 +164,29 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_read(tmp_path):
         assert any(said in gap for gap in audit.gaps), said
 
 
+def test_a_file_that_is_mostly_cut_is_left_out_for_what_is_missing_may_matter(tmp_path):
+    written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: [leads(2, 2, 5, 5, before=(1, 1))]})
+    assert found(audited(tmp_path)) == [("committed-loss", "t-0", 5, 8)]
+    with (tmp_path / "broker-2" / "server.log").open("a") as file:
+        file.write(
+            "[2026-01-02 03:04:05,678] INFO Log for partition t-0 is renamed to /d/x and is scheduled for deletion\n"
+        )
+    audit = audited(tmp_path)
+
+    assert audit.findings == []
+    assert any("the 1 others were left out" in gap for gap in audit.gaps)
+
+
+def test_lines_in_no_order_are_left_out(tmp_path):
+    written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: []})
+    backwards = [stamped([leads(2, 2, 5, 5, before=(1, 1))], second) for second in (30, 20, 10, 0)]
+    (tmp_path / "broker-2" / "server.log").write_text("".join(backwards))
+    audit = audited(tmp_path)
+
+    assert audit.findings == []
+    assert any("its lines are in no order" in gap for gap in audit.gaps)
+
+
 def test_a_file_that_vanishes_meanwhile_is_said(tmp_path):
     written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))]})
     _, facts = read(Part(str(tmp_path / "gone.log")), frames(()))
