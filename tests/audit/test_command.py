@@ -128,7 +128,14 @@ DAMAGES = {
         line if draw.random() < 0.8 else line.rstrip("\n") for line in text.splitlines(True)
     ),
 }
-KEPT = ("kept-heard-of-it-4.3.1", "kept-late-4.3.1", "operations-4.3.1", "operations-3.3.2", "zookeeper-2.6.1")
+KEPT = (
+    "kept-heard-of-it-4.3.1",
+    "kept-late-4.3.1",
+    "operations-3.3.2",
+    "operations-4.3.1",
+    "reassigned-3.3.2",
+    "zookeeper-2.6.1",
+)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

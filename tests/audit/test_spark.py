@@ -16,7 +16,7 @@ from epochfuzz.harness.audit import audit, on_spark, one_process
 from epochfuzz.harness.audit.audit import Request
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, OUTCOME
-from tests.audit.telling import LOGS
+from tests.audit.telling import LOGS, stamped
 
 LOST = LOGS / "re-elected-leader-4.3.1"
 ROOT = Path(__file__).parents[2]
@@ -31,14 +31,22 @@ def in_small_parts(monkeypatch):
     monkeypatch.setattr(audit, "_PART", 3000)
 
 
-@pytest.mark.parametrize("logs", ["re-elected-leader-4.3.1", "zookeeper-2.6.1"])
+@pytest.mark.parametrize("logs", ["re-elected-leader-4.3.1", "zookeeper-2.6.1", "operations-3.3.2"])
 def test_it_finds_the_same_as_one_process_in_parts_of_any_size(spark, tmp_path, in_small_parts, logs):
     request = Request.of([str(LOGS / logs)])
     assert len(request.parts()) > 6
     alone = one_process.run(request, quiet)
 
     assert on_spark.run(spark, str(tmp_path / "audit"), request, quiet) == alone
-    assert alone.findings
+
+
+@pytest.mark.parametrize("lines", [["nothing of a partition"], []])
+def test_logs_without_events_are_no_error(spark, tmp_path, lines):
+    (tmp_path / "broker.log").write_text(stamped(lines))
+    request = Request.of([str(tmp_path / "broker.log")])
+
+    for _ in range(2):
+        assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == one_process.run(request, quiet)
 
 
 def test_its_tables_have_the_columns_that_are_documented(spark, tmp_path):
