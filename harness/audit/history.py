@@ -14,16 +14,21 @@ from functools import cached_property
 from epochfuzz.harness.audit.events import Event, Kind
 
 ROLES = (Kind.LEADER, Kind.FOLLOWER)
+CUTS = (Kind.TRUNCATION, Kind.BELOW_HIGH_WATERMARK)
 NOBODY = -1
 _SLACK = 10_000  # milliseconds
 
 
 @dataclass(frozen=True)
 class Placed:
-    """An event, with what its broker was by its own lines before: the epoch and the kind of its last role."""
+    """An event, with what its broker was by its own lines before: the epoch and the kind of its last role.
+
+    `index` is its place among the broker's events.
+    """
 
     event: Event
     broker: int
+    index: int
     epoch: int | None  # after the event
     role: str | None
     before: int | None  # the epoch before the event
@@ -60,17 +65,26 @@ class Life:
         """The events of some kinds."""
         return (each for each in self.placed if each.event.kind in kinds)
 
-    def after(self, placed: Placed) -> tuple[Placed, ...]:
-        """What the same broker told afterwards."""
+    def earlier(self, placed: Placed) -> Iterator[Placed]:
+        """What the same broker told before, the latest first."""
         events = self.brokers[placed.broker]
-        return events[events.index(placed) + 1 :]
+        return (events[i] for i in range(placed.index - 1, -1, -1))
+
+    @cached_property
+    def _cuts(self) -> dict[int, list[Placed]]:
+        return {b: [e for e in own if e.event.kind in CUTS] for b, own in self.brokers.items()}
+
+    def cut_below(self, placed: Placed, offset: int) -> Placed | None:
+        """The first truncation below an offset that the same broker tells of afterwards."""
+        later = (cut for cut in self._cuts[placed.broker] if cut.index > placed.index)
+        return next((cut for cut in later if (cut.event.offset or 0) < offset), None)
 
     @cached_property
     def unseen(self) -> list[int]:
         """Leader epochs between those that are told of, which nobody says that he led."""
-        epochs = self.reigns.keys()
         leaderless = {each.event.leader_epoch for each in self.placed if each.event.leader == NOBODY}
-        return [e for e in range(min(epochs, default=0), max(epochs, default=0)) if e not in epochs | leaderless]
+        told = self.reigns.keys() | leaderless
+        return [e for e in range(min(self.reigns, default=0), max(self.reigns, default=0)) if e not in told]
 
     @cached_property
     def silent(self) -> list[int]:
@@ -199,7 +213,7 @@ def _placed(group: dict[int, list[Event]]) -> dict[int, tuple[Placed, ...]]:
 def _with_roles(broker: int, events: Sequence[Event]) -> Iterator[Placed]:
     epoch: int | None = None
     role: str | None = None
-    for event in events:
+    for index, event in enumerate(events):
         before = epoch
         if event.kind in ROLES:
             epoch, role = event.leader_epoch, event.kind
@@ -207,4 +221,4 @@ def _with_roles(broker: int, events: Sequence[Event]) -> Iterator[Placed]:
             if event.leader_epoch != epoch:
                 role = Kind.LEADER if event.leader == broker else Kind.FOLLOWER
             epoch = event.leader_epoch
-        yield Placed(event, broker, epoch, role, before)
+        yield Placed(event, broker, index, epoch, role, before)
