@@ -70,6 +70,7 @@ class Attribution:
     """Whose lines are whose, by files: the broker of lines that name none, and brokers whose clock went back."""
 
     brokers: dict[str, int]
+    left_out: frozenset[str]  # files whose lines are in no order, or mostly cut
     clocks_back: frozenset[int]
     newest: int | None  # the greatest major release
 
@@ -93,7 +94,8 @@ def attributed(request: Request, files: Sequence[Facts]) -> Attribution:
             brokers[facts.file] = next(iter(own))
     back = {broker for f in files if f.back is not None for broker in (*f.brokers, *_known(brokers, f.file))}
     majors = [int(release.split(".")[0]) for f in files for release in f.releases if release.split(".")[0].isdecimal()]
-    return Attribution(brokers, frozenset(back), max(majors, default=None))
+    left_out = frozenset(facts.file for facts in files if not (facts.is_in_order and facts.is_whole))
+    return Attribution(brokers, left_out, frozenset(back), max(majors, default=None))
 
 
 def _known(brokers: Mapping[str, int], file: str) -> list[int]:
@@ -184,13 +186,19 @@ def _gaps_of_files(request: Request, files: Sequence[Facts], whose: Attribution)
             gaps.append(
                 f"{facts.file}, line {facts.unread_line:,}: this and {facts.unread - 1:,} more lines speak of"
                 " partitions, and are cut or in a layout that is not known; --layout says what it is"
+                + ("" if facts.is_whole or not facts.events else f"; the {facts.events:,} others were left out")
             )
         if facts.unnamed and facts.file not in whose.brokers:
             gaps.append(
                 f"{facts.file}: {facts.unnamed:,} lines do not say of which broker they are, and were left out;"
                 " --broker PATTERN finds its number in the path"
             )
-        if facts.back is not None:
+        if not facts.is_in_order:
+            gaps.append(
+                f"{facts.file}: its lines are in no order, their times go back {facts.backs:,} times, from line"
+                f" {facts.back:,} on; it was left out"
+            )
+        elif facts.back is not None:
             gaps.append(
                 f"{facts.file}, line {facts.back:,}: the clock had gone back; what depends on the order of this"
                 " broker's files was not used"

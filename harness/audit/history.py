@@ -14,15 +14,21 @@ from functools import cached_property
 from epochfuzz.harness.audit.events import Event, Kind
 
 ROLES = (Kind.LEADER, Kind.FOLLOWER)
+CUTS = (Kind.TRUNCATION, Kind.BELOW_HIGH_WATERMARK)
 NOBODY = -1
+_SLACK = 10_000  # milliseconds
 
 
 @dataclass(frozen=True)
 class Placed:
-    """An event, with what its broker was by its own lines before: the epoch and the kind of its last role."""
+    """An event, with what its broker was by its own lines before: the epoch and the kind of its last role.
+
+    `index` is its place among the broker's events.
+    """
 
     event: Event
     broker: int
+    index: int
     epoch: int | None  # after the event
     role: str | None
     before: int | None  # the epoch before the event
@@ -30,11 +36,16 @@ class Placed:
 
 @dataclass(frozen=True)
 class Life:
-    """A partition from its creation to its deletion, as far as lines tell of it: each broker's events in order."""
+    """A partition from its creation to its deletion, as far as lines tell of it: each broker's events in order.
+
+    `is_sure` is false where the topic was created again and some broker's lines do not say themselves of which life
+    they are: a line that is missing would have told.
+    """
 
     topic: str
     partition: int
     brokers: dict[int, tuple[Placed, ...]] = field(repr=False)
+    is_sure: bool = True
 
     @cached_property
     def placed(self) -> tuple[Placed, ...]:
@@ -54,17 +65,26 @@ class Life:
         """The events of some kinds."""
         return (each for each in self.placed if each.event.kind in kinds)
 
-    def after(self, placed: Placed) -> tuple[Placed, ...]:
-        """What the same broker told afterwards."""
+    def earlier(self, placed: Placed) -> Iterator[Placed]:
+        """What the same broker told before, the latest first."""
         events = self.brokers[placed.broker]
-        return events[events.index(placed) + 1 :]
+        return (events[i] for i in range(placed.index - 1, -1, -1))
+
+    @cached_property
+    def _cuts(self) -> dict[int, list[Placed]]:
+        return {b: [e for e in own if e.event.kind in CUTS] for b, own in self.brokers.items()}
+
+    def cut_below(self, placed: Placed, offset: int) -> Placed | None:
+        """The first truncation below an offset that the same broker tells of afterwards."""
+        later = (cut for cut in self._cuts[placed.broker] if cut.index > placed.index)
+        return next((cut for cut in later if (cut.event.offset or 0) < offset), None)
 
     @cached_property
     def unseen(self) -> list[int]:
         """Leader epochs between those that are told of, which nobody says that he led."""
-        epochs = self.reigns.keys()
         leaderless = {each.event.leader_epoch for each in self.placed if each.event.leader == NOBODY}
-        return [e for e in range(min(epochs, default=0), max(epochs, default=0)) if e not in epochs | leaderless]
+        told = self.reigns.keys() | leaderless
+        return [e for e in range(min(self.reigns, default=0), max(self.reigns, default=0)) if e not in told]
 
     @cached_property
     def silent(self) -> list[int]:
@@ -85,12 +105,14 @@ def lives(events: Iterable[Event]) -> tuple[list[Life], bool]:
         return [], True
     first = next(iter(by_broker.values()))[0]
     topic, partition = first.topic or "", first.partition or 0
-    labelled = _by_topic_id(pieces) or _by_number(pieces)
-    if labelled is not None:
-        groups = [{b: piece for b, piece in zip(pieces, row, strict=True) if piece} for row in labelled]
-        return [Life(topic, partition, _placed(group)) for group in groups if group], True
+    by_id = _by_topic_id(pieces)
+    rows = by_id or _by_number(pieces)
+    is_sure = by_id is not None or _is_one_life(list(pieces.values()))
+    if rows is not None:
+        groups = [{b: piece for b, piece in zip(pieces, row, strict=True) if piece} for row in rows]
+        return [Life(topic, partition, _placed(group), is_sure) for group in groups if group], True
     alone = [{broker: piece} for broker, own in pieces.items() for piece in own]
-    return [Life(topic, partition, _placed(group)) for group in alone], False
+    return [Life(topic, partition, _placed(group), False) for group in alone], False
 
 
 def _in_order(events: Sequence[Event]) -> list[Event]:
@@ -115,29 +137,59 @@ def _in_order(events: Sequence[Event]) -> list[Event]:
 
 def _pieces(events: list[Event]) -> list[list[Event]]:
     """A broker's events by lives. A deletion ends one, unless epochs go on where they were: then the replica was moved
-    away, and has come back."""
+    away, and has come back. Another topic id begins one, and so does an epoch below those before."""
     pieces: list[list[Event]] = [[]]
-    highest, was_deleted = -1, False
+    highest, topic_id, was_deleted = -1, None, False
     for event in events:
         if event.kind in (*ROLES, Kind.TOLD) and event.leader_epoch is not None:
-            if event.leader_epoch < highest or (was_deleted and event.leader_epoch == highest):
-                start = next((i for i, e in enumerate(pieces[-1]) if e.kind == Kind.DELETED), len(pieces[-1]) - 1) + 1
+            is_other = None not in (event.topic_id, topic_id) and event.topic_id != topic_id
+            if is_other or event.leader_epoch < highest or (was_deleted and event.leader_epoch == highest):
+                deletions = [i for i, each in enumerate(pieces[-1]) if each.kind == Kind.DELETED]
+                start = deletions[0] + 1 if deletions else len(pieces[-1])
                 pieces.append(pieces[-1][start:])
                 del pieces[-2][start:]
-                highest = -1
-            highest, was_deleted = max(highest, event.leader_epoch), False
+                highest, topic_id = -1, None
+            highest, topic_id = max(highest, event.leader_epoch), event.topic_id or topic_id
+            was_deleted = False
         was_deleted = was_deleted or event.kind == Kind.DELETED
         pieces[-1].append(event)
     return pieces
+
+
+def _is_one_life(pieces: Sequence[list[list[Event]]]) -> bool:
+    """Whether there has been one life only, as far as anybody's lines can tell."""
+    if any(len(own) > 1 or _is_made_again(own[0]) for own in pieces):
+        return False
+    firsts = [own[0] for own in pieces]
+    any_deleted = any(event.kind == Kind.DELETED for piece in firsts for event in piece)
+    return not any_deleted or _are_of_one_time(firsts)
+
+
+def _is_made_again(piece: Sequence[Event]) -> bool:
+    """Whether a log was made where there had been one, or is deleted and goes on: a line that is missing may have told
+    of another life."""
+    kinds = [event.kind for event in piece if event.kind in (*ROLES, Kind.CREATED, Kind.DELETED)]
+    return Kind.CREATED in kinds[1:] or Kind.DELETED in kinds[:-1]
 
 
 Pieces = dict[int, list[list[Event]]]
 
 
 def _by_number(pieces: Pieces) -> list[list[list[Event]]] | None:
-    """The first, second, ... pieces of all brokers, if all have as many."""
+    """The first, second, ... pieces of all brokers, if all have as many, and they may be of the same time."""
     counts = {len(own) for own in pieces.values()}
-    return [[own[i] for own in pieces.values()] for i in range(counts.pop())] if len(counts) == 1 else None
+    if len(counts) > 1:
+        return None
+    rows = [[own[i] for own in pieces.values()] for i in range(counts.pop())]
+    ids = [{event.topic_id for piece in row for event in piece} - {None} for row in rows]
+    may_be = all(len(own) < 2 for own in ids) and (len(rows) == 1 or all(map(_are_of_one_time, rows)))
+    return rows if may_be else None
+
+
+def _are_of_one_time(pieces: Sequence[Sequence[Event]]) -> bool:
+    """Whether each piece overlaps with all others, but for some seconds by which clocks differ."""
+    times = [[event.time for event in piece] for piece in pieces if piece]
+    return max(min(own) for own in times) - min(max(own) for own in times) <= _SLACK if times else True
 
 
 def _by_topic_id(pieces: Pieces) -> list[list[list[Event]]] | None:
@@ -161,7 +213,7 @@ def _placed(group: dict[int, list[Event]]) -> dict[int, tuple[Placed, ...]]:
 def _with_roles(broker: int, events: Sequence[Event]) -> Iterator[Placed]:
     epoch: int | None = None
     role: str | None = None
-    for event in events:
+    for index, event in enumerate(events):
         before = epoch
         if event.kind in ROLES:
             epoch, role = event.leader_epoch, event.kind
@@ -169,4 +221,4 @@ def _with_roles(broker: int, events: Sequence[Event]) -> Iterator[Placed]:
             if event.leader_epoch != epoch:
                 role = Kind.LEADER if event.leader == broker else Kind.FOLLOWER
             epoch = event.leader_epoch
-        yield Placed(event, broker, epoch, role, before)
+        yield Placed(event, broker, index, epoch, role, before)

@@ -110,7 +110,7 @@ class _Run:
         self._directory.write(judged, "judged")
 
     def _events(self, parts: list[Facts], whose: Attribution) -> DataFrame | None:
-        """The table of events: lines numbered in their files, each of a broker; written once."""
+        """The table of events: lines numbered in their files, each of a broker."""
         read = self._directory.read("read", READ)
         if read is None:
             return None
@@ -143,6 +143,8 @@ class _Run:
 
 def _places(parts: list[Facts], whose: Attribution) -> Iterator[dict[str, object]]:
     for file, own in groupby(parts, key=lambda facts: facts.file):
+        if file in whose.left_out:
+            continue
         before = 0
         for facts in own:
             yield {"file": file, "part": facts.part, "before": before, "whose": whose.brokers.get(file)}

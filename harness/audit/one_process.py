@@ -24,6 +24,8 @@ def run(request: Request, report: Report) -> Audit:
     whose = attributed(request, files)
     partitions: dict[tuple[str, int], list[Event]] = defaultdict(list)
     for file, events in by_file.items():
+        if file in whose.left_out:
+            continue
         broker = whose.brokers.get(file)
         for event in events:
             of_broker = event if event.broker is not None else replace(event, broker=broker)

@@ -19,6 +19,8 @@ _CHUNK = 1 << 22  # bytes
 _LONGEST = 1 << 16  # bytes of a line that is taken apart
 _KEPT = 2_000  # characters of a line
 _BACK = 2_000  # milliseconds by which lines of several threads may change places
+_FEW, _OFTEN = 2, 10  # more than two times, and at more than one line in ten
+_WHOLE = 4  # one in five is too many
 _OWN = "__cluster_metadata"  # KRaft's log of metadata, which is replicated by other rules
 
 
@@ -51,12 +53,24 @@ class Facts:
     begins: int | None = None  # when the first event was logged
     latest: int | None = None
     back: int | None = None  # the first line at which the clock had gone back
+    backs: int = 0  # how often it had
     problem: str | None = None
 
     def text(self) -> str:
         """As text, for tables."""
         sets = {name: sorted(getattr(self, name)) for name in _SETS}
         return json.dumps(vars(self) | sets, sort_keys=True)
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether lines follow one another in time, but for a few times that a clock was put back."""
+        return self.backs <= _FEW or self.backs * _OFTEN <= self.events
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all but a few of the lines that speak of partitions could be read: the missing ones might tell what
+        makes the others harmless, such as that a topic was deleted."""
+        return self.unread * _WHOLE <= self.events
 
     @classmethod
     def from_text(cls, text: str) -> "Facts":
@@ -74,6 +88,7 @@ class Reader:
     def __init__(self, frames: Sequence[Frame], part: Part) -> None:
         self.facts = Facts(part.file, part.number)
         self._frames = frames
+        self._last: dict[int | None, int] = {}  # by broker, for a file may have several
 
     def event(self, line: int, raw: bytes) -> Event | None:
         """The event of a line, if it is one."""
@@ -86,8 +101,8 @@ class Reader:
         if told is None:
             return None
         kind, said = told
-        self._note_time(framed.time, line)
         named = said.setdefault("broker", wordings.broker_of(framed.message))
+        self._note_time(framed.time, line, named)
         if named is not None:
             self.facts.brokers.add(named)
         if kind in (Kind.RELEASE, Kind.CLUSTER):
@@ -100,11 +115,13 @@ class Reader:
         self.facts.high_watermarks += said.get("high_watermark") is not None
         return Event(kind, self.facts.file, line, framed.time, text[:_KEPT], **said)
 
-    def _note_time(self, time: int, line: int) -> None:
+    def _note_time(self, time: int, line: int, broker: int | None) -> None:
         facts = self.facts
+        if time < self._last.get(broker, time) - _BACK:
+            facts.back = line if facts.back is None else facts.back
+            facts.backs += 1
+        self._last[broker] = time
         facts.begins = time if facts.begins is None else facts.begins
-        if facts.back is None and facts.latest is not None and time < facts.latest - _BACK:
-            facts.back = line
         facts.latest = time if facts.latest is None else max(facts.latest, time)
 
     def _unread(self, line: int) -> None:
@@ -185,7 +202,7 @@ def merged(parts: Iterable[Facts]) -> Facts:
         for line in ("back", "unread_line"):
             if getattr(whole, line) is None and getattr(part, line) is not None:
                 setattr(whole, line, whole.lines + getattr(part, line))
-        for count in ("lines", "events", "unnamed", "unread", "high_watermarks"):
+        for count in ("lines", "events", "unnamed", "unread", "high_watermarks", "backs"):
             setattr(whole, count, getattr(whole, count) + getattr(part, count))
         for names in _SETS:
             setattr(whole, names, getattr(whole, names) | getattr(part, names))

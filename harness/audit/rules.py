@@ -6,6 +6,7 @@ log of every leader of every later epoch. A leader's log, as it starts, ends at 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, takewhile
 
 from epochfuzz.harness.audit.events import Event, Kind
 from epochfuzz.harness.audit.findings import Finding, What, in_order
@@ -73,12 +74,19 @@ class _Lost:
 
 def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Finding]:
     """A leader starts from an offset below a high watermark that was shown, and reached, at a lower epoch."""
-    shown = list(_shown(life, clocks_back))
+    shown = sorted(_shown(life, clocks_back), key=lambda s: s.before)
     lost: list[_Lost] = []
+    number = highest = 0  # of those shown by an epoch, and the greatest of them
     for epoch, leaders in life.reigns.items():
+        while number < len(shown) and shown[number].before <= epoch:
+            highest = max(highest, shown[number].high_watermark)
+            number += 1
         for leader in leaders:
             start = _start(leader.event)
-            over = [(_still_promised(s, lost), s) for s in shown if s.before <= epoch]
+            if highest <= start:  # as nearly always; partitions may have thousands of epochs
+                continue
+            before = (s for s in shown[:number] if _are_of_one_life(life, s.placed, leader))
+            over = [(_still_promised(s, lost), s) for s in before]
             promised, most = max(over, key=lambda pair: pair[0], default=(start, None))
             if most is None or promised <= start:
                 continue
@@ -124,7 +132,7 @@ def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
             yield _Shown(reached, before, each)
         elif each.before is not None and each.before < event.leader_epoch and each.broker not in clocks_back:
             # A line that may be missing between would tell more; that the broker cuts its log below is enough.
-            if _cut_to(life, each, reached):
+            if life.cut_below(each, reached) is not None:
                 yield _Shown(reached, event.leader_epoch, each)
         else:
             yield _Shown(reached, event.leader_epoch + 1, each)
@@ -138,10 +146,9 @@ def _reached_before(role: Placed) -> int | None:
 
 
 def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
-    """The first truncation below an offset that the same broker tells of afterwards."""
-    kinds = (Kind.TRUNCATION, Kind.BELOW_HIGH_WATERMARK)
-    cuts = (e for e in life.after(placed) if e.event.kind in kinds and (e.event.offset or 0) < below)
-    return [cut for cut in [next(cuts, None)] if cut is not None]
+    """The line by which a broker truncates below an offset afterwards, if there is one."""
+    cut = life.cut_below(placed, below)
+    return [] if cut is None else [cut]
 
 
 # re-elected-leader
@@ -153,8 +160,10 @@ def _re_elected_leader(life: Life) -> Iterator[Finding]:
     for epoch, leaders in life.reigns.items():
         for leader in leaders:
             led = _led_before(life, leader)
-            cut = None if led is None else _cut_between(life, leader, led.epoch or 0)
-            if led is None or cut is None:
+            if led is None or not _are_of_one_life(life, led, leader):
+                continue
+            cut = _cut_between(life, leader, led.epoch or 0)
+            if cut is None:
                 continue
             start, (truncation, followed) = _start(leader.event), cut
             later = next((each for e, each in life.reigns.items() if e > epoch), None)
@@ -196,18 +205,17 @@ def _danger(life: Life, leader: Placed, evidence: list[Placed], cut: int) -> Fin
 
 def _led_before(life: Life, leader: Placed) -> Placed | None:
     """The role before, if it was leading, at least two epochs earlier, and the line itself says so."""
-    events = life.brokers[leader.broker]
-    roles = [e for e in events[: events.index(leader)] if e.event.kind in (Kind.LEADER, Kind.FOLLOWER, Kind.TOLD)]
-    roles = [e for e in roles if e.event.leader_epoch != leader.event.leader_epoch]  # TOLD of the same decision
-    if not roles or roles[-1].role != Kind.LEADER:
-        return None
-    epoch, previous = roles[-1].epoch, leader.event.previous_epoch
-    assert leader.event.leader_epoch is not None
-    if epoch is None or epoch != previous or leader.event.leader_epoch < epoch + 2:
+    now, previous = leader.event.leader_epoch, leader.event.previous_epoch
+    if now is None or previous is None or not 0 <= previous <= now - 2:
         return None
     if leader.event.previous_leader not in (None, leader.broker):
         return None
-    return next((e for e in reversed(roles) if e.event.kind == Kind.LEADER and e.epoch == epoch), None)
+    roles = (e for e in life.earlier(leader) if e.event.kind in (*ROLES, Kind.TOLD))
+    others = (e for e in roles if e.epoch != now)  # it may have been told of the same decision
+    if next((e.epoch, e.role) for e in chain(others, [leader])) != (previous, Kind.LEADER):
+        return None
+    of_epoch = takewhile(lambda e: e.epoch in (previous, now), life.earlier(leader))
+    return next((e for e in of_epoch if e.event.kind == Kind.LEADER and e.epoch == previous), None)
 
 
 def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] | None:
@@ -247,7 +255,7 @@ def _unclean_election(life: Life, newest: int | None) -> Iterator[Finding]:
         if was_last:
             told += " It was the last leader that is known, and no line shows that anything was lost."
         yield _finding(life, What.UNCLEAN_ELECTION, None, epoch, told, [each, *of_epoch], passed=was_last)
-    for before, after in [*_consecutive(life, newest), *_after_nobody(life)]:
+    for before, after in [*_consecutive(life, newest), *_after_nobody(life)] if life.is_sure else []:
         epoch, leader = after.event.leader_epoch, _elected(after)
         if (epoch, leader) in said or (None, leader) in said:
             continue
@@ -327,31 +335,35 @@ def _cut_to_high_watermark(life: Life, reset: Placed) -> Placed | None:
     """What a follower of 0.10 truncated to last, if it asks its leader for just that."""
     if reset.event.leader is None:  # which only lines up to 0.11 name
         return None
-    events = life.brokers[reset.broker]
-    cuts = [e for e in events[: events.index(reset)] if e.event.kind == Kind.TRUNCATION]
-    leads = any(e.event.kind == Kind.LEADER for e in life.placed)  # 0.11 on: truncates by epochs
-    return cuts[-1] if cuts and cuts[-1].event.offset == reset.event.end_offset and not leads else None
+    if life.reigns:  # as 0.11 tells, which truncates by epochs
+        return None
+    cut = next((e for e in life.earlier(reset) if e.event.kind == Kind.TRUNCATION), None)
+    return cut if cut is not None and cut.event.offset == reset.event.end_offset else None
 
 
 def _role_of(life: Life, placed: Placed) -> Placed | None:
-    events = life.brokers[placed.broker]
-    roles = (e for e in reversed(events[: events.index(placed)]) if e.event.kind in (Kind.LEADER, Kind.FOLLOWER))
-    return next(roles, None)
+    return next((e for e in life.earlier(placed) if e.event.kind in ROLES), None)
 
 
 # diverged
 
 
 def _diverged(life: Life) -> Iterator[Finding]:
-    """Two brokers lead the same epoch."""
+    """Two brokers lead the same epoch; not the first, with which a topic begins that was created again."""
     for epoch, leaders in life.reigns.items():
-        if len(leaders) > 1:
+        if epoch > 0 and len(leaders) > 1 and all(_are_of_one_life(life, leaders[0], other) for other in leaders[1:]):
             names = " and ".join(str(each.broker) for each in leaders)
             told = f"Brokers {names} both say that they lead epoch {epoch}."
             yield _finding(life, What.DIVERGED, None, epoch, told, leaders)
 
 
 # What all have in common
+
+
+def _are_of_one_life(life: Life, one: Placed, other: Placed) -> bool:
+    """Whether two lines are of the same life of a topic: by their topic ids where the life is not sure."""
+    ids = {one.event.topic_id, other.event.topic_id}
+    return len(ids - {None}) < 2 if life.is_sure else len(ids) == 1 and None not in ids
 
 
 def _start(event: Event) -> int:

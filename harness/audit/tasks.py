@@ -1,13 +1,13 @@
 """The tasks of an audit on Spark: each takes Arrow batches and answers with batches of rows."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.audit.events import Event
+from epochfuzz.harness.audit.events import FIELDS, Event
 from epochfuzz.harness.audit.layouts import frames
 from epochfuzz.harness.audit.reading import Part, read
 from epochfuzz.harness.audit.rules import judge
@@ -23,17 +23,24 @@ def read_parts(layouts: str, batches: Batches) -> Batches:
     for row in _rows(batches):
         part = Part(**row)
         events, facts = read(part, framing)
-        rows = [event.row() | {"part": part.number} for event in events]
-        rows.append({"file": part.file, "part": part.number, "facts": facts.text()})
-        for start in range(0, len(rows), _ROWS):
-            yield pa.RecordBatch.from_pylist(rows[start : start + _ROWS], schema=READ)
+        for start in range(0, len(events), _ROWS):
+            yield _batch(events[start : start + _ROWS], part.number)
+        last = {"file": part.file, "part": part.number, "facts": facts.text()}
+        yield pa.RecordBatch.from_pylist([last], schema=READ)
+
+
+def _batch(events: Sequence[Event], part: int) -> pa.RecordBatch:
+    """Events as rows of READ, made column by column, which takes a fraction of the time that rows do."""
+    columns = [pa.array([getattr(event, name) for event in events], READ.field(name).type) for name in FIELDS]
+    columns += [pa.array([part] * len(events), pa.int64()), pa.nulls(len(events), pa.string())]
+    return pa.RecordBatch.from_arrays(columns, schema=READ)
 
 
 def judge_partitions(text: str, batches: Batches) -> Batches:
     """Judge partitions, whose events follow one another; rows of JUDGED."""
     said = json.loads(text)
     clocks_back, newest = frozenset(said["clocks_back"]), said["newest"]
-    events = (Event.from_row(row) for row in _rows(batches))
+    events = (event for batch in batches for event in _events(batch))
     for (topic, partition), own in groupby(events, key=lambda event: (event.topic, event.partition)):
         judged = judge(list(own), clocks_back, newest)
         row = {
@@ -45,6 +52,12 @@ def judge_partitions(text: str, batches: Batches) -> Batches:
             "told_apart": judged.told_apart,
         }
         yield pa.RecordBatch.from_pylist([row], schema=JUDGED)
+
+
+def _events(batch: pa.RecordBatch) -> Iterator[Event]:
+    columns = {name: batch.column(name).to_pylist() for name in FIELDS}
+    columns["isr"] = [None if isr is None else tuple(isr) for isr in columns["isr"]]
+    return map(Event, *columns.values())
 
 
 def _rows(batches: Batches) -> Iterator[dict[str, Any]]:

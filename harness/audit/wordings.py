@@ -23,7 +23,7 @@ _GROUPS = {
     "partition": _PARTITION,
     "topic_id": r"(?:Some\()?(?P<topic_id>[\w-]{22})\)?",
     "isr": r"(?:List\()?\[?(?P<isr>\d+(?:, ?\d+)*|)\]?\)?",
-    "value": r"(?P<value>\S+)",
+    "value": r"(?P<value>[\w.-]+)",
     "topic": r"(?P<topic>[\w.-]+)",
     "number": r"(?P<partition>\d+)",  # of a partition, where its topic stands elsewhere
     "any": r".*?",
@@ -121,6 +121,10 @@ _STATE = (
     " zkVersion={partition_epoch}, replicas={any}) correlation id {any} from controller {any} epoch {any} for"
     " partition {partition}"
 )
+_OFFLINE = "Partition {partition} state changed to (Leader:{leader},ISR:{isr}"
+_TO_OFFLINE = (
+    ",ControllerEpoch:{any}) after removing replica {any} from the ISR as part of transition to OfflineReplica"
+)
 _FETCHES = "[ReplicaFetcher replicaId={broker}, {any}] "  # and no thread that moves a log to another directory
 _ISR = "[Partition {partition} broker={broker}] "
 _HERE = "[{any} partition={partition}, dir={any}] "
@@ -178,9 +182,10 @@ WORDINGS: Final = (
         Kind.STATE,
         _REPLICA_STATES,
         {
-            ("2.6.0", "3.9.2"): "Partition {partition} state changed to (Leader:{leader},ISR:{isr},"
-            "LeaderEpoch:{leader_epoch},ControllerEpoch:{any}) after removing replica {any} from the ISR as part of"
-            " transition to OfflineReplica",
+            ("3.2.0", "3.9.2"): _OFFLINE + ",LeaderRecoveryState:{any},LeaderEpoch:{leader_epoch},"
+            "ZkVersion:{partition_epoch}" + _TO_OFFLINE,
+            ("2.8.0", "3.1.2"): _OFFLINE + ",LeaderEpoch:{leader_epoch},ZkVersion:{partition_epoch}" + _TO_OFFLINE,
+            ("2.6.0", "2.7.2"): _OFFLINE + ",LeaderEpoch:{leader_epoch}" + _TO_OFFLINE,
         },
     ),
     *_told(
@@ -207,8 +212,8 @@ WORDINGS: Final = (
         _PARTITION_SCALA,
         {
             ("3.5.0", None): _ISR + "ISR updated to {isr} {any} and version updated to {partition_epoch}",
-            ("3.2.1", "3.4.1"): _ISR + "ISR updated to {isr} and version updated to {partition_epoch}",
-            ("2.8.0", "3.2.0"): _ISR + "ISR updated to {isr} and version updated to [{partition_epoch}]",
+            ("3.1.0", "3.4.1"): _ISR + "ISR updated to {isr} and version updated to {partition_epoch}",
+            ("2.8.0", "3.0.2"): _ISR + "ISR updated to {isr} and version updated to [{partition_epoch}]",
             ("2.7.0", "2.7.2"): _ISR + "ISR updated from AlterIsr to {isr} and version updated to [{partition_epoch}]",
             ("2.4.0", "2.7.2"): _ISR + "ISR updated to {isr} and zkVersion updated to [{partition_epoch}]",
         },
@@ -228,17 +233,17 @@ WORDINGS: Final = (
         Kind.TRUNCATION,
         _LOG,
         {
-            ("1.0.1", None): _HERE + "Truncating to offset {offset}",
-            ("0.10.0.0", "1.0.0"): "Truncating log {partition} to offset {offset}.",
+            ("1.0.2", None): _HERE + "Truncating to offset {offset}",
+            ("0.10.0.0", "1.0.1"): "Truncating log {partition} to offset {offset}.",
         },
     ),
     *_told(
         Kind.NO_TRUNCATION,
         _LOG,
         {
-            ("1.0.1", None): _HERE
+            ("1.0.2", None): _HERE
             + "Truncating to {offset} has no effect as the largest offset in the log is {last_offset}",
-            ("0.10.0.0", "1.0.0"): "Truncating {partition} to {offset} has no effect as the largest offset in the log"
+            ("0.10.0.0", "1.0.1"): "Truncating {partition} to {offset} has no effect as the largest offset in the log"
             " is {last_offset}.",
         },
     ),
@@ -282,24 +287,24 @@ WORDINGS: Final = (
         {
             ("2.6.0", None): "Completed load of Log(dir={any}, topic={topic}, partition={number},{any}"
             " logEndOffset={offset}) with {any}",
-            ("1.0.1", "2.5.1"): _HERE + "Completed load of log with {any} log end offset {offset} in {any}",
-            ("0.10.0.0", "1.0.0"): "Completed load of log {partition} with {any} log end offset {offset} in {any}",
+            ("1.0.2", "2.5.1"): _HERE + "Completed load of log with {any} log end offset {offset} in {any}",
+            ("0.10.0.0", "1.0.1"): "Completed load of log {partition} with {any} log end offset {offset} in {any}",
         },
     ),
     *_told(
         Kind.RECOVERY,
         _LOADER,
         {
-            ("1.0.1", None): _HERE + "Recovering unflushed segment {offset}{any}",
-            ("0.10.0.0", "1.0.0"): "Recovering unflushed segment {offset} in log {partition}.",
+            ("1.0.2", None): _HERE + "Recovering unflushed segment {offset}{any}",
+            ("0.10.0.0", "1.0.1"): "Recovering unflushed segment {offset} in log {partition}.",
         },
     ),
     *_told(
         Kind.CORRUPTION,
         _LOADER,
         {
-            ("1.0.1", None): _HERE + "Corruption found in segment {any}, truncating to offset {offset}",
-            ("0.10.0.0", "1.0.0"): "Corruption found in segment {any} of log {partition}, truncating to offset"
+            ("1.0.2", None): _HERE + "Corruption found in segment {any}, truncating to offset {offset}",
+            ("0.10.0.0", "1.0.1"): "Corruption found in segment {any} of log {partition}, truncating to offset"
             " {offset}.",
         },
     ),
@@ -307,7 +312,7 @@ WORDINGS: Final = (
     *_told(
         Kind.DELETED,
         _LOG_MANAGER,
-        {("0.10.0.0", None): "Log for partition {partition} is renamed to {any} and is scheduled for deletion"},
+        {("0.10.2.0", None): "Log for partition {partition} is renamed to {any} and is scheduled for deletion"},
     ),
     # Elections out of the ISR.
     *_told(

@@ -29,7 +29,7 @@ _NEEDS_SPARK = options.needs("spark")
 
 
 def audit(
-    logs: Annotated[list[str], typer.Argument(metavar="LOGS...", help="Files, directories of them, or URLs.")],
+    logs: Annotated[list[str], typer.Argument(metavar="LOGS", help="Files, directories of them, or URLs.")],
     out: Annotated[
         Path | None, typer.Option("--out", help="The directory for audit.html, audit.json and, on Spark, tables.")
     ] = None,
@@ -48,7 +48,8 @@ def audit(
     spark: Annotated[
         bool | None,
         typer.Option(
-            "--spark/--no-spark", help="Read on Spark, or in this process. Left out: on Spark from 1 GiB on, if it is."
+            "--spark/--no-spark",
+            help="Read on Spark, or in this process. Left out: on Spark from 1 GiB on, where it is installed.",
         ),
     ] = None,
     master: campaigns.Master = None,

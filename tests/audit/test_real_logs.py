@@ -24,7 +24,9 @@ LOST = {
         ("truncated-below-high-watermark", "lossy-0", 450, 462),
         ("truncated-below-high-watermark", "lossy-0", 450, 1250),
     ],
+    "zookeeper-1.1.1": [("unclean-election", "lossy-0", None, None)],
     "zookeeper-2.6.1": [("committed-loss", "lossy-0", 387, 2053), ("unclean-election", "lossy-0", None, None)],
+    "zookeeper-2.8.2": [("committed-loss", "lossy-0", 390, 2511), ("unclean-election", "lossy-0", None, None)],
 }
 KEPT = sorted(directory.name for directory in LOGS.iterdir() if directory.name not in LOST)
 

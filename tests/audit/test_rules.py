@@ -168,18 +168,58 @@ def test_a_leader_of_the_isr_just_before_was_not(tmp_path):
     assert told(tmp_path, {1: controller}) == []
 
 
-def test_where_a_clock_went_back_what_depends_on_the_order_of_files_is_not_used_and_that_is_said(tmp_path):
-    shrinks = (
-        "[Partition t-0 broker=1] Shrinking ISR from 1,2 to 1. Leader: (highWatermark: 30, endOffset: 31). Out of sync"
-        " replicas: (brokerId: 2, endOffset: 30). (kafka.cluster.Partition)"
+def shrinks(broker, high_watermark, end, partition="t-0"):
+    return (
+        f"[Partition {partition} broker={broker}] Shrinking ISR from 1,2 to 1. Leader: (highWatermark:"
+        f" {high_watermark}, endOffset: {end}). Out of sync replicas: (brokerId: 2, endOffset: {high_watermark})."
+        " (kafka.cluster.Partition)"
     )
+
+
+def test_what_a_leader_commits_after_it_started_is_promised_by_later_leaders_only(tmp_path):
+    lines = {1: [leads(1, 1, 5, 5, before=(2, 0)), shrinks(1, 9, 9)]}
+
+    assert told(tmp_path / "a", lines) == []
+    lost = lines | {2: [leads(2, 2, 7, 7, before=(1, 1))]}
+    assert told(tmp_path / "b", lost) == [("committed-loss", "t-0", 7, 8)]
+
+
+def test_a_high_watermark_above_the_end_of_its_log_is_worth_no_more_than_that(tmp_path):
+    lines = {1: [leads(1, 1, 5, 5, before=(2, 0)), shrinks(1, 9, 6)], 2: [leads(2, 2, 6, 6, before=(1, 1))]}
+
+    assert told(tmp_path, lines) == []
+
+
+def test_where_a_clock_went_back_what_depends_on_the_order_of_files_is_not_used_and_that_is_said(tmp_path):
     own = tmp_path / "broker-1"
     own.mkdir()
-    roles = [leads(1, 1, 0, 0, before=(2, 0)), leads(1, 3, 20, 20, before=(2, 2))]
-    (own / "state-change.log").write_text(stamped(roles[:1], 10) + stamped(roles[1:], 1))
-    (own / "server.log").write_text(stamped([shrinks], 5))
-    written(tmp_path, {2: [follows(2, 1, 1, 0, 0, before=0), leads(2, 2, 20, 20, before=(1, 1))]})
+    led = [leads(1, 1, 0, 0, before=(2, 0)), follows(1, 2, 2, 20, 20, before=1), leads(1, 3, 20, 20, before=(2, 2))]
+    roles = stamped(led[:1], 2) + stamped(led[1:2], 20) + stamped(led[2:], 4)
+    (own / "state-change.log").write_text(roles)
+    (own / "server.log").write_text(stamped([shrinks(1, 30, 31)], 6))  # in epoch 3, though the times say 1
+    written(tmp_path, {2: [leads(2, 2, 20, 20, before=(1, 1))]})
     audit = audited(tmp_path)
 
     assert audit.findings == []
     assert any("the clock had gone back" in gap for gap in audit.gaps)
+
+
+def test_a_truncation_in_the_epoch_that_a_leader_led_itself_is_its_own_doing(tmp_path):
+    follower = (
+        "[Broker id=2] Follower t-0 starts at leader epoch 1 from offset 6 with high watermark 0. Previous leader"
+    )
+    lines = RE_ELECTED | {
+        2: [f"{follower} epoch was 0. (state.change.logger)", cuts(4), leads(2, 4, 4, 3, "2", (1, 3))]
+    }
+
+    assert told(tmp_path, lines) == []
+
+
+def test_up_to_0_10_a_fetch_offset_that_is_no_high_watermark_shows_nothing(tmp_path):
+    lines = [
+        "Truncating log t-0 to offset 3. (kafka.log.Log)",
+        "[ReplicaFetcherThread-0-2], Replica 1 for partition [t,0] reset its fetch offset from 9 to current leader 2's"
+        " latest offset 4 (kafka.server.ReplicaFetcherThread)",
+    ]
+
+    assert told(tmp_path, {1: lines}) == []

@@ -1,0 +1,186 @@
+"""`epochfuzz audit` as people run it."""
+
+import json
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.cases.verdict import judge
+from epochfuzz.harness.cli import main
+from tests.audit.telling import LOGS, audited, cuts, found, leads, stamped
+
+LOST = LOGS / "re-elected-leader-4.3.1"
+KEYS = {"kind", "topic", "partition", "first_offset", "last_offset", "leader_epoch", "evidence"}
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["epochfuzz", "audit", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return ended.value.code, out, err
+
+    return call
+
+
+def test_a_finding_ends_with_1_and_shows_its_lines_and_its_cause(run):
+    code, out, _ = run(LOST, "--no-spark")
+
+    assert code == 1
+    assert "committed-loss: t-0, offsets 4 to 5, epoch 4" in out
+    assert "broker-2.log:" in out
+    assert "Truncating t-0 to offset 4 below high watermark 6" in out
+    assert "leads e3 from 6, HW 4, ISR 1,2" in out
+    assert "Because of remote_leo=kept" in out
+
+
+def test_no_finding_ends_with_0_and_says_so(run):
+    code, out, _ = run(LOGS / "operations-4.3.1")
+
+    assert code == 0
+    assert "nothing found: no line shows that a committed record was lost" in out
+
+
+def test_json_has_what_the_contract_says(run):
+    code, out, _ = run(LOST, "--json")
+    said = json.loads(out)
+
+    assert code == 1
+    assert said["partitions"] == 2  # one of __consumer_offsets among them
+    assert said["lines"] == sum(len(file.read_text().splitlines()) for file in LOST.iterdir())
+    assert [finding["kind"] for finding in said["findings"]][:2] == ["committed-loss", "re-elected-leader"]
+    for finding in said["findings"]:
+        assert finding.keys() >= KEYS
+        assert all(line.keys() >= {"file", "line", "text"} for line in finding["evidence"])
+    assert said["findings"][1]["explained"]["protocol"] == "kafka-4.3.1"
+
+
+def test_out_gets_a_page_and_cases_that_replay(run, tmp_path):
+    run(LOST, "--out", tmp_path / "out")
+    page = (tmp_path / "out" / "audit.html").read_text()
+    cases = load_corpus([tmp_path / "out" / "cases"])
+
+    assert "re-elected-leader: t-0, offsets 4 to 5, epoch 3" in page
+    assert "<script" not in page
+    assert json.loads((tmp_path / "out" / "audit.json").read_text())["lines"] > 0
+    assert [case.id for case in cases] == ["t-0-re-elected-leader-3"]
+    assert all(judge(case).as_expected for case in cases)
+
+
+def test_what_others_wrote_into_a_log_is_shown_as_text(run, tmp_path):
+    hostile = leads(1, 3, 5, 5, before=(2, 2)).replace("adding replicas []", "adding replicas [<b>\x1b[31m[red]]")
+    for name, broker in (("a.log", hostile), ("b.log", leads(2, 3, 5, 5, before=(2, 2)))):
+        (tmp_path / name).write_text(stamped([broker]))
+    code, out, _ = run(tmp_path, "--out", tmp_path / "out")
+
+    assert code == 1
+    assert "\x1b" not in out
+    assert "[red]" in out
+    assert "&lt;b&gt;" in (tmp_path / "out" / "audit.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["missing"], "missing: there is no such file or directory"),
+        ([LOST, "--layout", "%p"], "--layout: '%p' has no %d, or no %m"),
+        ([LOST, "--broker", "("], "--broker: '(' is no regular expression"),
+        ([LOST, "--broker", "(node)"], "finds a broker's number in the path of no file"),
+        ([LOGS], "these are logs of"),
+        ([LOST, "--no-spark", "--master", "local[2]"], "--no-spark reads in this process"),
+    ],
+)
+def test_bad_input_is_one_sentence_that_says_what_to_do(run, words, said):
+    code, out, err = run(*words)
+
+    assert (code, out) == (2, "")
+    assert err.startswith("epochfuzz: ")
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_an_empty_directory_holds_no_logs(run, tmp_path):
+    assert run(tmp_path)[0] == 2
+
+
+DAMAGES = {
+    "cut lines": lambda text, draw: "".join(line[: draw.randrange(len(line) + 1)] + "\n" for line in text.splitlines()),
+    "lines cut in front": lambda text, draw: "".join(
+        line[draw.randrange(len(line) + 1) :] + "\n" for line in text.splitlines()
+    ),
+    "lost lines": lambda text, draw: "".join(line for line in text.splitlines(True) if draw.random() < 0.7),
+    "lines mixed up": lambda text, draw: "".join(draw.sample(text.splitlines(True), len(text.splitlines()))),
+    "a clock that jumps": lambda text, draw: "".join(
+        line.replace("2026-11-23 1", f"2026-11-{draw.randrange(10, 28)} 0") for line in text.splitlines(True)
+    ),
+    "changed bytes": lambda text, draw: "".join(
+        c if draw.random() < 0.99 else chr(draw.randrange(1, 0x300)) for c in text
+    ),
+    "an end that is missing": lambda text, draw: text[: draw.randrange(len(text))],
+    "joined lines": lambda text, draw: "".join(
+        line if draw.random() < 0.8 else line.rstrip("\n") for line in text.splitlines(True)
+    ),
+}
+KEPT = (
+    "kept-heard-of-it-4.3.1",
+    "kept-late-4.3.1",
+    "operations-3.3.2",
+    "operations-4.3.1",
+    "reassigned-3.3.2",
+    "zookeeper-2.6.1",
+)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("logs", KEPT)
+def test_damaged_logs_of_what_was_kept_show_nothing(tmp_path, logs, damage):
+    for seed in range(7):
+        draw = random.Random(f"{logs} {damage} {seed}")
+        directory = tmp_path / str(seed)
+        directory.mkdir()
+        for file in sorted((LOGS / logs).iterdir()):
+            lines = file.read_text().splitlines(keepends=True)
+            text = "".join(
+                line for line in lines if not re.search("in cluster|Cluster ID", line)
+            )  # another id is another cluster
+            damaged = DAMAGES[damage](text, draw)
+            encoding = draw.choice(["utf-8", "utf-8", "latin-1"])
+            (directory / file.name).write_bytes(damaged.encode(encoding, errors="replace"))
+
+        assert [each for each in found(audited(directory)) if each[1] != "lossy-0"] == [], seed
+
+
+def test_without_spark_and_arrow_it_finds_the_same():
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(('pyarrow', 'pyspark', 'pandas'));"
+        f" sys.argv = ['epochfuzz', 'audit', {str(LOST)!r}, '--json'];"
+        " from epochfuzz.harness.cli import main; main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+
+    assert ended.returncode == 1, ended.stderr
+    assert [f["kind"] for f in json.loads(ended.stdout)["findings"]] == [f.what for f in audited(LOST).findings]
+
+
+def test_a_pipe_that_nobody_reads_any_more_is_no_error():
+    command = [sys.executable, "-m", "epochfuzz", "audit", str(LOST)]
+    ended = subprocess.run(
+        f"{' '.join(command)} | head -1", shell=True, capture_output=True, text=True, cwd=Path(__file__).parents[2]
+    )
+
+    assert ended.stderr == ""
+
+
+def test_lines_that_are_cut_are_counted(tmp_path):
+    (tmp_path / "broker.log").write_text(
+        stamped([leads(1, 1, 5), cuts(3)]) + "[2026-01-02 03] INFO Truncating t-0 to\n"
+    )
+
+    assert any("broker.log, line 3: this and 0 more lines" in gap for gap in audited(tmp_path).gaps)

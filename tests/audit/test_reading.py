@@ -1,0 +1,203 @@
+"""What is read of files: layouts, rotated and packed ones, whose lines they are, and what cannot be read."""
+
+import gzip
+import json
+import os
+
+import pytest
+
+from epochfuzz.harness.audit import reading
+from epochfuzz.harness.audit.audit import Request, attributed
+from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.layouts import frames
+from epochfuzz.harness.audit.reading import Facts, Part, merged, read
+from tests.audit.telling import LOGS, audited, cuts, follows, found, leads, stamped, written
+
+MESSAGE = leads(1, 3, 10, 7, before=(2, 2)).removesuffix(" (state.change.logger)")
+LAYOUTS = {
+    "Kafka's own": f"[2026-01-02 03:04:05,678] INFO {MESSAGE} (state.change.logger)",
+    "ISO": f"[2026-01-02T03:04:05.678Z] INFO {MESSAGE} (state.change.logger)",
+    "Strimzi's": f"2026-01-02 03:04:05,678 INFO {MESSAGE} (state.change.logger) [thread-1]",
+    "of a container": f"kafka-1  | [2026-01-02 03:04:05,678] INFO {MESSAGE} (state.change.logger)",
+    "of a pod": f"2026-01-02T03:04:05.7Z stdout F [2026-01-02 03:04:05,678] INFO {MESSAGE} (state.change.logger)",
+    "JSON by log4j 1": json.dumps({"@timestamp": "2026-01-02T03:04:05.678Z", "level": "INFO", "message": MESSAGE}),
+    "JSON by log4j 2": json.dumps(
+        {"instant": {"epochSecond": 1767323045, "nanoOfSecond": 678000000}, "level": "INFO", "message": MESSAGE}
+    ),
+}
+
+
+def events_of(directory, text, layouts=()):
+    file = directory / "server.log"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read(Part(str(file)), frames(layouts))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_usual_layouts_are_known(tmp_path, layout):
+    (event,), facts = events_of(tmp_path, LAYOUTS[layout] + "\n")
+
+    assert (event.broker, event.topic, event.leader_epoch, event.offset, event.high_watermark) == (1, "t", 3, 10, 7)
+    assert (event.time, facts.unread) == (1767323045678, 0)
+
+
+def test_another_layout_is_given_as_log4j_has_it(tmp_path):
+    line = f"2026-01-02 03:04:05,678 [thread 1] INFO  state.change.logger - {MESSAGE}\n"
+
+    assert events_of(tmp_path, line)[1].unread == 1
+    assert len(events_of(tmp_path, line, ["%d{ISO8601} [%t] %-5p %c{1} - %m%n"])[0]) == 1
+
+
+def test_a_line_that_was_cut_is_not_believed(tmp_path):
+    whole = LAYOUTS["Kafka's own"]
+    for end in range(len(whole) - 1):
+        events, _ = events_of(tmp_path, whole[:end])
+        assert events == [], whole[:end]
+
+
+def test_lines_of_other_programs_that_quote_a_broker_are_no_events(tmp_path):
+    quoting = f"[2026-01-02 03:04:05,678] INFO grep found: {MESSAGE} (my.App)\n> {LAYOUTS['ISO']}\n"
+
+    assert events_of(tmp_path, quoting)[0] == []
+
+
+def test_packed_and_rotated_files_are_read(tmp_path):
+    lines = stamped([leads(1, 1, 9, 9, before=(1, 0))])
+    (tmp_path / "broker-1").mkdir()
+    with gzip.open(tmp_path / "broker-1" / "server.log.2026-01-02.gz", "wt") as packed:
+        packed.write(lines)
+    (tmp_path / "broker-2").mkdir()
+    (tmp_path / "broker-2" / "server.log.1").write_text(stamped([follows(2, 1, 1, 9, 5, before=0)]))
+    (tmp_path / "broker-2" / "server.log").write_text(stamped([leads(2, 2, 5, 5, before=(1, 1))], 60))
+
+    assert found(audited(tmp_path)) == [("committed-loss", "t-0", 5, 8)]
+
+
+def test_what_two_files_have_of_the_same_output_counts_once(tmp_path):
+    written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: [leads(2, 2, 5, 5, before=(1, 1))]})
+    once = audited(tmp_path)
+    around = [event.text for event in once.findings[0].around]
+    for broker in (1, 2):
+        own = tmp_path / f"broker-{broker}"
+        (own / "stdout.log").write_bytes((own / "server.log").read_bytes())
+
+    twice = audited(tmp_path)
+    assert found(twice) == found(once)
+    assert [event.text for event in twice.findings[0].around] == around
+
+
+@pytest.mark.parametrize("size", [1, 100, 1000, 7001])
+def test_a_file_in_parts_reads_as_the_whole(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(reading, "_CHUNK", 333)
+    file = str(LOGS / "re-elected-leader-4.3.1" / "broker-1.log")
+    whole, facts = read(Part(file), frames(()))
+    starts = range(0, os.path.getsize(file), size)[:: 1 if size > 50 else 97]
+    ends = [*starts[1:], None]
+    parts = [read(Part(file, False, i, *at), frames(())) for i, at in enumerate(zip(starts, ends, strict=True))]
+
+    before, events = 0, []
+    for own, of_part in parts:
+        events += [(event.line + before, event.text) for event in own]
+        before += of_part.lines
+    assert events == [(event.line, event.text) for event in whole]
+    assert merged(of_part for _, of_part in parts) == facts
+
+
+def test_a_part_that_begins_with_a_line_has_that_line(tmp_path):
+    text = stamped([cuts(1), cuts(2), cuts(3)])
+    second = text.index("\n") + 1
+    (tmp_path / "server.log").write_text(text)
+    parts = [Part(str(tmp_path / "server.log"), False, i, *at) for i, at in enumerate(((0, second), (second, None)))]
+
+    assert [[event.offset for event in read(part, frames(()))[0]] for part in parts] == [[1], [2, 3]]
+
+
+def test_lines_that_name_no_broker_in_a_file_of_several_are_left_out(tmp_path):
+    lines = [leads(1, 1, 9, 9, before=(1, 0)), leads(2, 2, 9, 9, before=(1, 1)), cuts(5)]
+    (tmp_path / "compose.log").write_text(stamped(lines))
+    audit = audited(tmp_path)
+
+    assert audit.brokers == (1, 2)
+    assert any("1 lines do not say of which broker they are" in gap for gap in audit.gaps)
+
+
+def test_lines_without_a_broker_are_of_the_one_that_their_file_or_directory_names(tmp_path):
+    written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0)), cuts(5)], 2: []})
+    (tmp_path / "broker-1" / "log.log").write_text(stamped([cuts(3)]))
+    (tmp_path / "broker-2" / "log.log").write_text(stamped([cuts(3)]))
+    request = Request.of([str(tmp_path)])
+    facts = [read(part, request.frames)[1] for part in request.whole()]
+
+    assert {file.split("/")[-2]: broker for file, broker in attributed(request, facts).brokers.items()} == {
+        "broker-1": 1
+    }
+    assert any("do not say of which broker" in gap for gap in audited(tmp_path).gaps)
+
+
+def test_a_pattern_finds_the_broker_in_the_path(tmp_path):
+    (tmp_path / "kafka-7").mkdir()
+    (tmp_path / "kafka-7" / "server.log").write_text(stamped([cuts(3)]))
+
+    assert audited(tmp_path, broker="kafka-([0-9]+)").brokers == (7,)
+    with pytest.raises(AuditError, match="finds a broker's number in the path of no file"):
+        audited(tmp_path, broker="node-([0-9]+)")
+
+
+def test_logs_of_two_clusters_are_refused(tmp_path):
+    for cluster in "ab":
+        (tmp_path / cluster).write_text(stamped([f"Cluster ID = {cluster * 22} (kafka.server.KafkaServer)"]))
+
+    with pytest.raises(AuditError, match="these are logs of 2 clusters"):
+        audited(tmp_path)
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_read(tmp_path):
+    written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: [leads(2, 2, 5, 5, before=(1, 1))]})
+    packed = gzip.compress(stamped([leads(3, 3, 9, 9, before=(2, 2))] * 5000).encode())
+    (tmp_path / "cut.log.gz").write_bytes(packed[: len(packed) // 2])
+    (tmp_path / "00000000000000000000.log").write_bytes(bytes(100))
+    (tmp_path / "wide.log").write_text("wide", encoding="utf-16")
+    audit = audited(tmp_path)
+
+    assert found(audit) == [("committed-loss", "t-0", 5, 8)]
+    for said in ("cut.log.gz could not be read to its end", "000.log is not text", "wide.log is not text"):
+        assert any(said in gap for gap in audit.gaps), said
+
+
+def test_a_file_that_is_mostly_cut_is_left_out_for_what_is_missing_may_matter(tmp_path):
+    written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: [leads(2, 2, 5, 5, before=(1, 1))]})
+    assert found(audited(tmp_path)) == [("committed-loss", "t-0", 5, 8)]
+    with (tmp_path / "broker-2" / "server.log").open("a") as file:
+        file.write(
+            "[2026-01-02 03:04:05,678] INFO Log for partition t-0 is renamed to /d/x and is scheduled for deletion\n"
+        )
+    audit = audited(tmp_path)
+
+    assert audit.findings == []
+    assert any("the 1 others were left out" in gap for gap in audit.gaps)
+
+
+def test_lines_in_no_order_are_left_out(tmp_path):
+    written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: []})
+    backwards = [stamped([leads(2, 2, 5, 5, before=(1, 1))], second) for second in (30, 20, 10, 0)]
+    (tmp_path / "broker-2" / "server.log").write_text("".join(backwards))
+    audit = audited(tmp_path)
+
+    assert audit.findings == []
+    assert any("its lines are in no order" in gap for gap in audit.gaps)
+
+
+def test_a_file_that_vanishes_meanwhile_is_said(tmp_path):
+    written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))]})
+    _, facts = read(Part(str(tmp_path / "gone.log")), frames(()))
+
+    assert facts == Facts(str(tmp_path / "gone.log"), problem="could not be read to its end: No such file or directory")
+
+
+def test_a_line_that_never_ends_is_no_reason_to_keep_it_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "_CHUNK", 1000)
+    endless = b"x" * 100_000 + b"\n" + (LAYOUTS["ISO"] + "\n").encode()
+    events, facts = events_of(tmp_path, endless)
+
+    assert [event.line for event in events] == [2]
+    assert facts.lines == 2

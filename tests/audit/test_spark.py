@@ -1,0 +1,143 @@
+"""On Spark an audit comes to the same as in one process, and goes on wherever it was killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from epochfuzz.harness.audit import audit, on_spark, one_process
+from epochfuzz.harness.audit.audit import Request
+from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, OUTCOME
+from tests.audit.telling import LOGS, stamped
+
+LOST = LOGS / "re-elected-leader-4.3.1"
+ROOT = Path(__file__).parents[2]
+
+
+def quiet(text):
+    pass
+
+
+@pytest.fixture
+def in_small_parts(monkeypatch):
+    monkeypatch.setattr(audit, "_PART", 3000)
+
+
+@pytest.mark.parametrize("logs", ["re-elected-leader-4.3.1", "zookeeper-2.6.1", "operations-3.3.2"])
+def test_it_finds_the_same_as_one_process_in_parts_of_any_size(spark, tmp_path, in_small_parts, logs):
+    request = Request.of([str(LOGS / logs)])
+    assert len(request.parts()) > 6
+    alone = one_process.run(request, quiet)
+
+    assert on_spark.run(spark, str(tmp_path / "audit"), request, quiet) == alone
+
+
+@pytest.mark.parametrize("lines", [["nothing of a partition"], []])
+def test_logs_without_events_are_no_error(spark, tmp_path, lines):
+    (tmp_path / "broker.log").write_text(stamped(lines))
+    request = Request.of([str(tmp_path / "broker.log")])
+
+    for _ in range(2):
+        assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == one_process.run(request, quiet)
+
+
+def test_its_tables_have_the_columns_that_are_documented(spark, tmp_path):
+    on_spark.run(spark, str(tmp_path), Request.of([str(LOST)]), quiet)
+    for table, schema in {"events": EVENTS, "findings": FINDINGS, "judged": JUDGED, "outcome": OUTCOME}.items():
+        assert ds.dataset(tmp_path / table).schema.names == schema.names, table
+
+    events = pq.read_table(tmp_path / "events").to_pylist()
+    leaders = [event for event in events if event["kind"] == "leader" and event["topic"] == "t"]
+    assert {(event["broker"], event["leader_epoch"], event["offset"]) for event in leaders} >= {(1, 3, 6), (2, 4, 4)}
+
+
+def test_a_finished_audit_is_shown_again_without_reading(spark, tmp_path):
+    request = Request.of([str(LOST)])
+    first = on_spark.run(spark, str(tmp_path), request, quiet)
+    said = []
+
+    assert on_spark.run(spark, str(tmp_path), request, said.append) == first
+    assert said == []
+
+
+def test_another_request_is_refused_in_the_directory_of_one(spark, tmp_path):
+    request = Request.of([str(LOST)])
+    on_spark.run(spark, str(tmp_path), request, quiet)
+
+    with pytest.raises(AuditError, match="holds an audit of other files"):
+        on_spark.run(spark, str(tmp_path), replace(request, layouts=("json",)), quiet)
+
+
+def test_a_wave_that_was_written_is_not_read_again(spark, tmp_path, monkeypatch, in_small_parts):
+    monkeypatch.setattr(on_spark, "_WAVE", 2)
+    monkeypatch.setattr(on_spark, "_EACH", 1)
+    request = Request.of([str(LOST)])
+    whole = on_spark.run(spark, str(tmp_path / "whole"), request, quiet)
+
+    class Killed(Exception):
+        pass
+
+    def die_at_the_third(text):
+        said.append(text)
+        if len(said) == 3:
+            raise Killed
+
+    said: list[str] = []
+    with pytest.raises(Killed):
+        on_spark.run(spark, str(tmp_path / "killed"), request, die_at_the_third)
+    again: list[str] = []
+
+    assert on_spark.run(spark, str(tmp_path / "killed"), request, again.append) == whole
+    assert again[0].startswith("reading parts 5 to 6 of")
+
+
+def test_a_file_that_vanished_is_said(spark, tmp_path):
+    file = tmp_path / "broker.log"
+    file.write_bytes((LOST / "broker-1.log").read_bytes())
+    request = Request.of([str(file)])
+    file.unlink()
+
+    assert any("could not be read" in gap for gap in on_spark.run(spark, str(tmp_path / "out"), request, quiet).gaps)
+
+
+def test_urls_are_read_as_paths_are():
+    by_path, by_url = (one_process.run(Request.of([logs]), quiet) for logs in (str(LOST), LOST.as_uri()))
+
+    assert [(f.what, f.name, f.offsets) for f in by_url.findings] == [
+        (f.what, f.name, f.offsets) for f in by_path.findings
+    ]
+
+
+@pytest.mark.slow  # a Java of its own, four times
+def test_killed_twice_it_comes_to_the_same(tmp_path):
+    logs = tmp_path / "logs"
+    for copy in range(40):
+        for file in LOST.iterdir():
+            own = logs / file.stem
+            own.mkdir(parents=True, exist_ok=True)
+            (own / f"server.log.{copy}").write_text(file.read_text().replace("t-0", f"t{copy}-0"))
+
+    def start(out):
+        words = [sys.executable, "-m", "epochfuzz", "audit", logs, "--master", "local[2]", "--out", out]
+        return subprocess.Popen(list(map(str, words)), cwd=ROOT, start_new_session=True, stderr=subprocess.DEVNULL)
+
+    for written in ("read/wave=*/*.parquet", "read/wave=00000128/*.parquet"):
+        running = start(tmp_path / "out")
+        while not list((tmp_path / "out").glob(written)) and running.poll() is None:
+            time.sleep(0.02)
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    assert start(tmp_path / "out").wait() == 1
+    assert start(tmp_path / "whole").wait() == 1
+    kept = [pq.read_table(tmp_path / out / "findings").to_pylist() for out in ("out", "whole")]
+
+    assert len(kept[0]) == 120
+    assert kept[0] == kept[1]
