@@ -200,17 +200,17 @@ class _Linker:
 
     def _emit(self, name: str, function: Rule, in_place_of: Rule | None = None) -> None:
         key = name, function, in_place_of, self._known_to(function)
+        outer, self._needs = self._needs, []  # what this function needs is no need of the one that it is linked for
         if key in _folded:
             linked, needs = _folded[key]
             for need, what in needs:
                 need(self, what)
         else:
-            outer, self._needs = self._needs, []
             node = _Folder(self, function, in_place_of).folded(source.definition(function))
             node.name = name
             linked = Linked(name, ast.fix_missing_locations(node), function)
             _folded[key] = linked, self._needs
-            self._needs = outer
+        self._needs = outer
         self.linked.append(linked)
 
 

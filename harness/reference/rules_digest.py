@@ -17,24 +17,11 @@ from epochfuzz.model.step import step
 def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
     """Sixteen hexadecimal digits for the rules of a protocol, and for some properties, by name."""
     roots: list[source.Rule] = [step, healing.heal, *(properties.named(name).is_broken for name in judged)]
-    linked = {each.name: each.node for each in program.link(roots, protocol.numbers())}
-    called = _called([program.flat_name(root) for root in roots], linked)
-    names = {name: f"f{number}" for number, name in enumerate(called)}
-    rules = [_Anonymous(names).visit(_copied(linked[name])) for name in called]
+    linked = program.link(roots, protocol.numbers())
+    names = {each.name: f"f{number}" for number, each in enumerate(linked)}
+    rules = [_Anonymous(names).visit(_copied(each.node)) for each in linked]
     leave_out_unread(rules)
     return hashlib.sha256("\n".join(map(ast.unparse, rules)).encode()).hexdigest()[:16]
-
-
-def _called(roots: Iterable[str], linked: Mapping[str, ast.FunctionDef]) -> list[str]:
-    """The names of all that roots come to call, in the order in which they do: more may have been linked before."""
-    called: dict[str, None] = {}
-    waiting = list(roots)
-    while waiting:
-        name = waiting.pop(0)
-        if name in linked and name not in called:
-            called[name] = None
-            waiting += [node.id for node in ast.walk(linked[name]) if isinstance(node, ast.Name)]
-    return list(called)
 
 
 def _copied(rule: ast.FunctionDef) -> ast.FunctionDef:

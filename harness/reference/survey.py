@@ -259,7 +259,7 @@ def main(wanted: Sequence[str]) -> None:
         rows = {each: rows[each] for each in NAMED if each in rows}
         _write(rows)
         surveyed.cache_clear()
-        print(name, {each: how.events.__len__() for each, how in rows[name].broken.items()}, flush=True)
+        print(name, {each: len(how.events) for each, how in rows[name].broken.items()}, flush=True)
     while any(beaten(rows, kept())):
         rows = {name: shortened(name, row, kept()) for name, row in rows.items()}
         _write(rows)
