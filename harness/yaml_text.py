@@ -4,9 +4,9 @@ from typing import Any
 
 import yaml
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a PyYAML that was built without libyaml has Python's only
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a PyYAML that was built without libyaml has Python's only
 
 
 def parsed(text: str) -> Any:
     """What a document says."""
-    return yaml.load(text, Loader=_LOADER)
+    return yaml.load(text, Loader=LOADER)

@@ -16,7 +16,7 @@ from rich.console import Console
 from epochfuzz.harness import extras
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.commands import campaigns, options
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.commands.output import BadInput, Exit, as_bad_input, console, print_json, write_file
 from epochfuzz.harness.commands.signals import as_ctrl_c
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def audit(
     from epochfuzz.harness.audit.audit import Request
 
     out_console = console(json)
-    with as_ctrl_c(), _complaints_as_bad_input():
+    with as_ctrl_c(), as_bad_input(AuditError):
         request = Request.of(logs, layout or (), broker)
         began = time.monotonic()
         if _on_spark(spark, master, remote, request):
@@ -146,11 +146,3 @@ def _command(logs: list[str], broker: str | None, layouts: list[str] | None) -> 
     """The command line by which somebody else sees it."""
     named = [] if broker is None else ["--broker", broker]
     return shlex.join(["epochfuzz", "audit", *logs, *named, *(w for each in layouts or () for w in ("--layout", each))])
-
-
-@contextmanager
-def _complaints_as_bad_input() -> Iterator[None]:
-    try:
-        yield
-    except AuditError as error:
-        raise BadInput(str(error)) from None

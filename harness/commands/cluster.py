@@ -1,8 +1,6 @@
 """`epochfuzz cluster`: schedules on Kafka itself, a controller and three brokers on this machine."""
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +13,7 @@ from epochfuzz.harness.cluster.repair import Repair
 from epochfuzz.harness.cluster.variant import Control, Election, End, Scenario, Variant
 from epochfuzz.harness.commands import options
 from epochfuzz.harness.commands.help import ClusterCommand, Group
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.commands.output import BadInput, Exit, as_bad_input, console, print_json
 from epochfuzz.harness.commands.signals import as_ctrl_c
 
 if TYPE_CHECKING:
@@ -86,7 +84,7 @@ def run(
     variant = Variant(end, election, control)
     request = Request(scenario, variant, release, kafka_home, repair, out, _command(scenario, variant, release, repair))
     printing = console(json)
-    with as_ctrl_c(), _complaints_as_bad_input():
+    with as_ctrl_c(), as_bad_input(ClusterError):
         all_runs = _play(printing, request, runs)
     if json:
         print_json(
@@ -145,11 +143,3 @@ def _command(scenario: Scenario, variant: Variant, release: str, repair: Repair 
     chosen = {"release": release, "end": variant.end, "election": variant.election, "control": variant.control}
     given = {name: value for name, value in (chosen | {"repair": repair}).items() if value is not None}
     return " ".join(["epochfuzz cluster run", scenario, *(f"--{name} {value}" for name, value in given.items())])
-
-
-@contextmanager
-def _complaints_as_bad_input() -> Iterator[None]:
-    try:
-        yield
-    except ClusterError as error:
-        raise BadInput(str(error)) from None

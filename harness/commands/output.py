@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 from typing import IO, Any, NoReturn, cast
@@ -32,6 +34,15 @@ class Exit(IntEnum):
 
 class BadInput(Exception):
     """Something the user gave cannot be used; the message says what, where, and what to do."""
+
+
+@contextmanager
+def as_bad_input(kind: type[Exception]) -> Iterator[None]:
+    """An error of a kind is bad input: its message is all that is said of it."""
+    try:
+        yield
+    except kind as error:
+        raise BadInput(str(error)) from None
 
 
 def end_broken_pipe() -> NoReturn:
