@@ -46,7 +46,7 @@ finding: .venv/installed
 
 finding-test: .venv/installed
 ifdef REPAIR
-	.venv/bin/python -m epochfuzz.harness.cluster.repair --release $(RELEASE) $(REPAIR) build/finding-test/$(REPAIR)
+	.venv/bin/python -m epochfuzz.harness.cluster.broker.repair --release $(RELEASE) $(REPAIR) build/finding-test/$(REPAIR)
 	$(FINDING_TEST) -Dclasses=$(CURDIR)/build/finding-test/$(REPAIR) test
 else
 	$(FINDING_TEST) test

@@ -9,10 +9,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import REPLICA_NAMES, EventError, parse_schedule, replica_of, schedule_texts
-from epochfuzz.model.properties import named
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.contract.properties import named
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import (
+    REPLICA_NAMES,
+    EventError,
+    parse_schedule,
+    replica_of,
+    schedule_texts,
+)
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 class NoSuchSchedule(AssertionError):
@@ -44,7 +50,7 @@ def minimal(protocol: str, property: str, **settings: Any) -> list[str]:
     parsed = parse_protocol(protocol)
     configuration = Configuration(**{"records": 3, "epochs": 3, **settings})
 
-    from epochfuzz.harness.search.explore import explore  # not before it is needed: it loads Numba
+    from epochfuzz.harness.engine.explore.explore import explore  # not before it is needed: it loads Numba
 
     result = explore(parsed, configuration, wanted)
     if result.shortest is None and result.complete:

@@ -5,9 +5,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from epochfuzz.model.configuration import ACKS, MAX_REPLICAS, MIN_REPLICAS, Configuration
-from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.protocols import GENERATIONS, Protocol, choice_texts
+from epochfuzz.model.kafka.vocabulary.configuration import ACKS, MAX_REPLICAS, MIN_REPLICAS, Configuration
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, choice_texts
 
 
 @st.composite

@@ -1,8 +1,8 @@
 """State machines over events: a rule for each verb, and what decides which comes next.
 
 A machine has a rule `produce(replica)`, one `fetch(replica)`, and so on for each verb that can happen, made from what
-model/events.py declares. A rule is left alone where it would do nothing, so every step of a failure is one that
-happened. Subclasses add rules, invariants and bundles as in any state machine of Hypothesis.
+model/kafka/vocabulary/events.py declares. A rule is left alone where it would do nothing, so every step of a failure is
+one that happened. Subclasses add rules, invariants and bundles as in any state machine of Hypothesis.
 
 Which rule comes next is drawn here, for three reasons.
 
@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning
 from hypothesis.stateful import Rule, RuleBasedStateMachine, precondition, rule
 
-from epochfuzz.model.events import REPLICA_NAMES, Verb, encode, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, encode, replica_of, verb_of
 
 _SEEDS = st.integers(0, 2**32 - 1)
 _OWN = 0.25  # of the steps on a course are rules of a subclass's own, where it has any; the others are events

@@ -7,9 +7,9 @@ on its own and reports them together.
 from collections.abc import Sequence
 from functools import cache
 
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.properties import AT_END, PROPERTIES, names
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract.properties import AT_END, PROPERTIES, names
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 class PropertyBroken(AssertionError):

@@ -23,13 +23,13 @@ from typing import Any, ClassVar, cast
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import invariant, precondition
 
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import event_text
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.properties import PROPERTIES, named, set_of
-from epochfuzz.model.protocols import Protocol, parse_protocol
-from epochfuzz.model.step import possible_events
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.step import possible_events
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.properties import PROPERTIES, named, set_of
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import event_text
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 from epochfuzz.strategies import scouting
 from epochfuzz.strategies.event_machine import EventMachine, rules_for
 from epochfuzz.strategies.failures import PropertyBroken, failure_class, first_broken

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from epochfuzz.model.configuration import Configuration, ConfigurationError
-from epochfuzz.model.names import nearest
-from epochfuzz.model.protocols import Protocol, ProtocolError, parse_protocol
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration, ConfigurationError
+from epochfuzz.model.kafka.vocabulary.names import nearest
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ProtocolError, parse_protocol
 
 FILE = "pyproject.toml"
 _KEYS = ("protocols", "config")

@@ -1,4 +1,4 @@
-"""Strategies for events and schedules, as the bytes of model/events.py.
+"""Strategies for events and schedules, as the bytes of model/kafka/vocabulary/events.py.
 
 Not every event drawn is enabled where it stands. Those that are not are no-ops, and so shrinking can take any event
 out of a schedule, or put another in its place, and is left with a schedule.
@@ -8,10 +8,10 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import PROGRESS, Verb, verb_of
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Verb, verb_of
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 @cache

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import PROGRESS, Verb, verb_of
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.properties import AT_END, set_of
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract.properties import AT_END, set_of
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Verb, verb_of
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.strategies.failures import first_broken
 from epochfuzz.strategies.trimming import shortest
 

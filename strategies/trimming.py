@@ -7,7 +7,7 @@ others.
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from epochfuzz.model.events import encode, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.events import encode, replica_of, verb_of
 
 # As much of a schedule as it takes to fail, None where it does not fail.
 Failing = Callable[[bytes], bytes | None]

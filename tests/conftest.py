@@ -15,8 +15,8 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
-from epochfuzz.harness import cli
-from epochfuzz.harness.search import compilation
+from epochfuzz.harness.cli import main as cli
+from epochfuzz.harness.engine.runtime import compilation
 from epochfuzz.strategies import profiles
 
 profiles.register()

@@ -8,11 +8,11 @@ from pathlib import PurePath
 from typing import Any
 
 from epochfuzz.harness.audit.errors import AuditError
-from epochfuzz.harness.audit.findings import Finding, in_order
-from epochfuzz.harness.audit.layouts import Frame, frames
-from epochfuzz.harness.audit.reading import Facts, Part
-from epochfuzz.harness.audit.rules import Judged
-from epochfuzz.harness.audit.sources import Source, brokers_by_name, found
+from epochfuzz.harness.audit.judgement.findings import Finding, in_order
+from epochfuzz.harness.audit.judgement.rules import Judged
+from epochfuzz.harness.audit.lines.layouts import Frame, frames
+from epochfuzz.harness.audit.lines.reading import Facts, Part
+from epochfuzz.harness.audit.lines.sources import Source, brokers_by_name, found
 
 _PART = 64 << 20  # bytes
 _NAMED = 3  # of many files, in a sentence

@@ -17,12 +17,12 @@ from pyspark.sql import functions as F
 from epochfuzz.harness.audit import tasks
 from epochfuzz.harness.audit.audit import Attribution, Audit, Request, Verdicts, attributed, concluded
 from epochfuzz.harness.audit.errors import AuditError
-from epochfuzz.harness.audit.findings import Finding
-from epochfuzz.harness.audit.reading import Facts, Part, merged
-from epochfuzz.harness.audit.rules import Judged
+from epochfuzz.harness.audit.judgement.findings import Finding
+from epochfuzz.harness.audit.judgement.rules import Judged
+from epochfuzz.harness.audit.lines.reading import Facts, Part, merged
 from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, OUTCOME, PARTS, PLACES, READ, REQUEST
-from epochfuzz.harness.campaign.directory import Directory
-from epochfuzz.harness.campaign.workers import Workers
+from epochfuzz.harness.campaign.spark.workers import Workers
+from epochfuzz.harness.campaign.store.directory import Directory
 
 Report = Callable[[str], None]
 

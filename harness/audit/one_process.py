@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from epochfuzz.harness.audit.audit import Audit, Request, Verdicts, attributed, concluded
-from epochfuzz.harness.audit.events import Event
-from epochfuzz.harness.audit.reading import Facts, read
-from epochfuzz.harness.audit.rules import judge
+from epochfuzz.harness.audit.judgement.rules import judge
+from epochfuzz.harness.audit.lines.events import Event
+from epochfuzz.harness.audit.lines.reading import Facts, read
 
 Report = Callable[[str], None]
 

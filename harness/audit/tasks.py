@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.audit.events import FIELDS, Event
-from epochfuzz.harness.audit.layouts import frames
-from epochfuzz.harness.audit.reading import Part, read
-from epochfuzz.harness.audit.rules import judge
+from epochfuzz.harness.audit.judgement.rules import judge
+from epochfuzz.harness.audit.lines.events import FIELDS, Event
+from epochfuzz.harness.audit.lines.layouts import frames
+from epochfuzz.harness.audit.lines.reading import Part, read
 from epochfuzz.harness.audit.tables import JUDGED, READ
 
 Batches = Iterator[pa.RecordBatch]

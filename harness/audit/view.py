@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.audit.audit import Audit, counted
-from epochfuzz.harness.audit.events import Event, Kind
-from epochfuzz.harness.audit.findings import Finding, What
-from epochfuzz.harness.audit.told_case import ToldCase
-from epochfuzz.harness.commands.output import print_table
+from epochfuzz.harness.audit.judgement.findings import Finding, What
+from epochfuzz.harness.audit.judgement.told_case import ToldCase
+from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.cli.output import print_table
 from epochfuzz.harness.version import epochfuzz_version
 
 LEGEND = "e1 is a leader epoch, HW a high watermark. Rows are in the order of epochs; times are each broker's own."

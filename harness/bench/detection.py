@@ -13,8 +13,8 @@ from epochfuzz.harness.bench.spread import percentile_95
 from epochfuzz.harness.defects import DEFECTS, hunting
 from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.defects.proofs import judged, proofs
-from epochfuzz.harness.search.hunt import STRATEGIES
-from epochfuzz.model import properties
+from epochfuzz.harness.engine.walk.hunt import STRATEGIES
+from epochfuzz.model.kafka.contract import properties
 from epochfuzz.strategies.failures import PropertyBroken
 from epochfuzz.strategies.machine import replication_machine
 from epochfuzz.strategies.profiles import UNATTENDED

@@ -17,9 +17,9 @@ from typing import Any
 
 from epochfuzz.harness.bench.spread import Spread
 from epochfuzz.harness.bench.throughput import PROTOCOL, SETTINGS
-from epochfuzz.harness.commands.first_finding import SHOWN
+from epochfuzz.harness.cli.first_finding import SHOWN
 
-_EPOCHFUZZ = (sys.executable, "-c", "from epochfuzz.harness.cli import main; main()")
+_EPOCHFUZZ = (sys.executable, "-c", "from epochfuzz.harness.cli.main import main; main()")
 _LOST_RECORD = ("fuzz", "--protocol", "hw", "--schedules", "1000", "--seed", "7", "--json")
 
 

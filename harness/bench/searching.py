@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from epochfuzz.harness.bench import spin
 from epochfuzz.harness.bench.spread import Spread
-from epochfuzz.harness.search.explore import Exploration, explore
-from epochfuzz.harness.search.threads import cores
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.harness.engine.explore.explore import Exploration, explore
+from epochfuzz.harness.engine.runtime.threads import cores
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 
 PROTOCOL = GENERATIONS["kip-320"]
 SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, records=1, epochs=2))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 PROTOCOL = "kip-320"
 _NEEDED = ("spin", "gcc")

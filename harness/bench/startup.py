@@ -14,10 +14,10 @@ from pathlib import Path
 from epochfuzz.harness.bench.spread import Spread
 from epochfuzz.harness.cases.case import Case, Expectation, dump_case
 from epochfuzz.harness.cases.verdict import rewritten
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 
-_EPOCHFUZZ = (sys.executable, "-c", "from epochfuzz.harness.cli import main; main()")
+_EPOCHFUZZ = (sys.executable, "-c", "from epochfuzz.harness.cli.main import main; main()")
 _BARE = (sys.executable, "-c", "import numba")
 _FILE = "case.yaml"
 _CASE = Case(

@@ -13,14 +13,15 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from epochfuzz.harness.bench import peer, spin
 from epochfuzz.harness.bench.spread import Spread
-from epochfuzz.harness.search.explore import explore
-from epochfuzz.harness.search.generate import MAX_LENGTH
-from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model import properties, state
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import GENERATIONS
-from epochfuzz.model.refusals import APPLIED
-from epochfuzz.model.step import step
+from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.harness.engine.walk.generate import MAX_LENGTH
+from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
 from epochfuzz.strategies.machine import ReplicationMachine, replication_machine
 from epochfuzz.strategies.profiles import UNATTENDED
 

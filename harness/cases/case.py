@@ -12,13 +12,13 @@ from typing import Any
 
 from epochfuzz.harness.cases.case_yaml import CaseError, Flow, Folded, Value, read, write
 from epochfuzz.harness.printable import paragraphs
-from epochfuzz.model import observation
-from epochfuzz.model.configuration import Configuration, ConfigurationError
-from epochfuzz.model.events import REPLICA_NAMES, parse_event, replica_of, schedule_texts
-from epochfuzz.model.names import nearest
-from epochfuzz.model.observation import Shape
-from epochfuzz.model.properties import named
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.contract import observation
+from epochfuzz.model.kafka.contract.observation import Shape
+from epochfuzz.model.kafka.contract.properties import named
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration, ConfigurationError
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, parse_event, replica_of, schedule_texts
+from epochfuzz.model.kafka.vocabulary.names import nearest
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 __all__ = ["Case", "CaseError", "CheckedState", "Expectation", "dump_case", "load_case", "log_texts"]
 

@@ -18,7 +18,7 @@ from yaml.composer import Composer
 
 from epochfuzz.harness import yaml_text
 from epochfuzz.harness.printable import printable
-from epochfuzz.model.names import nearest
+from epochfuzz.model.kafka.vocabulary.names import nearest
 
 MAX_BYTES = 1 << 20
 STANDARD_INPUT = "-"  # in place of a file

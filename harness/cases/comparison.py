@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.search.canonical import canonical
-from epochfuzz.harness.search.findings import Finding
+from epochfuzz.harness.engine.shrink.canonical import canonical
+from epochfuzz.harness.engine.shrink.findings import Finding
 from epochfuzz.harness.witness.causes import Status
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import Protocol, parse_protocol
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
 
 @dataclass(frozen=True)

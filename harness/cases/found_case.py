@@ -4,9 +4,9 @@ import re
 from typing import Any
 
 from epochfuzz.harness.cases.case import Case, Expectation
-from epochfuzz.harness.search.findings import Finding
+from epochfuzz.harness.engine.shrink.findings import Finding
 from epochfuzz.harness.witness.witness import Witness
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def case_for(finding: Finding, seed: int, who: str) -> Case:

@@ -7,11 +7,11 @@ from epochfuzz.harness.cases.verdict import rewritten
 from epochfuzz.harness.witness import refusal
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import Scene
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import GENERATIONS, Protocol
-from epochfuzz.model.refusals import APPLIED
-from epochfuzz.model.state import Partition
-from epochfuzz.model.step import step
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+from epochfuzz.model.kafka.vocabulary.state import Partition
 
 
 class Recording:

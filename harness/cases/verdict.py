@@ -6,9 +6,9 @@ from typing import Any
 
 from epochfuzz.harness.cases.case import Case, CheckedState, Expectation, log_texts
 from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.model.events import event_text
-from epochfuzz.model.observation import observe
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.contract.observation import observe
+from epochfuzz.model.kafka.vocabulary.events import event_text
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 @dataclass(frozen=True)

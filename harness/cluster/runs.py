@@ -5,15 +5,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from epochfuzz.harness.cluster import installation, view
-from epochfuzz.harness.cluster.cluster import running
+from epochfuzz.harness.cluster import view
+from epochfuzz.harness.cluster.broker import installation
+from epochfuzz.harness.cluster.broker.cluster import running
+from epochfuzz.harness.cluster.broker.installation import Installation
+from epochfuzz.harness.cluster.broker.repair import Repair, repaired
+from epochfuzz.harness.cluster.broker.variant import Scenario, Variant
 from epochfuzz.harness.cluster.errors import ClusterError
-from epochfuzz.harness.cluster.installation import Installation
-from epochfuzz.harness.cluster.repair import Repair, repaired
 from epochfuzz.harness.cluster.room import room
 from epochfuzz.harness.cluster.scenarios import re_elected_leader, under_load
 from epochfuzz.harness.cluster.timeline import Run
-from epochfuzz.harness.cluster.variant import Scenario, Variant
 
 TIMELINE = "timeline.html"
 _PLAYS = {Scenario.RE_ELECTED_LEADER: re_elected_leader.play, Scenario.UNDER_LOAD: under_load.play}

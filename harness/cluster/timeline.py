@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from epochfuzz.harness.cluster.broker_log import Line
-from epochfuzz.harness.cluster.clients import UNKNOWN_OFFSET, Acknowledged, Read
-from epochfuzz.harness.cluster.node import Node
-from epochfuzz.harness.cluster.segments import Record, records
+from epochfuzz.harness.cluster.broker.broker_log import Line
+from epochfuzz.harness.cluster.broker.clients import UNKNOWN_OFFSET, Acknowledged, Read
+from epochfuzz.harness.cluster.broker.node import Node
+from epochfuzz.harness.cluster.broker.segments import Record, records
 
 
 class Verdict(StrEnum):

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from epochfuzz.harness.cli.output import print_table
 from epochfuzz.harness.cluster.timeline import Loss, Moment, ReplicaView, Run, Verdict
-from epochfuzz.harness.commands.output import print_table
 
 LEGEND = (
     "[m] is below the leader's high watermark, (m) above it; e1 is a leader epoch. Roles are what brokers have logged:"

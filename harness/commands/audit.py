@@ -15,9 +15,9 @@ from rich.console import Console
 
 from epochfuzz.harness import extras
 from epochfuzz.harness.audit.errors import AuditError
-from epochfuzz.harness.commands import campaigns, options
-from epochfuzz.harness.commands.output import BadInput, Exit, as_bad_input, console, print_json, write_file
-from epochfuzz.harness.commands.signals import as_ctrl_c
+from epochfuzz.harness.cli import campaigns, options
+from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, write_file
+from epochfuzz.harness.cli.signals import as_ctrl_c
 
 if TYPE_CHECKING:
     from epochfuzz.harness.audit.audit import Audit, Request
@@ -79,7 +79,7 @@ def audit(
         else:
             found = _here(out_console, request)
         found = replace(found, seconds=time.monotonic() - began)
-    from epochfuzz.harness.audit.told_case import told_cases
+    from epochfuzz.harness.audit.judgement.told_case import told_cases
     from epochfuzz.harness.audit.view import print_audit
 
     cases = told_cases(found.findings, found.releases)

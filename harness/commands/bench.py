@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, write_file
 
 
 def bench(

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epochfuzz.harness.commands import campaigns, options
-from epochfuzz.harness.commands.campaign_report import report
-from epochfuzz.harness.commands.cases import known_cases
-from epochfuzz.harness.commands.help import Group, SparkCommand
-from epochfuzz.harness.commands.output import BadInput, console
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.harness.cli import campaigns, options
+from epochfuzz.harness.cli.campaign_report import report
+from epochfuzz.harness.cli.cases import known_cases
+from epochfuzz.harness.cli.help import Group, SparkCommand
+from epochfuzz.harness.cli.output import BadInput, console
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from epochfuzz.harness.campaign.campaign import Campaign
+    from epochfuzz.harness.campaign.run.campaign import Campaign
+    from epochfuzz.harness.campaign.run.work import Work
     from epochfuzz.harness.campaign.walks.outcome import Outcome
-    from epochfuzz.harness.campaign.work import Work
     from epochfuzz.harness.cases.case import Case
 
 DEFAULT_SECONDS = 30.0
@@ -108,13 +108,13 @@ def run(
 
     options.say_what_versions_stand_for(console(json), protocols)
     if engine is Engine.WALK:
-        from epochfuzz.harness.commands.first_finding import show_first_finding
+        from epochfuzz.harness.cli.first_finding import show_first_finding
 
         show_first_finding(console(json), protocols, settings)
 
     def begin(spark: "SparkSession") -> "Campaign[Outcome]":
-        from epochfuzz.harness.campaign.campaign import Campaign
-        from epochfuzz.harness.campaign.kinds import work_of
+        from epochfuzz.harness.campaign.run.campaign import Campaign
+        from epochfuzz.harness.campaign.run.kinds import work_of
         from epochfuzz.harness.campaign.walks.parameters import MACHINES, Parameters
 
         asked = Parameters(tuple(protocols), settings, seed, schedules, seconds, until_stable)
@@ -167,8 +167,8 @@ app.command("report", cls=SparkCommand)(report)
 def _refuse_another_machine(work: "Work[Any]", directory: str, machine: str | None) -> None:
     """A campaign of a state machine is gone on with for those who name it: somebody else may have made the directory,
     and its machine is code that will be imported from here. Raises BadInput."""
+    from epochfuzz.harness.campaign.machines.machine_work import OwnMachines
     from epochfuzz.harness.campaign.machines.own import place_of
-    from epochfuzz.harness.campaign.machines.work import OwnMachines
 
     (kept,) = work.names if isinstance(work, OwnMachines) else (None,)
     if kept is None and machine is not None:
@@ -190,8 +190,8 @@ def _finish(
     json: bool,
 ) -> int:
     """Begin or load a campaign, take it to its end, and show what it has found."""
-    from epochfuzz.harness.campaign.errors import CampaignError
-    from epochfuzz.harness.campaign.progress import Shown
+    from epochfuzz.harness.campaign.run.progress import Shown
+    from epochfuzz.harness.campaign.store.errors import CampaignError
 
     with campaigns.spark_session(master, remote, works_in=directory) as spark:
         campaign = begin(spark)

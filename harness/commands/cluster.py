@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.help import ClusterCommand, Group
+from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json
+from epochfuzz.harness.cli.signals import as_ctrl_c
+from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
+from epochfuzz.harness.cluster.broker.repair import Repair
+from epochfuzz.harness.cluster.broker.variant import Control, Election, End, Scenario, Variant
 from epochfuzz.harness.cluster.errors import ClusterError
-from epochfuzz.harness.cluster.installation import DEFAULT_RELEASE
-from epochfuzz.harness.cluster.repair import Repair
-from epochfuzz.harness.cluster.variant import Control, Election, End, Scenario, Variant
-from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.help import ClusterCommand, Group
-from epochfuzz.harness.commands.output import BadInput, Exit, as_bad_input, console, print_json
-from epochfuzz.harness.commands.signals import as_ctrl_c
 
 if TYPE_CHECKING:
     from epochfuzz.harness.cluster.runs import Request

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.campaigns import Master, Remote, spark_session
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
-from epochfuzz.harness.commands.signals import as_ctrl_c
-from epochfuzz.harness.conform.judge import JudgedBy
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.cli.signals import as_ctrl_c
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
-    from epochfuzz.harness.conform.fault import SubjectUnable
-    from epochfuzz.harness.conform.known import Known
-    from epochfuzz.harness.conform.nonconformity import Nonconformity
-    from epochfuzz.harness.conform.plan import Plan
-    from epochfuzz.harness.conform.process import CommandError
-    from epochfuzz.harness.conform.run import Conformance
+    from epochfuzz.harness.conform.oracle.fault import SubjectUnable
+    from epochfuzz.harness.conform.oracle.known import Known
+    from epochfuzz.harness.conform.protocol.process import CommandError
+    from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+    from epochfuzz.harness.conform.run.plan import Plan
+    from epochfuzz.harness.conform.run.run import Conformance
 
 _CORPUS = Path("corpus")
 _PROCESSES_FOR = 50
@@ -91,11 +91,11 @@ def conform(
         seed = secrets.randbelow(1 << 32)
 
     # Imported here so that help and mistakes are answered before anything is compiled.
-    from epochfuzz.harness.conform.fault import SubjectUnable
-    from epochfuzz.harness.conform.plan import Plan
-    from epochfuzz.harness.conform.process import CommandError
-    from epochfuzz.harness.conform.run import run
-    from epochfuzz.harness.conform.workers import Processes
+    from epochfuzz.harness.conform.oracle.fault import SubjectUnable
+    from epochfuzz.harness.conform.protocol.process import CommandError
+    from epochfuzz.harness.conform.run.plan import Plan
+    from epochfuzz.harness.conform.run.run import run
+    from epochfuzz.harness.conform.run.workers import Processes
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
@@ -140,9 +140,9 @@ def _end(
     json: bool,
 ) -> int:
     """Show what came of it, and save it; returns the exit code. What was interrupted ends as such after that."""
-    from epochfuzz.harness.conform import report
-    from epochfuzz.harness.conform.proofs import proofs
-    from epochfuzz.harness.search.interruption import Interruption
+    from epochfuzz.harness.conform.run import report
+    from epochfuzz.harness.conform.run.proofs import proofs
+    from epochfuzz.harness.engine.runtime.interruption import Interruption
 
     with out.status("certifying"), Interruption() as interruption:
         known = conformance.nonconformities
@@ -176,7 +176,7 @@ def _end(
 
 def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
     """That a subject cannot run what is asked of it, or not even start, as people are told."""
-    from epochfuzz.harness.conform.fault import SubjectUnable
+    from epochfuzz.harness.conform.oracle.fault import SubjectUnable
 
     if isinstance(error, SubjectUnable):
         return BadInput(f"the subject is unable to run this protocol and configuration: {error}")
@@ -185,9 +185,9 @@ def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
 
 def _campaign(plan: "Plan", directory: str, master: str | None, remote: str | None) -> "Conformance":
     with spark_session(master, remote, works_in=directory) as spark:
-        from epochfuzz.harness.campaign.campaign import Campaign
-        from epochfuzz.harness.campaign.conformance.work import Trials
-        from epochfuzz.harness.campaign.progress import Shown
+        from epochfuzz.harness.campaign.conformance.conformance_work import Trials
+        from epochfuzz.harness.campaign.run.campaign import Campaign
+        from epochfuzz.harness.campaign.run.progress import Shown
 
         campaign = Campaign.start_or_load(spark, directory, Trials(plan))
         with Shown.on(console(json_wanted=True), campaign.work) as progress:
@@ -207,7 +207,7 @@ def _load(paths: list[Path] | None) -> list["Case"]:
 
 
 def _load_known(path: Path | None) -> tuple["Known", ...]:
-    from epochfuzz.harness.conform.known import KnownError, load_known
+    from epochfuzz.harness.conform.oracle.known import KnownError, load_known
 
     try:
         return load_known(path) if path is not None else ()
@@ -218,7 +218,7 @@ def _load_known(path: Path | None) -> tuple["Known", ...]:
 
 
 def _save(nonconformity: "Nonconformity", seed: int, directory: Path) -> Path:
-    from epochfuzz.harness.conform.cases import save_case
+    from epochfuzz.harness.conform.run.cases import save_case
 
     try:
         return save_case(nonconformity, seed, directory)
@@ -227,7 +227,7 @@ def _save(nonconformity: "Nonconformity", seed: int, directory: Path) -> Path:
 
 
 def _command_line(plan: "Plan", corpus: list[Path] | None, known: Path | None, campaign: str | None) -> str:
-    from epochfuzz.harness.conform.subject import PATIENCE
+    from epochfuzz.harness.conform.protocol.subject import PATIENCE
 
     words = ["epochfuzz", "conform"]
     for protocol in plan.protocols:

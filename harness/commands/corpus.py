@@ -9,10 +9,10 @@ from rich.console import Console
 from epochfuzz.harness.cases.case import Case, dump_case, load_case
 from epochfuzz.harness.cases.corpus import find_cases, load_corpus
 from epochfuzz.harness.cases.folder import twin_of, under_a_free_id
-from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.cases import mistakes_as_bad_input
-from epochfuzz.harness.commands.help import Command, Group
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.cases import mistakes_as_bad_input
+from epochfuzz.harness.cli.help import Command, Group
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, write_file
 
 FOUND = "found"
 
@@ -80,7 +80,7 @@ def _confirmed(question: str, json: bool) -> bool:
 def _show(out: Console, case: Case) -> None:
     from epochfuzz.harness.views.terminal import timeline
     from epochfuzz.harness.witness.replay import replay
-    from epochfuzz.model.protocols import parse_protocol
+    from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
     out.print(f"\n{case.id}\n{case.why.strip()}", markup=False)
     name = (case.provenance or {}).get("protocol") or next(iter(case.expect), None)

@@ -9,15 +9,15 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.commands import completion, options
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, print_table
+from epochfuzz.harness.cli import completion, options
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table
 from epochfuzz.harness.reference import explain as explaining
 from epochfuzz.harness.reference import releases
 from epochfuzz.harness.reference.explain import Entry, Example
 from epochfuzz.harness.reference.releases import Verdicts, surveyed
 from epochfuzz.harness.testing import run_schedule
-from epochfuzz.model import versions
-from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES
+from epochfuzz.model.kafka.vocabulary import versions
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES
 
 
 def explain(

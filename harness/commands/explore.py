@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from epochfuzz.harness.commands import campaigns, options
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.cli import campaigns, options
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.witness.causes import causes
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.search.asked import Asked
-    from epochfuzz.harness.search.explore import Exploration
+    from epochfuzz.harness.engine.explore.explore import Exploration
+    from epochfuzz.harness.engine.shrink.asked import Asked
 
 _NEEDS_SPARK = options.needs("spark")
 _GOING_ON = ("resume", "memory", "master", "remote", "json")  # options of a search that was begun
@@ -65,7 +65,7 @@ def explore(
     (parsed,) = options.parse_protocols([protocol])
     options.parse_property(property_)
 
-    from epochfuzz.harness.search.asked import Asked
+    from epochfuzz.harness.engine.shrink.asked import Asked
 
     asked = Asked(parsed, settings, property_, depth, symmetry)
     options.say_what_versions_stand_for(console(json), [parsed])
@@ -86,7 +86,7 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
 
 
 def _in_memory(asked: "Asked", memory: float, jobs: int | None, json: bool) -> int:
-    from epochfuzz.harness.search import explore as engine
+    from epochfuzz.harness.engine.explore import explore as engine
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
-from epochfuzz.harness.commands.saving import Saving
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import schedule_texts
-from epochfuzz.model.protocols import Protocol, ablations
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.cli.saving import Saving
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ablations
 
 DEFAULT_SCHEDULES = 200_000
 ABLATION_SECONDS = 120.0  # of which half is for the walk, and half to shrink what it finds
@@ -148,10 +148,10 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
 
 
 def _walk(asked: _Walk, protocols: Sequence[Protocol]) -> int:
-    from epochfuzz.harness.commands.first_finding import show_first_finding
-    from epochfuzz.harness.commands.walk_results import end_walk, interruptible, tell_unfinished
-    from epochfuzz.harness.search import findings as fuzzing
-    from epochfuzz.harness.search.walk import Walker
+    from epochfuzz.harness.cli.first_finding import show_first_finding
+    from epochfuzz.harness.cli.walk_results import end_walk, interruptible, tell_unfinished
+    from epochfuzz.harness.engine.shrink import findings as fuzzing
+    from epochfuzz.harness.engine.walk.walk import Walker
     from epochfuzz.harness.views.progress import show_walk
 
     out, saving = asked.out, asked.saving
@@ -177,15 +177,15 @@ def _walk(asked: _Walk, protocols: Sequence[Protocol]) -> int:
 
 
 def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
-    from epochfuzz.harness.commands.walk_results import (
+    from epochfuzz.harness.cli.walk_results import (
         interruptible,
         reproduction,
         tell_unfinished,
         write_report,
         write_sarif,
     )
-    from epochfuzz.harness.search import findings as fuzzing
-    from epochfuzz.harness.search.walk import Walker
+    from epochfuzz.harness.engine.shrink import findings as fuzzing
+    from epochfuzz.harness.engine.walk.walk import Walker
     from epochfuzz.harness.views import summary
     from epochfuzz.harness.views.progress import show_walk
     from epochfuzz.harness.views.report import from_walk
@@ -248,7 +248,7 @@ def _distinguish(
     seconds: float | None,
     json: bool,
 ) -> int:
-    from epochfuzz.harness.search.distinguish import distinguish
+    from epochfuzz.harness.engine.explore.distinguish import distinguish
     from epochfuzz.harness.views.progress import show_search
     from epochfuzz.harness.views.terminal import side_by_side
     from epochfuzz.harness.witness.replay import replay

@@ -16,13 +16,13 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.recording import Recording
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, write_file
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.views import terminal as timeline
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import VERBS, EventError, event_text, parse_event, schedule_texts
-from epochfuzz.model.names import nearest
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import VERBS, EventError, event_text, parse_event, schedule_texts
+from epochfuzz.model.kafka.vocabulary.names import nearest
 
 _COMMANDS = {
     "undo": "take the last event back",

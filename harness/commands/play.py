@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from epochfuzz.harness.cases.case import Case, load_case
-from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.cases import mistakes_as_bad_input
-from epochfuzz.harness.commands.drawing import refuse_too_long
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.cases import mistakes_as_bad_input
+from epochfuzz.harness.cli.drawing import refuse_too_long
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 
 DEFAULT_PORT = 8320
 

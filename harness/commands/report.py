@@ -7,10 +7,10 @@ import typer
 
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.cases import exit_code, mistakes_as_bad_input, protocols_for
-from epochfuzz.harness.commands.drawing import refuse_too_long
-from epochfuzz.harness.commands.output import BadInput, console, print_json, write_file
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.cases import exit_code, mistakes_as_bad_input, protocols_for
+from epochfuzz.harness.cli.drawing import refuse_too_long
+from epochfuzz.harness.cli.output import BadInput, console, print_json, write_file
 
 
 def report(

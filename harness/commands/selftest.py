@@ -6,8 +6,8 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.commands import options
-from epochfuzz.harness.commands.output import Exit, console, print_json
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.output import Exit, console, print_json
 
 
 def selftest(seed: options.Seed = None, json: options.Json = False) -> int:

@@ -8,15 +8,15 @@ import typer
 
 from epochfuzz.harness.cases.case import Expectation, dump_case, load_case
 from epochfuzz.harness.cases.verdict import rewritten
-from epochfuzz.harness.commands import completion, options
-from epochfuzz.harness.commands.cases import mistakes_as_bad_input
-from epochfuzz.harness.commands.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.cli import completion, options
+from epochfuzz.harness.cli.cases import mistakes_as_bad_input
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model.events import schedule_texts
-from epochfuzz.model.properties import NAMES
+from epochfuzz.model.kafka.contract.properties import NAMES
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.search.interruption import Interruption
+    from epochfuzz.harness.engine.runtime.interruption import Interruption
 
 
 def shrink(
@@ -55,10 +55,10 @@ def shrink(
         wanted_text = property_ or "any property"
         raise BadInput(f"{case}: the schedule does not break {wanted_text} under {parsed.name}: nothing to shrink")
 
-    from epochfuzz.harness.search import certificates
-    from epochfuzz.harness.search.deadline import Deadline
-    from epochfuzz.harness.search.explore import GIBIBYTE
-    from epochfuzz.harness.search.interruption import Interruption
+    from epochfuzz.harness.engine.explore import certificates
+    from epochfuzz.harness.engine.explore.explore import GIBIBYTE
+    from epochfuzz.harness.engine.runtime.deadline import Deadline
+    from epochfuzz.harness.engine.runtime.interruption import Interruption
     from epochfuzz.harness.views.progress import show_search
     from epochfuzz.harness.views.terminal import timeline
     from epochfuzz.harness.witness.causes import causes

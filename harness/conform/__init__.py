@@ -3,18 +3,18 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.conform.machine import conformance_test
-    from epochfuzz.harness.conform.subject import CommandSubject, Subject
-    from epochfuzz.harness.conform.wire import Config, Observation
+    from epochfuzz.harness.conform.protocol.subject import CommandSubject, Subject
+    from epochfuzz.harness.conform.protocol.wire import Config, Observation
+    from epochfuzz.harness.conform.run.machine import conformance_test
 
 __all__ = ["CommandSubject", "Config", "Observation", "Subject", "conformance_test"]
 
 _HOMES = {
-    "CommandSubject": "subject",
-    "Config": "wire",
-    "Observation": "wire",
-    "Subject": "subject",
-    "conformance_test": "machine",
+    "CommandSubject": "protocol.subject",
+    "Config": "protocol.wire",
+    "Observation": "protocol.wire",
+    "Subject": "protocol.subject",
+    "conformance_test": "run.machine",
 }
 
 

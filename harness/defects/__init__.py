@@ -1,31 +1,26 @@
 """The broken set: protocols that are wrong in one rule, to measure what finds them.
 
 The model has no switch for any of them. Each is a function that takes the place of a rule in the protocols that have
-its number, see defect.py and model/program.py: what runs protocols runs these as any other, interpreted or compiled,
-and one compilation has all of them in it.
+its number, see defect.py and model/core/program.py: what runs protocols runs these as any other, interpreted or
+compiled, and one compilation has all of them in it.
 """
 
-from epochfuzz.harness.defects import (
-    acknowledgement,
-    alter_partition,
-    clients,
-    controllers,
-    eligible_leaders,
-    epoch_cache,
-    incarnations,
-    judging,
-    late_answers,
-    leadership,
-    membership,
-    partition_epoch,
-    recovery,
-    registration,
-    replication,
-    transactions,
-    truncation,
-    truncation_on_fetch,
-)
+from epochfuzz.harness.defects.clients import acknowledgement, clients
+from epochfuzz.harness.defects.clients import wrong_transactions as transactions
+from epochfuzz.harness.defects.contract import judging
+from epochfuzz.harness.defects.controller import controllers
+from epochfuzz.harness.defects.controller import wrong_eligible_leaders as eligible_leaders
+from epochfuzz.harness.defects.controller import wrong_incarnations as incarnations
+from epochfuzz.harness.defects.controller import wrong_registration as registration
 from epochfuzz.harness.defects.defect import Defect, declared_in
+from epochfuzz.harness.defects.partition import late_answers, membership, recovery
+from epochfuzz.harness.defects.partition import wrong_alter_partition as alter_partition
+from epochfuzz.harness.defects.partition import wrong_leadership as leadership
+from epochfuzz.harness.defects.partition import wrong_partition_epoch as partition_epoch
+from epochfuzz.harness.defects.partition import wrong_replication as replication
+from epochfuzz.harness.defects.partition import wrong_truncation as truncation
+from epochfuzz.harness.defects.partition import wrong_truncation_on_fetch as truncation_on_fetch
+from epochfuzz.harness.defects.storage import wrong_epoch_cache as epoch_cache
 
 PROTOCOL_DEFECTS: tuple[Defect, ...] = declared_in(
     replication,

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
-from epochfuzz.model import program
-from epochfuzz.model.protocols import Protocol, parse_protocol
+from epochfuzz.model.core import program
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -65,7 +65,7 @@ class Defect:
 
     @property
     def rules(self) -> list[str]:
-        """The rules that it replaces, such as `model/isr.py: why_not_caught_up`."""
+        """The rules that it replaces, such as `model/kafka/partition/isr.py: why_not_caught_up`."""
         return [f"{_file(rule)}: {rule.__name__}" for rule in self.mistaken]
 
     def and_in_place_of(

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.defects.proofs import judged, proofs
-from epochfuzz.harness.search import generate
-from epochfuzz.harness.search.hunt import Hunter
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.harness.engine.walk.hunt import Hunter
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 DEFAULT_STRATEGY = "swarm"
 

@@ -15,17 +15,17 @@ import yaml
 
 from epochfuzz.harness.defects import PROTOCOL_DEFECTS
 from epochfuzz.harness.defects.defect import Defect
+from epochfuzz.harness.engine.explore.explore import Exploration, explore
+from epochfuzz.harness.engine.shrink.shrink import shrink
+from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.harness.reference.releases import surveyed
-from epochfuzz.harness.search.explore import Exploration, explore
-from epochfuzz.harness.search.hunt import Hunter
-from epochfuzz.harness.search.shrink import shrink
 from epochfuzz.harness.witness.causes import gives_way_to
 from epochfuzz.harness.yaml_text import parsed
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import MAX_EPOCHS, Configuration
-from epochfuzz.model.events import Verb, parse_schedule, schedule_texts, verb_of
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.in_force import requests_isr_changes
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, Configuration
+from epochfuzz.model.kafka.vocabulary.events import Verb, parse_schedule, schedule_texts, verb_of
+from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
 
 _FILE = Path(__file__).with_name("proofs.yaml")
 _MEMORY = 3 << 30

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from epochfuzz.harness.defects import DEFECTS, hunting
 from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.defects.proofs import broken_by, undetectable
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 MOST_SCHEDULES = 1_000_000
 _JUDGED = Configuration(replicas=3)

@@ -9,9 +9,9 @@ from typing import Any
 from epochfuzz.harness.play.board import broken_by
 from epochfuzz.harness.play.position import Position
 from epochfuzz.harness.witness.causes import causes
-from epochfuzz.model import properties
-from epochfuzz.model.events import schedule_texts
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 MEMORY = 1 << 30  # bytes
 BUDGETS = (10, 30, 120)  # seconds
@@ -57,8 +57,8 @@ class Search:
 
     def run(self) -> None:
         """Search, and have the answer ready at the end, whatever the end is."""
-        from epochfuzz.harness.search.deadline import TimeUp
-        from epochfuzz.harness.search.packing import DoesNotFit
+        from epochfuzz.harness.engine.keys.packing import DoesNotFit
+        from epochfuzz.harness.engine.runtime.deadline import TimeUp
 
         try:
             self.answer = self._searched()
@@ -72,8 +72,8 @@ class Search:
             self.answer = f"The search failed, which is a bug in epochfuzz: {type(error).__name__}: {error}"
 
     def _searched(self) -> str:
-        from epochfuzz.harness.search.deadline import Deadline
-        from epochfuzz.harness.search.explore import SearchProgress, explore
+        from epochfuzz.harness.engine.explore.explore import SearchProgress, explore
+        from epochfuzz.harness.engine.runtime.deadline import Deadline
 
         already = broken_by(self.position, self.protocol, self.position.settings)
         wanted = _wanted(self.property, self.protocol, self.position, already)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from epochfuzz.harness.commands.drawing import MOST_EVENTS
-from epochfuzz.model.configuration import Configuration, ConfigurationError
-from epochfuzz.model.events import EventError, parse_schedule, schedule_texts
-from epochfuzz.model.names import nearest
-from epochfuzz.model.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
+from epochfuzz.harness.cli.drawing import MOST_EVENTS
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration, ConfigurationError
+from epochfuzz.model.kafka.vocabulary.events import EventError, parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.names import nearest
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
 
 MOST_PROTOCOLS = 24
 MOST_BRANCHES = 8  # the oldest is forgotten

@@ -25,9 +25,9 @@ from epochfuzz.harness.play.position import BadPosition, Position, parse, spelle
 from epochfuzz.harness.play.saving import CannotSave, IsThere, save
 from epochfuzz.harness.views import svg
 from epochfuzz.harness.views.report import html
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import ACKS, Configuration
-from epochfuzz.model.protocols import NAMED
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import ACKS, Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import NAMED
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

@@ -39,7 +39,7 @@ def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str
 
 def _told(error: BaseException) -> tuple[Any, Case] | None:
     """The drawing and the case of a failure, where a frame of it has a machine to which something happened."""
-    for name, told in (("strategies", _of_replication), ("harness.conform", _of_conformance)):
+    for name, told in (("strategies", _of_replication), ("harness.conform.run", _of_conformance)):
         module = sys.modules.get(f"epochfuzz.{name}.machine")
         if module is None:
             continue
@@ -67,8 +67,8 @@ def _of_replication(machine: Any, error: BaseException) -> tuple[Any, Case] | No
 
 
 def _of_conformance(machine: Any, error: BaseException) -> tuple[Any, Case] | None:
-    from epochfuzz.harness.conform.cases import case_of
-    from epochfuzz.harness.conform.report import steps
+    from epochfuzz.harness.conform.run.cases import case_of
+    from epochfuzz.harness.conform.run.report import steps
 
     if not machine.sent:
         return None

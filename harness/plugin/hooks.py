@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SAVED = "epochfuzz-cases"
 HYPOTHESIS_PROFILES = ("dev", "ci", "nightly")
 
-_MACHINES = {"epochfuzz.strategies.machine", "epochfuzz.harness.conform.machine"}
+_MACHINES = {"epochfuzz.strategies.machine", "epochfuzz.harness.conform.run.machine"}
 _KEYS_OF_A_CASE = {"schema", "id", "events"}
 _BEGINNING = 1 << 16  # characters, in which a case has all its keys; other people's YAML may be of any size
 
@@ -121,7 +121,7 @@ def protocols(config: pytest.Config) -> list[str]:
     texts = config.getoption("epochfuzz_protocol")
     if not texts:
         return []
-    from epochfuzz.model.protocols import ProtocolError, parse_protocol
+    from epochfuzz.model.kafka.vocabulary.protocols import ProtocolError, parse_protocol
 
     try:
         return list({parse_protocol(text).name: None for text in texts})

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from epochfuzz.harness.engine.coverage import goals
 from epochfuzz.harness.reference import releases
-from epochfuzz.harness.search import goals
 from epochfuzz.harness.yaml_text import parsed
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import Verb
-from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.properties import PROPERTIES
-from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, Protocol
+from epochfuzz.model.kafka.contract.properties import PROPERTIES
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import Verb
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol
 
 # The kinds of names, and the word for several, which is also the name of their file in glossary/.
 KINDS = {

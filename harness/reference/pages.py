@@ -14,10 +14,10 @@ from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.reference import markdown, releases
 from epochfuzz.harness.reference.explain import Entry, Example, by_generation, glossary
 from epochfuzz.harness.witness.causes import causes
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, Protocol
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
 README = DIRECTORY.parents[1] / "README.md"
@@ -193,7 +193,7 @@ def _verdicts() -> Iterator[str]:
     yield _wrapped(
         "A protocol that is put together from single mechanisms must hold them all. With `unclean_leader_election` or"
         " `power_loss` more may break in any generation: what gives way to a fault says so where it is declared"
-        " (model/properties.py)."
+        " (model/kafka/contract/properties.py)."
     )
 
 

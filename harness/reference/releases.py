@@ -8,13 +8,13 @@ from typing import Any
 
 from epochfuzz.harness.witness.causes import Causes, causes
 from epochfuzz.harness.yaml_text import parsed
-from epochfuzz.model import versions
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.in_force import requests_isr_changes
-from epochfuzz.model.properties import applying
-from epochfuzz.model.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
-from epochfuzz.model.state import initial
+from epochfuzz.model.kafka.contract.properties import applying
+from epochfuzz.model.kafka.vocabulary import versions
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
+from epochfuzz.model.kafka.vocabulary.state import initial
 
 FILE = Path(__file__).with_name("survey.yaml")
 

@@ -9,9 +9,10 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from epochfuzz.model import healing, program, properties, source
-from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.step import step
+from epochfuzz.model.core import program, source
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.contract import healing, properties
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:

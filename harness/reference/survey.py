@@ -14,6 +14,11 @@ from typing import Any
 import yaml
 
 from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.engine.explore.explore import Exploration, explore_each
+from epochfuzz.harness.engine.shrink import shrink
+from epochfuzz.harness.engine.shrink.canonical import canonical
+from epochfuzz.harness.engine.shrink.findings import breaches
+from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.reference.explain import glossary
 from epochfuzz.harness.reference.releases import (
     FILE,
@@ -28,18 +33,13 @@ from epochfuzz.harness.reference.releases import (
     surveyed,
 )
 from epochfuzz.harness.reference.rules_digest import rules_digest
-from epochfuzz.harness.search import shrink
-from epochfuzz.harness.search.canonical import canonical
-from epochfuzz.harness.search.explore import Exploration, explore_each
-from epochfuzz.harness.search.findings import breaches
-from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.properties import Property, applying
-from epochfuzz.model.protocols import NAMED, Protocol
-from epochfuzz.model.state import initial
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.properties import Property, applying
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol
+from epochfuzz.model.kafka.vocabulary.state import initial
 
 MEMORY = 2 << 30  # bytes for a search within bounds: where that is not enough, it is not complete
 CERTIFIED_WITHIN = 6 << 30  # bytes for the search for anything shorter

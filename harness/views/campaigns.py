@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.campaign.history import History, Line, configuration_text
-from epochfuzz.harness.campaign.progress import duration
-from epochfuzz.harness.campaign.status import Found, State, Status, about
-from epochfuzz.harness.search.estimate import CONFIDENCE
+from epochfuzz.harness.campaign.run.progress import duration
+from epochfuzz.harness.campaign.run.status import Found, State, Status, about
+from epochfuzz.harness.campaign.store.history import History, Line, configuration_text
+from epochfuzz.harness.engine.explore.estimate import CONFIDENCE
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.campaign.checks import Checked
+    from epochfuzz.harness.campaign.store.checks import Checked
 
 KNOWN, UNEXPECTED = "known flaw", "UNEXPECTED"
 

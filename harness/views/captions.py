@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role, Scene
-from epochfuzz.model import promises
-from epochfuzz.model.properties import BY_NAME
+from epochfuzz.model.kafka.contract.properties import BY_NAME
+from epochfuzz.model.kafka.history import promises
 
 PARTING = "here they part"
 

@@ -7,9 +7,9 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from epochfuzz.harness.search.explore import SearchProgress
-from epochfuzz.harness.search.findings import Finding
-from epochfuzz.harness.search.walk import Tally
+from epochfuzz.harness.engine.explore.explore import SearchProgress
+from epochfuzz.harness.engine.shrink.findings import Finding
+from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.harness.views.summary import standing
 
 

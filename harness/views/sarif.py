@@ -9,12 +9,12 @@ from typing import Any
 
 from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.found_case import case_for
+from epochfuzz.harness.engine.shrink.findings import Engine, Finding
 from epochfuzz.harness.reference import explain
-from epochfuzz.harness.search.findings import Engine, Finding
 from epochfuzz.harness.version import epochfuzz_version
 from epochfuzz.harness.witness.scenes import Scene
-from epochfuzz.model.events import schedule_texts
-from epochfuzz.model.properties import NAMES, named
+from epochfuzz.model.kafka.contract.properties import NAMES, named
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

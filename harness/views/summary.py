@@ -8,16 +8,16 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.search import goals
-from epochfuzz.harness.search.certificates import Reproducer
-from epochfuzz.harness.search.findings import Breach, Engine, Finding, Walked
+from epochfuzz.harness.engine.coverage import goals
+from epochfuzz.harness.engine.explore.certificates import Reproducer
+from epochfuzz.harness.engine.shrink.findings import Breach, Engine, Finding, Walked
 from epochfuzz.harness.views.terminal import draw
-from epochfuzz.model import goals as model_goals
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.state import initial
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary import goals as model_goals
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.state import initial
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:

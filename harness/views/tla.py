@@ -13,10 +13,10 @@ from typing import Any
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import Scene
-from epochfuzz.model import observation
-from epochfuzz.model.in_force import requests_isr_changes
-from epochfuzz.model.observation import Seen, Shape, observe
-from epochfuzz.model.state import Partition
+from epochfuzz.model.kafka.contract import observation
+from epochfuzz.model.kafka.contract.observation import Seen, Shape, observe
+from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
+from epochfuzz.model.kafka.vocabulary.state import Partition
 
 _WIDTH = 100
 _NO_NUMBER = -1

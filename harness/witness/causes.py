@@ -13,14 +13,20 @@ from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any
 
-from epochfuzz.harness.delta_debugging import delta_debugged
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.in_force import applies
-from epochfuzz.model.mechanisms import ALTERNATIVES, MECHANISMS, EligibleLeaders, IsrEligibility, sound_choices
-from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.state import initial
-from epochfuzz.model.step import step
+from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.in_force import applies
+from epochfuzz.model.kafka.vocabulary.mechanisms import (
+    ALTERNATIVES,
+    MECHANISMS,
+    EligibleLeaders,
+    IsrEligibility,
+    sound_choices,
+)
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.state import initial
 
 _LONG = 40  # events
 _MOST_TOGETHER = 3  # choices that are replaced at a time, before those that are not needed are left out one by one

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from epochfuzz.model import controller, events
-from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.in_force import answers_survive_decisions
-from epochfuzz.model.observation import members
-from epochfuzz.model.state import NONE, State
+from epochfuzz.model.kafka.contract.observation import members
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.vocabulary import events
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.in_force import answers_survive_decisions
+from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,16 @@ from collections.abc import Iterator
 from epochfuzz.harness.witness import isr_changes, rivals, transactions
 from epochfuzz.harness.witness.change import Change, listed
 from epochfuzz.harness.witness.wording import ids_between, is_or_are, missing, offset_of, records, stored
-from epochfuzz.model import controller, events, high_watermark, log, promises, replica_sets, replication
-from epochfuzz.model.configuration import Acks
-from epochfuzz.model.events import REPLICA_NAMES, Verb
-from epochfuzz.model.observation import record_ids, record_name
-from epochfuzz.model.properties import PROPERTIES
-from epochfuzz.model.state import State
+from epochfuzz.model.kafka.contract.observation import record_ids, record_name
+from epochfuzz.model.kafka.contract.properties import PROPERTIES
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.history import promises
+from epochfuzz.model.kafka.partition import high_watermark, replication
+from epochfuzz.model.kafka.storage import log
+from epochfuzz.model.kafka.vocabulary import events, replica_sets
+from epochfuzz.model.kafka.vocabulary.configuration import Acks
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb
+from epochfuzz.model.kafka.vocabulary.state import State
 
 _PERMITTED = "losses are permitted from now on"
 _TOLD_AS_LOSSES = ("no-committed-loss", "no-acked-loss")

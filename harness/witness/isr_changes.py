@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from epochfuzz.harness.witness.change import Change, isr_of, joined, listed
-from epochfuzz.model import controller
-from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.in_force import has_heartbeats, requests_isr_changes
-from epochfuzz.model.mechanisms import IsrEligibility, IsrVersion
-from epochfuzz.model.observation import members
-from epochfuzz.model.state import NONE, Alter, State
+from epochfuzz.model.kafka.contract.observation import members
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.in_force import has_heartbeats, requests_isr_changes
+from epochfuzz.model.kafka.vocabulary.mechanisms import IsrEligibility, IsrVersion
+from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
 
 
 def shrink(c: Change) -> Iterator[str]:

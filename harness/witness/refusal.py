@@ -1,10 +1,11 @@
 """Why an event is not enabled: the sentence of the refusal with which its rule answers."""
 
-from epochfuzz.model import controller, replica_sets
-from epochfuzz.model.events import REPLICA_NAMES, replica_of
-from epochfuzz.model.refusals import Refusal
-from epochfuzz.model.state import NONE, Partition
-from epochfuzz.model.step import step
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.vocabulary import replica_sets
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, replica_of
+from epochfuzz.model.kafka.vocabulary.refusals import Refusal
+from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
 
 _REFUSALS = tuple(Refusal)
 

@@ -11,12 +11,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from epochfuzz.harness.witness.causes import Causes, causes
-from epochfuzz.model import properties, state
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import event_text
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.observation import observe
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.observation import observe
+from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import event_text
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
     from epochfuzz.harness.witness.scenes import Scene

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from epochfuzz.harness.witness.change import Change, isr_of, listed
-from epochfuzz.model import controller
-from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.in_force import rival_decides, rival_overwrites
-from epochfuzz.model.state import NONE, Rival, State
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.in_force import rival_decides, rival_overwrites
+from epochfuzz.model.kafka.vocabulary.state import NONE, Rival, State
 
 
 def failover(c: Change) -> Iterator[str]:

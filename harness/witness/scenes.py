@@ -12,18 +12,27 @@ from typing import Any
 from epochfuzz.harness.witness import consequences, isr_changes, refusal, rivals, sentences, transactions, wording
 from epochfuzz.harness.witness.change import Change, answered_by
 from epochfuzz.harness.witness.replay import Run, Step
-from epochfuzz.model import controller, log, replication
-from epochfuzz.model.events import REPLICA_NAMES, event_text
-from epochfuzz.model.in_force import (
+from epochfuzz.model.kafka.contract.observation import (
+    log_entries,
+    members,
+    record_ids,
+    record_name,
+    record_names,
+    replica_name,
+)
+from epochfuzz.model.kafka.contract.properties import PROPERTIES
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.partition import replication
+from epochfuzz.model.kafka.storage import log
+from epochfuzz.model.kafka.storage.transactions import last_stable_offset
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, event_text
+from epochfuzz.model.kafka.vocabulary.in_force import (
     falls_back_to_last_known_leader,
     requests_isr_changes,
     tracks_eligible_leaders,
     tracks_partition_epoch,
 )
-from epochfuzz.model.observation import log_entries, members, record_ids, record_name, record_names, replica_name
-from epochfuzz.model.properties import PROPERTIES
-from epochfuzz.model.state import NONE, Alter, Flight, Phase, State
-from epochfuzz.model.transactions import last_stable_offset
+from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, Flight, Phase, State
 
 START = "start"  # stands for an event in the scene before the first one
 HEALED = "healed"  # and in the one after the last, see narrate_ending
@@ -179,7 +188,7 @@ def narrate(run: Run) -> tuple[Scene, ...]:
 
 
 def narrate_ending(run: Run) -> Scene:
-    """The scene of what `convergence` is judged by: the partition after model/healing.py, and what differs in it."""
+    """The scene of what `convergence` is judged by: the partition healed (healing.py), and what differs in it."""
     before = run.steps[-1].state if run.steps else run.start
     judged = [each for each in PROPERTIES if each.at_end]
     differing = tuple(text.removeprefix("healed, ") for each in judged for text in each.breaches(run.healed))

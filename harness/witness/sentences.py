@@ -23,21 +23,21 @@ from epochfuzz.harness.witness.wording import (
     own_last_epoch,
     records_named,
 )
-from epochfuzz.model import (
-    controller,
-    epoch_cache,
-    events,
-    flight,
-    log,
-    producer_window,
-    replication,
-    truncation,
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.history import producer_window
+from epochfuzz.model.kafka.partition import flight, replication, truncation
+from epochfuzz.model.kafka.partition.high_watermark import replication_position
+from epochfuzz.model.kafka.storage import epoch_cache, log
+from epochfuzz.model.kafka.vocabulary import events
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb
+from epochfuzz.model.kafka.vocabulary.in_force import checks_logs_on_fetch, has_heartbeats
+from epochfuzz.model.kafka.vocabulary.mechanisms import (
+    ConsumerPosition,
+    DivergingFetch,
+    DivergingHighWatermark,
+    Truncation,
 )
-from epochfuzz.model.events import REPLICA_NAMES, Verb
-from epochfuzz.model.high_watermark import replication_position
-from epochfuzz.model.in_force import checks_logs_on_fetch, has_heartbeats
-from epochfuzz.model.mechanisms import ConsumerPosition, DivergingFetch, DivergingHighWatermark, Truncation
-from epochfuzz.model.state import NONE, Flight, Phase, State
+from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def clauses(change: Change) -> tuple[str, ...]:

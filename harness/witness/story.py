@@ -11,7 +11,7 @@ from typing import Any
 
 from epochfuzz.harness.witness.replay import Run, Step
 from epochfuzz.harness.witness.scenes import HEALED, Scene, as_sentence
-from epochfuzz.model.observation import observe
+from epochfuzz.model.kafka.contract.observation import observe
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator
 
 from epochfuzz.harness.witness.change import Change, joined
-from epochfuzz.model import observation, replication, transactions
-from epochfuzz.model.events import REPLICA_NAMES
-from epochfuzz.model.state import State, Transaction
+from epochfuzz.model.kafka.contract import observation
+from epochfuzz.model.kafka.partition import replication
+from epochfuzz.model.kafka.storage import transactions
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.state import State, Transaction
 
 
 def end(decision: str) -> Callable[[Change], Iterator[str]]:

@@ -5,8 +5,8 @@ from functools import cached_property
 
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.story import Story, story_of
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 @dataclass(frozen=True)

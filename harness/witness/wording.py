@@ -4,11 +4,14 @@ from collections.abc import Iterable, Iterator
 
 from epochfuzz.harness.witness import isr_changes
 from epochfuzz.harness.witness.change import Change, joined
-from epochfuzz.model import controller, epoch_cache, ideal_log, log, promises, replica_sets
-from epochfuzz.model.in_force import tracks_eligible_leaders
-from epochfuzz.model.observation import record_name, record_names
-from epochfuzz.model.state import NONE, Flight, State
-from epochfuzz.model.transactions import is_marker
+from epochfuzz.model.kafka.contract.observation import record_name, record_names
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.history import ideal_log, promises
+from epochfuzz.model.kafka.storage import epoch_cache, log
+from epochfuzz.model.kafka.storage.transactions import is_marker
+from epochfuzz.model.kafka.vocabulary import replica_sets
+from epochfuzz.model.kafka.vocabulary.in_force import tracks_eligible_leaders
+from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
 
 
 def promised(p: State) -> int:

@@ -10,12 +10,12 @@ called `epochfuzz.model`, and nothing is called `model`, whatever the project in
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.conform.machine import NonConformance, conformance_test
-    from epochfuzz.harness.conform.subject import CommandSubject, Subject
-    from epochfuzz.harness.conform.wire import Config, Observation
+    from epochfuzz.harness.conform.protocol.subject import CommandSubject, Subject
+    from epochfuzz.harness.conform.protocol.wire import Config, Observation
+    from epochfuzz.harness.conform.run.machine import NonConformance, conformance_test
     from epochfuzz.harness.testing import NoSuchSchedule, minimal, run_schedule
     from epochfuzz.harness.witness.replay import Run
-    from epochfuzz.model.configuration import Configuration
+    from epochfuzz.model.kafka.vocabulary.configuration import Configuration
     from epochfuzz.strategies.failures import PropertyBroken
     from epochfuzz.strategies.machine import ReplicationMachine, replication_machine
 
@@ -40,17 +40,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CommandSubject": "harness.conform.subject",
-    "Config": "harness.conform.wire",
-    "Configuration": "model.configuration",
+    "CommandSubject": "harness.conform.protocol.subject",
+    "Config": "harness.conform.protocol.wire",
+    "Configuration": "model.kafka.vocabulary.configuration",
     "NoSuchSchedule": "harness.testing",
-    "NonConformance": "harness.conform.machine",
-    "Observation": "harness.conform.wire",
+    "NonConformance": "harness.conform.run.machine",
+    "Observation": "harness.conform.protocol.wire",
     "PropertyBroken": "strategies.failures",
     "ReplicationMachine": "strategies.machine",
     "Run": "harness.witness.replay",
-    "Subject": "harness.conform.subject",
-    "conformance_test": "harness.conform.machine",
+    "Subject": "harness.conform.protocol.subject",
+    "conformance_test": "harness.conform.run.machine",
     "minimal": "harness.testing",
     "replication_machine": "strategies.machine",
     "run_schedule": "harness.testing",

@@ -1,5 +1,5 @@
 """`python -m epochfuzz` is the command `epochfuzz`."""
 
-from epochfuzz.harness.cli import main
+from epochfuzz.harness.cli.main import main
 
 main()

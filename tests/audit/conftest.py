@@ -2,7 +2,7 @@
 
 import pytest
 
-from epochfuzz.harness.campaign import session
+from epochfuzz.harness.campaign.spark import session
 
 
 @pytest.fixture(scope="session")

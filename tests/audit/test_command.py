@@ -11,7 +11,7 @@ import pytest
 
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.cli import main
+from epochfuzz.harness.cli.main import main
 from tests.audit.telling import LOGS, audited, cuts, found, leads, stamped
 
 LOST = LOGS / "re-elected-leader-4.3.1"
@@ -161,7 +161,7 @@ def test_without_spark_and_arrow_it_finds_the_same():
     code = (
         "import sys; sys.modules |= dict.fromkeys(('pyarrow', 'pyspark', 'pandas'));"
         f" sys.argv = ['epochfuzz', 'audit', {str(LOST)!r}, '--json'];"
-        " from epochfuzz.harness.cli import main; main()"
+        " from epochfuzz.harness.cli.main import main; main()"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
 

@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from epochfuzz.harness.audit import reading
 from epochfuzz.harness.audit.audit import Request, attributed
 from epochfuzz.harness.audit.errors import AuditError
-from epochfuzz.harness.audit.layouts import frames
-from epochfuzz.harness.audit.reading import Facts, Part, merged, read
+from epochfuzz.harness.audit.lines import reading
+from epochfuzz.harness.audit.lines.layouts import frames
+from epochfuzz.harness.audit.lines.reading import Facts, Part, merged, read
 from tests.audit.telling import LOGS, audited, cuts, follows, found, leads, stamped, written
 
 MESSAGE = leads(1, 3, 10, 7, before=(2, 2)).removesuffix(" (state.change.logger)")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from epochfuzz.harness.audit.told_case import told_cases
+from epochfuzz.harness.audit.judgement.told_case import told_cases
 from tests.audit.telling import LOGS, audited, found
 
 LOST = {

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from epochfuzz.harness.audit import wordings
-from epochfuzz.harness.audit.events import Kind
+from epochfuzz.harness.audit.lines import wordings
+from epochfuzz.harness.audit.lines.events import Kind
 
 VALUES = {
     "partition": "my.topic_x-1-12",

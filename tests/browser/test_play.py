@@ -11,9 +11,9 @@ from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.play.position import Position
 from epochfuzz.harness.play.server import Application, listen
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 M1_LOSS = load_case(CORPUS / "documents" / "m1-loss.yaml")

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from epochfuzz.harness.campaign import session
-from epochfuzz.harness.campaign.campaign import Campaign
-from epochfuzz.harness.campaign.kept import Kept
-from epochfuzz.harness.campaign.kinds import work_of
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.run.kinds import work_of
+from epochfuzz.harness.campaign.spark import session
+from epochfuzz.harness.campaign.store.kept import Kept
 from epochfuzz.harness.campaign.walks.parameters import Parameters
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 class Quiet:

@@ -3,9 +3,10 @@
 import pytest
 from pyspark.sql import functions as F
 
-from epochfuzz.harness.campaign import blocks, checks, waves
-from epochfuzz.harness.campaign.checks import Checked
-from epochfuzz.harness.campaign.errors import NonDeterminismError
+from epochfuzz.harness.campaign.run import waves
+from epochfuzz.harness.campaign.store import blocks, checks
+from epochfuzz.harness.campaign.store.checks import Checked
+from epochfuzz.harness.campaign.store.errors import NonDeterminismError
 
 from .conftest import Quiet, parameters, start
 

@@ -16,7 +16,7 @@ import pyspark
 import pytest
 
 from epochfuzz.harness.campaign.walks import findings
-from epochfuzz.harness.search import findings as fuzz
+from epochfuzz.harness.engine.shrink import findings as fuzz
 
 from .conftest import engine, parameters
 
@@ -28,9 +28,9 @@ PATIENCE = 120  # seconds for a server to start
 
 DRIVER = """
 import json, sys
-from epochfuzz.harness.campaign import session
-from epochfuzz.harness.campaign.campaign import Campaign
-from epochfuzz.harness.campaign.kinds import work_of_text
+from epochfuzz.harness.campaign.spark import session
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.run.kinds import work_of_text
 from epochfuzz.harness.campaign.walks import findings
 from tests.campaign.conftest import Quiet
 

@@ -14,15 +14,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from epochfuzz.harness import cli
-from epochfuzz.harness.campaign import session
-from epochfuzz.harness.campaign.campaign import Campaign
-from epochfuzz.harness.campaign.conformance.work import Trials
-from epochfuzz.harness.campaign.directory import Directory
+from epochfuzz.harness.campaign.conformance.conformance_work import Trials
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.spark import session
+from epochfuzz.harness.campaign.store.directory import Directory
 from epochfuzz.harness.campaign.walks.parameters import SCHEMA
-from epochfuzz.harness.conform.plan import Plan
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.cli import main as cli
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 from .conftest import parameters
 
@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 
 def process(*arguments, **environment):
     return subprocess.Popen(
-        [sys.executable, "-c", "from harness.cli import main; main()", "campaign", *map(str, arguments)],
+        [sys.executable, "-c", "from harness.cli.main import main; main()", "campaign", *map(str, arguments)],
         cwd=ROOT,
         env=os.environ | environment,
         stdout=subprocess.PIPE,

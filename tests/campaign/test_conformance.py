@@ -9,22 +9,22 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
-from epochfuzz.harness.campaign.campaign import Campaign
 from epochfuzz.harness.campaign.conformance import rows
+from epochfuzz.harness.campaign.conformance.conformance_work import Trials
 from epochfuzz.harness.campaign.conformance.results import unstable
-from epochfuzz.harness.campaign.conformance.work import Trials
-from epochfuzz.harness.campaign.errors import CampaignError, sentence
-from epochfuzz.harness.campaign.kept import Kept
-from epochfuzz.harness.campaign.status import State, status_of
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.run.status import State, status_of
+from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.store.kept import Kept
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.conform.block import run_block
-from epochfuzz.harness.conform.fault import Kind
-from epochfuzz.harness.conform.plan import Plan
-from epochfuzz.harness.conform.run import Conformance, run
-from epochfuzz.harness.conform.workers import Processes
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.conform.oracle.fault import Kind
+from epochfuzz.harness.conform.run.block import run_block
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance, run
+from epochfuzz.harness.conform.run.workers import Processes
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.conform.running import ROOT, SUBJECT
 
 from .conftest import Quiet
@@ -179,7 +179,7 @@ def test_a_finished_one_is_shown_again_without_running_anything(spark, finished,
     def refuse(*arguments):
         raise AssertionError("there was nothing left to run")
 
-    monkeypatch.setattr("epochfuzz.harness.campaign.workers.Workers.map", refuse)
+    monkeypatch.setattr("epochfuzz.harness.campaign.spark.workers.Workers.map", refuse)
     directory, done = finished
     shown = campaign(spark, directory, DEFECTIVE).run(Quiet())
     assert found(shown) == found(done)

@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PythonException
 
-from epochfuzz.harness.campaign import campaign as campaigns
-from epochfuzz.harness.campaign import waves
-from epochfuzz.harness.campaign.campaign import Campaign
-from epochfuzz.harness.campaign.directory import Directory
-from epochfuzz.harness.campaign.errors import CampaignError, sentence
-from epochfuzz.harness.campaign.kept import Kept
+from epochfuzz.harness.campaign.run import campaign as campaigns
+from epochfuzz.harness.campaign.run import waves
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.store.kept import Kept
 from epochfuzz.harness.campaign.walks.cases import write
 from epochfuzz.harness.cases.corpus import load_corpus
 

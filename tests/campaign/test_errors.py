@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from epochfuzz.harness.campaign import session
-from epochfuzz.harness.campaign.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.spark import session
+from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 
 TASK_FAILED = """An error occurred while calling o63.parquet.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 failed 4 times

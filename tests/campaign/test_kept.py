@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from epochfuzz.harness.campaign.campaign import Campaign
-from epochfuzz.harness.campaign.errors import CampaignError, NonDeterminismError
-from epochfuzz.harness.campaign.kept import Kept
-from epochfuzz.harness.campaign.place import held
-from epochfuzz.harness.campaign.status import State, status_of
-from epochfuzz.harness.campaign.work import text_of
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.run.status import State, status_of
+from epochfuzz.harness.campaign.run.work import text_of
+from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
+from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.store.place import held
 
 from .conftest import Quiet, block_rows, copied, parameters, start
 

@@ -22,7 +22,14 @@ KEPT = ("findings", "situations", "outcome")
 
 
 def campaign(*arguments):
-    command = [sys.executable, "-c", "from harness.cli import main; main()", "campaign", *map(str, arguments), "--json"]
+    command = [
+        sys.executable,
+        "-c",
+        "from harness.cli.main import main; main()",
+        "campaign",
+        *map(str, arguments),
+        "--json",
+    ]
     return subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
     )

@@ -5,13 +5,13 @@ import sys
 import numpy as np
 import pytest
 
-from epochfuzz.harness.campaign.errors import CampaignError
 from epochfuzz.harness.campaign.machines.own import load_machine, run_user_machine
 from epochfuzz.harness.campaign.machines.replication import ReplicationMachines
-from epochfuzz.harness.campaign.workers import files_of, zip_of_sources
-from epochfuzz.harness.search import findings as fuzz
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.campaign.spark.workers import files_of, zip_of_sources
+from epochfuzz.harness.campaign.store.errors import CampaignError
+from epochfuzz.harness.engine.shrink import findings as fuzz
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 from .conftest import Quiet, parameters, start
 

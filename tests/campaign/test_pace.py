@@ -1,7 +1,7 @@
 """The sizes of waves follow the clock, and stop where a campaign does."""
 
-from epochfuzz.harness.campaign import pace
-from epochfuzz.harness.campaign.pace import Pace
+from epochfuzz.harness.campaign.run import pace
+from epochfuzz.harness.campaign.run.pace import Pace
 
 
 class Clock:

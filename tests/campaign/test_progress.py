@@ -5,8 +5,8 @@ from collections import Counter
 
 from rich.console import Console
 
-from epochfuzz.harness.campaign.kinds import work_of
-from epochfuzz.harness.campaign.progress import Shown
+from epochfuzz.harness.campaign.run.kinds import work_of
+from epochfuzz.harness.campaign.run.progress import Shown
 
 from .conftest import parameters
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.campaign import session
-from epochfuzz.harness.campaign.history import history
-from epochfuzz.harness.campaign.kept import Kept
-from epochfuzz.harness.campaign.place import held
-from epochfuzz.harness.campaign.status import status_of
+from epochfuzz.harness.campaign.run.status import status_of
+from epochfuzz.harness.campaign.spark import session
+from epochfuzz.harness.campaign.store.history import history
+from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.store.place import held
 from epochfuzz.harness.views.report import history as history_page
 
 from .conftest import Quiet, copied, parameters, start

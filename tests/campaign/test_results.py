@@ -6,14 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from epochfuzz.harness.campaign.blocks import schema
-from epochfuzz.harness.campaign.campaign import Campaign
-from epochfuzz.harness.campaign.walks import blocks, findings
-from epochfuzz.harness.campaign.workers import Workers
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.spark.workers import Workers
+from epochfuzz.harness.campaign.store.blocks import schema
+from epochfuzz.harness.campaign.walks import findings, walk_blocks
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.search import findings as fuzz
-from epochfuzz.harness.search.walk import Tally
+from epochfuzz.harness.engine.shrink import findings as fuzz
+from epochfuzz.harness.engine.walk.walk import Tally
 
 from .conftest import Quiet, block_rows, engine, parameters, start
 
@@ -62,10 +62,12 @@ def test_partitions_change_no_row(spark, undisturbed, partitions):
 def test_the_rows_of_blocks_add_up_to_their_tally(spark):
     walker = engine(parameters(protocols=("kip-101", "hw")))
     tallies = [walker.walk(first, 100) for first in (0, 100, 200)]
-    rows = [blocks.row(first, tally, walker.protocols) for first, tally in zip((0, 100, 200), tallies, strict=True)]
+    rows = [
+        walk_blocks.row(first, tally, walker.protocols) for first, tally in zip((0, 100, 200), tallies, strict=True)
+    ]
     whole = walker.walk(0, 300)
-    table = spark.createDataFrame(pa.Table.from_pylist(rows, blocks.SCHEMA))
-    assert_same(blocks.total(table, walker.protocols), whole)
+    table = spark.createDataFrame(pa.Table.from_pylist(rows, walk_blocks.SCHEMA))
+    assert_same(walk_blocks.total(table, walker.protocols), whole)
 
 
 def test_each_finding_is_kept_as_a_case_that_replays_as_it_says(undisturbed):

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from pyspark.errors import PythonException
 
-from epochfuzz.harness.campaign.errors import CampaignError, sentence
 from epochfuzz.harness.campaign.search.levels import Levels
 from epochfuzz.harness.campaign.search.search import Search
-from epochfuzz.harness.search.asked import Asked
-from epochfuzz.harness.search.explore import explore
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
+from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.harness.engine.shrink.asked import Asked
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def asked(protocol, sought="no-committed-loss", *, depth=None, symmetric=True, **settings):

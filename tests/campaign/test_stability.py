@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from epochfuzz.harness.campaign.campaign import Campaign
+from epochfuzz.harness.campaign.run.campaign import Campaign
 
 from .conftest import Quiet, parameters, start
 

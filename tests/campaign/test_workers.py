@@ -5,8 +5,8 @@ import sys
 
 from pyspark import cloudpickle
 
-from epochfuzz.harness.campaign import bootstrap, workers
-from epochfuzz.harness.search.compilation import model_digest
+from epochfuzz.harness.campaign.spark import bootstrap, workers
+from epochfuzz.harness.engine.runtime.compilation import model_digest
 
 from .conftest import parameters
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.cluster import tools
-from epochfuzz.harness.cluster.installation import Installation
+from epochfuzz.harness.cluster.broker import tools
+from epochfuzz.harness.cluster.broker.installation import Installation
 
 JAVA = """#!/bin/sh
 case "$*" in

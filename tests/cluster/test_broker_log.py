@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.cluster.broker_log import BrokerLog, parse
+from epochfuzz.harness.cluster.broker.broker_log import BrokerLog, parse
 
 AT = "[2026-11-23 11:03:20,986] INFO "
 LEADER = (

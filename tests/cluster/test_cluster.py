@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.cluster import cluster as clusters
-from epochfuzz.harness.cluster.cluster import Cluster, accepts, free_ports, new_id, running
+from epochfuzz.harness.cluster.broker import cluster as clusters
+from epochfuzz.harness.cluster.broker.cluster import Cluster, accepts, free_ports, new_id, running
+from epochfuzz.harness.cluster.broker.installation import Installation
+from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
-from epochfuzz.harness.cluster.installation import Installation
-from epochfuzz.harness.cluster.node import Node
 from epochfuzz.harness.cluster.waiting import until
 
 

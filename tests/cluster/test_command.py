@@ -8,8 +8,9 @@ import pytest
 
 pytest.importorskip("confluent_kafka")
 
-from epochfuzz.harness.cluster import installation, runs, tools
-from epochfuzz.harness.cluster.installation import Installation
+from epochfuzz.harness.cluster import runs
+from epochfuzz.harness.cluster.broker import installation, tools
+from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.runs import Played
 from epochfuzz.harness.cluster.timeline import Loss, Run, Verdict
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.cluster import tools
+from epochfuzz.harness.cluster.broker import tools
+from epochfuzz.harness.cluster.broker.installation import from_home, from_maven
 from epochfuzz.harness.cluster.errors import ClusterError
-from epochfuzz.harness.cluster.installation import from_home, from_maven
 
 MAVEN = """#!/bin/sh
 for word in "$@"; do

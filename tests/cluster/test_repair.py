@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.cluster import repair as repairs
+from epochfuzz.harness.cluster.broker import repair as repairs
+from epochfuzz.harness.cluster.broker.installation import Installation
+from epochfuzz.harness.cluster.broker.repair import Repair, repaired
 from epochfuzz.harness.cluster.errors import ClusterError
-from epochfuzz.harness.cluster.installation import Installation
-from epochfuzz.harness.cluster.repair import Repair, repaired
 
 
 @pytest.fixture(autouse=True)

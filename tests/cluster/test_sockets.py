@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from epochfuzz.harness.cluster.sockets import End, parse, unread
+from epochfuzz.harness.cluster.broker.sockets import End, parse, unread
 from epochfuzz.harness.cluster.waiting import until
 
 TABLE = """\

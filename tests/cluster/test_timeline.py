@@ -9,10 +9,10 @@ from rich.console import Console
 pytest.importorskip("confluent_kafka")
 
 from epochfuzz.harness.cluster import view
-from epochfuzz.harness.cluster.clients import Acknowledged, Read
-from epochfuzz.harness.cluster.cluster import Cluster
-from epochfuzz.harness.cluster.installation import Installation
-from epochfuzz.harness.cluster.segments import Record
+from epochfuzz.harness.cluster.broker.clients import Acknowledged, Read
+from epochfuzz.harness.cluster.broker.cluster import Cluster
+from epochfuzz.harness.cluster.broker.installation import Installation
+from epochfuzz.harness.cluster.broker.segments import Record
 from epochfuzz.harness.cluster.timeline import Loss, Moment, Recorder, ReplicaView, Run, Verdict
 from tests.cluster.test_broker_log import FOLLOWER, LEADER
 from tests.cluster.test_segments import SEGMENT

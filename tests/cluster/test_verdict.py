@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("confluent_kafka")
 
-from epochfuzz.harness.cluster.clients import UNKNOWN_OFFSET, Acknowledged, Read
+from epochfuzz.harness.cluster.broker.clients import UNKNOWN_OFFSET, Acknowledged, Read
 from epochfuzz.harness.cluster.timeline import Loss, Run, Verdict
 from epochfuzz.harness.cluster.view import conclusion
 

@@ -4,11 +4,11 @@ import json
 import sys
 from typing import Any
 
-from epochfuzz.model.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
-from epochfuzz.model.events import parse_event
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.observation import observe
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract.observation import observe
+from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_event
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 class Reference:

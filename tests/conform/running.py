@@ -8,12 +8,12 @@ from typing import Any
 
 from hypothesis import settings as hypothesis_settings
 
-from epochfuzz.harness.conform.plan import Plan
-from epochfuzz.harness.conform.run import Conformance, run
-from epochfuzz.harness.conform.workers import Processes
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import schedule_texts
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance, run
+from epochfuzz.harness.conform.run.workers import Processes
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 ROOT = Path(__file__).parents[2]
 SUBJECT = (sys.executable, "-m", "tests.conform.subject")

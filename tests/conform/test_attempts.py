@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import pytest
 
-from epochfuzz.harness.conform import attempts
-from epochfuzz.harness.conform.attempts import shrink
-from epochfuzz.harness.conform.drive import Sighting
-from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule, schedule_texts
+from epochfuzz.harness.conform.oracle.fault import Fault, Kind
+from epochfuzz.harness.conform.run import attempts
+from epochfuzz.harness.conform.run.attempts import shrink
+from epochfuzz.harness.conform.run.drive import Sighting
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 
 ALPHABET = Configuration().alphabet()
 FAULT = Fault(Kind.DIFFERENCE, "applied", True, False)

@@ -15,7 +15,7 @@ import pytest
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.conform import attempts, run
+from epochfuzz.harness.conform.run import attempts, run
 from tests.conform.running import OWN, REFERENCE, ROOT, SUBJECT
 
 HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
@@ -316,7 +316,7 @@ def test_ctrl_c_while_a_failure_is_shrunk_loses_none(epochfuzz: Any, monkeypatch
     def interrupted(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("epochfuzz.harness.conform.workers.nonconformity", interrupted)
+    monkeypatch.setattr("epochfuzz.harness.conform.run.workers.nonconformity", interrupted)
     ended = epochfuzz("conform", *FEW, "--", *DEFECTIVE)
     assert ended.code == 130
     assert "difference under kip-320: replicas.A.hw is 0, and 1 in the model; after " in ended.out

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from epochfuzz.harness.conform import wire
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from tests.conform.reference import Reference
 from tests.conform.running import failures
 from tests.documents.pages import blocks, named

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from epochfuzz.harness.conform.block import MOST_UNJUDGED
-from epochfuzz.harness.conform.drive import MOST_NAMES
-from epochfuzz.harness.conform.fault import Fault, Kind, SubjectFailed
-from epochfuzz.harness.conform.judge import JudgedBy
-from epochfuzz.harness.conform.plan import Plan
-from epochfuzz.harness.conform.process import KEPT_OUTPUT, CommandError, LineProcess
-from epochfuzz.harness.conform.report import summary, unknown_fields
-from epochfuzz.harness.conform.run import Conformance
-from epochfuzz.harness.conform.run import run as run_plan
-from epochfuzz.harness.conform.subject import CommandSubject
-from epochfuzz.harness.conform.wire import config_of
-from epochfuzz.harness.conform.workers import Processes
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.conform.oracle.fault import Fault, Kind, SubjectFailed
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.protocol.process import KEPT_OUTPUT, CommandError, LineProcess
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.protocol.wire import config_of
+from epochfuzz.harness.conform.run.block import MOST_UNJUDGED
+from epochfuzz.harness.conform.run.drive import MOST_NAMES
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.report import summary, unknown_fields
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.conform.run.run import run as run_plan
+from epochfuzz.harness.conform.run.workers import Processes
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.conform.running import ROOT, conform, reproducer, zombies
 
 HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
@@ -230,7 +230,7 @@ def test_no_process_is_left_of_a_subject_that_outlives_its_input(living: Living)
 def test_no_process_is_left_of_a_subject_that_nobody_closed(living: Living) -> None:
     words = [*HOSTILE, "outlive_its_input", "event"]
     script = (
-        "from harness.conform.process import LineProcess\n"
+        "from harness.conform.protocol.process import LineProcess\n"
         f"process = LineProcess({words})\n"
         """process.ask(b'{"op": "event"}\\n', 30)"""
     )

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.harness.conform.known import Known, KnownError, load_known, reason
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.conform.oracle.fault import Fault, Kind
+from epochfuzz.harness.conform.oracle.known import Known, KnownError, load_known, reason
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 RECOVERED = Known("epochs", ("restart",), "the log is read again", ("kafka-2.0.1",))
 SENT = parse_schedule(["crash B", "restart B"])

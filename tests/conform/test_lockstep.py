@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from epochfuzz.harness.conform.drive import Driven, Setting, drive
-from epochfuzz.harness.conform.fault import Kind
-from epochfuzz.harness.conform.judge import JudgedBy
-from epochfuzz.harness.conform.subject import CheckedSubject
-from epochfuzz.harness.search import generate
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.protocols import NAMED, parse_protocol
+from epochfuzz.harness.conform.oracle.fault import Kind
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.protocol.subject import CheckedSubject
+from epochfuzz.harness.conform.run.drive import Driven, Setting, drive
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import NAMED, parse_protocol
 from tests.conform.reference import Reference
 
 REPLICATED = ["produce A", "fetch B", "receive B", "fetch B", "receive B"]

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.conform import CommandSubject, conformance_test
-from epochfuzz.harness.conform.machine import NonConformance
-from epochfuzz.model.configuration import ConfigurationError
-from epochfuzz.model.protocols import ProtocolError
+from epochfuzz.harness.conform.run.machine import NonConformance
+from epochfuzz.model.kafka.vocabulary.configuration import ConfigurationError
+from epochfuzz.model.kafka.vocabulary.protocols import ProtocolError
 from tests.conform.reference import Reference
 from tests.conform.running import SUBJECT, failures
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from epochfuzz.harness.conform import attempts, subject
+from epochfuzz.harness.conform.protocol import subject
+from epochfuzz.harness.conform.run import attempts
 from tests.conform.running import zombies
 
 RANDOM = (sys.executable, "-I", "-S", str(Path(__file__).with_name("random_hostile.py")))

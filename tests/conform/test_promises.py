@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epochfuzz.harness.conform.drive import Driven, Setting, drive
-from epochfuzz.harness.conform.judge import JudgedBy
-from epochfuzz.harness.conform.subject import CheckedSubject
-from epochfuzz.harness.search import generate
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.protocol.subject import CheckedSubject
+from epochfuzz.harness.conform.run.drive import Driven, Setting, drive
+from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.properties import BY_NAME, PROPERTIES, permitted
-from epochfuzz.model.protocols import NAMED, parse_protocol
+from epochfuzz.model.kafka.contract.properties import BY_NAME, PROPERTIES, permitted
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import NAMED, parse_protocol
 from tests.conform.reference import Reference
 from tests.conform.test_lockstep import Changed
 

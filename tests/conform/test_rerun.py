@@ -9,9 +9,9 @@ import pytest
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.conform.rerun import rerun
-from epochfuzz.harness.conform.subject import CheckedSubject
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.conform.protocol.subject import CheckedSubject
+from epochfuzz.harness.conform.run.rerun import rerun
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.conform.reference import Reference
 from tests.conform.running import REFERENCE, ROOT, SUBJECT
 

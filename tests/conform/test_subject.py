@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from epochfuzz.harness.conform import run
-from epochfuzz.harness.conform.subject import CommandSubject
-from epochfuzz.harness.conform.wire import config_of
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.leader_epoch_cache import LeaderEpochCache
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.protocol.wire import config_of
+from epochfuzz.harness.conform.run import run
+from epochfuzz.model.kafka.storage.leader_epoch_cache import LeaderEpochCache
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from tests.conform.running import SUBJECT, conform, reproducer
 from tests.conform.subject.cluster import Cluster
 from tests.conform.subject.defects import DEFECTS

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from epochfuzz.harness.conform import wire
-from epochfuzz.harness.conform.wire import Malformed
-from epochfuzz.model.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
+from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.wire import Malformed
+from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
 from tests.conform.running import ROOT
 
 EMPTY = {"up": True, "leo": 0, "hw": 0, "log": [], "epochs": [], "leader": "A", "leader_epoch": 0}

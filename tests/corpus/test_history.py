@@ -8,18 +8,19 @@ import pytest
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.search.certificates import Reproducer, certify
-from epochfuzz.harness.search.explore import GIBIBYTE, explore
-from epochfuzz.harness.search.walk import Walker
+from epochfuzz.harness.engine.explore.certificates import Reproducer, certify
+from epochfuzz.harness.engine.explore.explore import GIBIBYTE, explore
+from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.witness.causes import reason
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model import properties, state
-from epochfuzz.model.events import schedule_texts
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import IsrChange, Leaderless, Truncation
-from epochfuzz.model.observation import observe
-from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, Protocol, parse_protocol
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.observation import observe
+from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.mechanisms import IsrChange, Leaderless, Truncation
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol, parse_protocol
 
 HISTORY = {case.id: case for case in load_corpus([Path(__file__).parents[2] / "corpus" / "history"])}
 

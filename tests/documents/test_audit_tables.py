@@ -2,8 +2,8 @@
 
 import re
 
-from epochfuzz.harness.audit.events import Kind
-from epochfuzz.harness.audit.findings import What
+from epochfuzz.harness.audit.judgement.findings import What
+from epochfuzz.harness.audit.lines.events import Kind
 from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED
 from tests.documents.pages import named
 

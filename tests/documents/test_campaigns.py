@@ -24,15 +24,15 @@ class Missing(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Missing())
 import pyarrow as pa
-from epochfuzz.harness.campaign import worker
-from epochfuzz.harness.campaign.walks import tasks
+from epochfuzz.harness.campaign.spark import worker
+from epochfuzz.harness.campaign.walks import walk_tasks
 from epochfuzz.harness.campaign.walks.parameters import Parameters
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 text = Parameters((parse_protocol("hw"),), Configuration(), 7, 100).text()
 numbers = [pa.RecordBatch.from_pylist([{"id": 0}])]
 assert next(worker.do_blocks(text, iter(numbers))).num_rows == 1
-assert next(tasks.reach_situations(text, iter(numbers))).num_rows > 0
+assert next(walk_tasks.reach_situations(text, iter(numbers))).num_rows > 0
 """
 
 

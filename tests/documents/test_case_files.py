@@ -8,7 +8,7 @@ import pytest
 
 from epochfuzz.harness.cases.case import CaseError, load_case
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from tests.documents.pages import blocks, named
 
 PAGE = named("reference/case-files.md")

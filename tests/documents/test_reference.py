@@ -5,7 +5,7 @@ import pytest
 from epochfuzz.harness.reference import markdown, releases
 from epochfuzz.harness.reference import pages as reference
 from epochfuzz.harness.reference.explain import glossary
-from epochfuzz.model.protocols import RELEASES
+from epochfuzz.model.kafka.vocabulary.protocols import RELEASES
 
 PAGES = reference.pages()
 

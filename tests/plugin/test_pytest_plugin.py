@@ -12,7 +12,7 @@ import pytest
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 pytest_plugins = ["pytester"]
 

@@ -9,9 +9,9 @@ import pytest
 
 from epochfuzz.harness import testing
 from epochfuzz.harness.testing import NoSuchSchedule, minimal, run_schedule
-from epochfuzz.model.configuration import ConfigurationError
-from epochfuzz.model.events import EventError
-from epochfuzz.model.protocols import ProtocolError
+from epochfuzz.model.kafka.vocabulary.configuration import ConfigurationError
+from epochfuzz.model.kafka.vocabulary.events import EventError
+from epochfuzz.model.kafka.vocabulary.protocols import ProtocolError
 
 SHORTEST_LOSS = [
     "produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B", "notify B",

@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-from epochfuzz.model.state import Field, Partition
+from epochfuzz.model.kafka.vocabulary.state import Field, Partition
 
 
 def element(p: Partition, field: Field, index: tuple[int, ...]) -> int:

@@ -6,14 +6,14 @@ from random import Random
 
 import pytest
 
-from epochfuzz.harness.search import generate
-from epochfuzz.model import healing, properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import Verb, verb_of
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.properties import PROPERTIES, Property
-from epochfuzz.model.protocols import GENERATIONS, parse_protocol
-from epochfuzz.model.state import VARIABLES
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import healing, properties
+from epochfuzz.model.kafka.contract.properties import PROPERTIES, Property
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
+from epochfuzz.model.kafka.vocabulary.state import VARIABLES
 from tests.property.states import may_differ, with_another_value
 
 EVERY_FAULT = Configuration(

@@ -15,14 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epochfuzz.harness.search import generate, packing
-from epochfuzz.harness.search.explore import explore
-from epochfuzz.model import state
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.controller import forget_superseded
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
-from epochfuzz.model.state import VARIABLES, Field, Partition
+from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.harness.engine.keys import packing
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.controller.controller import forget_superseded
+from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
+from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Field, Partition
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
 from tests.property.states import element, may_differ, with_another_value

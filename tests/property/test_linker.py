@@ -7,12 +7,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epochfuzz.harness.search import generate
-from epochfuzz.model import program, properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import NAMED, Protocol
-from epochfuzz.model.state import VARIABLES, Partition, initial
-from epochfuzz.model.step import step
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.core import program
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol
+from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Partition, initial
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
 

@@ -6,18 +6,19 @@ from typing import Any, NamedTuple
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from epochfuzz.model import healing, log
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import Verb, encode
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.mechanisms import HighWatermarkTruncation, Registration
-from epochfuzz.model.observation import log_entries
-from epochfuzz.model.properties import PROPERTIES
-from epochfuzz.model.protocols import GENERATIONS, Protocol
-from epochfuzz.model.refusals import APPLIED
-from epochfuzz.model.replication import presumes_leadership
-from epochfuzz.model.state import FIELDS, Partition, from_record, initial, to_record
-from epochfuzz.model.step import step
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.contract import healing
+from epochfuzz.model.kafka.contract.observation import log_entries
+from epochfuzz.model.kafka.contract.properties import PROPERTIES
+from epochfuzz.model.kafka.partition.replication import presumes_leadership
+from epochfuzz.model.kafka.storage import log
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import Verb, encode
+from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkTruncation, Registration
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+from epochfuzz.model.kafka.vocabulary.state import FIELDS, Partition, from_record, initial, to_record
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
 

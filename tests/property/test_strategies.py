@@ -5,12 +5,12 @@ from hypothesis import find, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import PROGRESS, parse_schedule, verb_of
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.properties import NAMES, set_of
-from epochfuzz.model.protocols import GENERATIONS, Protocol, parse_protocol
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract.properties import NAMES, set_of
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import PROGRESS, parse_schedule, verb_of
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, parse_protocol
 from epochfuzz.strategies import profiles, scouting
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.failures import FAILURES, PropertyBroken, failure_class, first_broken

@@ -8,16 +8,20 @@ import numpy as np
 import pytest
 
 from epochfuzz.harness.defects import DEFECTS
-from epochfuzz.harness.search import expansion, generate, packing, symmetry
-from epochfuzz.harness.search.explore import Exploration, explore
-from epochfuzz.model import properties, renaming, state
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.controller import forget_superseded
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
-from epochfuzz.model.renaming import renamed, renamed_event
-from epochfuzz.model.state import REPLICA, VARIABLES, Axis, Field, Holds, Partition
+from epochfuzz.harness.engine.explore import expansion
+from epochfuzz.harness.engine.explore.explore import Exploration, explore
+from epochfuzz.harness.engine.keys import packing, symmetry
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.core import renaming
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.renaming import renamed, renamed_event
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.controller.controller import forget_superseded
+from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
+from epochfuzz.model.kafka.vocabulary.state import REPLICA, VARIABLES, Axis, Field, Holds, Partition
 
 LOSS = properties.named("no-committed-loss").bit
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from epochfuzz.harness.search.certificates import certify
-from epochfuzz.harness.search.explore import explore
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.engine.explore.certificates import certify
+from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 BOUNDS = {"records": 3, "epochs": 3}
 LOSS = properties.named("no-committed-loss").bit

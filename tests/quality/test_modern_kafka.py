@@ -5,12 +5,12 @@ Published lengths are MODERN's; where the model finds a shorter schedule, the te
 
 import pytest
 
-from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.harness.testing import minimal, run_schedule
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.goals import Goal
-from epochfuzz.model.properties import NAMES, set_of
-from epochfuzz.model.protocols import GENERATIONS, parse_protocol
+from epochfuzz.model.kafka.contract.properties import NAMES, set_of
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
 
 LOSS, DIVERGENCE = "no-committed-loss", "no-divergence"
 SMALL = {"records": 1, "epochs": 2}

@@ -5,12 +5,12 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from epochfuzz.harness.search.shrink import breaking_prefix
+from epochfuzz.harness.engine.shrink.shrink import breaking_prefix
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.properties import NAMES, named
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.contract.properties import NAMES, named
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.strategies.failures import PropertyBroken
 from epochfuzz.strategies.machine import ReplicationMachine, replication_machine
 from epochfuzz.strategies.schedules import simplest_first

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule, run_state_machine_as_test
 
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_event
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_event
 from epochfuzz.strategies import event_machine
 from epochfuzz.strategies.machine import replication_machine
 

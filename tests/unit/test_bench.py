@@ -12,11 +12,11 @@ from epochfuzz.harness.bench.searching import Searched
 from epochfuzz.harness.bench.spread import Spread, percentile_95
 from epochfuzz.harness.bench.startup import Started
 from epochfuzz.harness.bench.throughput import SUBJECTS, Speed
+from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.commands.bench import bench
-from epochfuzz.harness.commands.output import BadInput
 from epochfuzz.harness.defects import DEFECTS
-from epochfuzz.harness.search.explore import Exploration
-from epochfuzz.model.configuration import Configuration
+from epochfuzz.harness.engine.explore.explore import Exploration
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 EASY, HARD = DEFECTS[:2]
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from epochfuzz.harness.cases.case import Case, CaseError, CheckedState, Expectation, dump_case, load_case
 from epochfuzz.harness.cases.corpus import CorpusError, find_cases, load_corpus
-from epochfuzz.model.configuration import ACKS, MAX_REPLICAS, MIN_REPLICAS, Configuration
-from epochfuzz.model.events import REPLICA_NAMES, alphabet, parse_schedule
-from epochfuzz.model.properties import NAMES
+from epochfuzz.model.kafka.contract.properties import NAMES
+from epochfuzz.model.kafka.vocabulary.configuration import ACKS, MAX_REPLICAS, MIN_REPLICAS, Configuration
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, alphabet, parse_schedule
 
 CASE = """\
 schema: 1

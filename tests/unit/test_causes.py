@@ -10,11 +10,11 @@ from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.defects import PROTOCOL_DEFECTS
 from epochfuzz.harness.defects.proofs import proofs
 from epochfuzz.harness.witness.causes import Status, causes, gives_way_to, reason
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.mechanisms import MECHANISMS, sound_choices
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS, sound_choices
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.unit.test_command_line import epochfuzz
 
 ROOT = Path(__file__).parents[2]

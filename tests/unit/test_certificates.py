@@ -4,15 +4,16 @@ from itertools import chain
 
 import pytest
 
-from epochfuzz.harness.search import certificates, explore, findings
-from epochfuzz.harness.search.certificates import QUICK, Claim, Reproducer, prove, prove_all
-from epochfuzz.harness.search.deadline import Deadline
-from epochfuzz.harness.search.shrink import breaking_prefix, trim
-from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.properties import named
-from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.harness.engine.explore import certificates, explore
+from epochfuzz.harness.engine.explore.certificates import QUICK, Claim, Reproducer, prove, prove_all
+from epochfuzz.harness.engine.runtime.deadline import Deadline
+from epochfuzz.harness.engine.shrink import findings
+from epochfuzz.harness.engine.shrink.shrink import breaking_prefix, trim
+from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.model.kafka.contract.properties import named
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 
 HW, KIP_101 = GENERATIONS["hw"], GENERATIONS["kip-101"]
 TWO = Configuration()
@@ -132,7 +133,7 @@ def test_the_bounds_that_are_searched_are_all_small_ones_and_none_beyond_the_con
 
 def test_a_search_that_is_late_keeps_what_it_knew_and_no_other_from_its_time(monkeypatch):
     clock = iter(range(10_000))
-    monkeypatch.setattr("epochfuzz.harness.search.deadline.time.monotonic", lambda: next(clock) / 100)
+    monkeypatch.setattr("epochfuzz.harness.engine.runtime.deadline.time.monotonic", lambda: next(clock) / 100)
     all_ = claims(KIP_101)
     prove(all_, Deadline(3), 256 << 20, QUICK)
     assert {claim.reproducer.searched > 0 for claim in all_} == {True}

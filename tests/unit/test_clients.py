@@ -2,18 +2,19 @@
 
 import pytest
 
-from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.harness.witness.refusal import why_not
 from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.model import properties, state
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import Verb, parse_event, parse_schedule, verb_of
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.in_force import applies
-from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.observation import observe
-from epochfuzz.model.protocols import GENERATIONS, NAMED, ablations, parse_protocol
-from epochfuzz.model.state import NONE, Partition
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.observation import observe
+from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import Verb, parse_event, parse_schedule, verb_of
+from epochfuzz.model.kafka.vocabulary.in_force import applies
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, ablations, parse_protocol
+from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
 
 A, B, C = range(3)
 M0, M1 = 1 << 0, 1 << 1

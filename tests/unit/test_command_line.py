@@ -15,8 +15,8 @@ from unittest.mock import patch
 
 import pytest
 
-from epochfuzz.harness import cli
 from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.cli import main as cli
 from epochfuzz.harness.views import progress
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"

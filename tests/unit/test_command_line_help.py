@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from epochfuzz.harness.cli import app
+from epochfuzz.harness.cli.main import app
 
 COMMAND = typer.main.get_command(app)
 
@@ -127,13 +127,15 @@ def test_a_flag_is_shown_without_a_type(path):
 
 
 def test_help_and_mistakes_are_answered_before_anything_heavy_is_loaded():
-    code = "import sys, epochfuzz.harness.cli; print({'hypothesis', 'numba', 'pyspark'} & set(sys.modules))"
+    code = "import sys, epochfuzz.harness.cli.main; print({'hypothesis', 'numba', 'pyspark'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"
 
 
 def test_what_a_command_does_not_need_is_not_loaded():
-    asked = "import sys\nfrom epochfuzz.harness import cli\nsys.argv[1:] = ['--version']\ntry: cli.main()\nfinally: "
+    asked = (
+        "import sys\nfrom epochfuzz.harness.cli.main import main\nsys.argv[1:] = ['--version']\ntry: main()\nfinally: "
+    )
     told = "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     ended = subprocess.run([sys.executable, "-c", asked + told], capture_output=True, text=True, check=True)
     assert {"numpy", "numba", "yaml", "hypothesis"}.isdisjoint(ended.stdout.split())

@@ -9,11 +9,11 @@ from epochfuzz.harness.cases import comparison
 from epochfuzz.harness.cases.case import Case, Expectation, dump_case, load_case
 from epochfuzz.harness.cases.comparison import Unseen
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.search import findings as fuzz
-from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.engine.shrink import findings as fuzz
+from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 class Nobody:

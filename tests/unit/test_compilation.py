@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from epochfuzz.harness.engine.explore.visited import fill_table
+from epochfuzz.harness.engine.runtime.warming import WARMED
+from epochfuzz.harness.engine.walk.walk import walk_block
+from epochfuzz.model.core import program
+
 ROOT = Path(__file__).parents[2]
 
 # Readers and writers are the same to root: refused here is what a read-only directory refuses to others.
@@ -19,7 +24,7 @@ def refuse(*arguments, **options):
     raise PermissionError(13, "Permission denied", options["dir"])
 
 tempfile.TemporaryFile = tempfile.mkstemp = tempfile.mkdtemp = refuse
-from epochfuzz.harness.search import compilation
+from epochfuzz.harness.engine.runtime import compilation
 """
 STAND_IN = """
 compilation._source = lambda scope, kept: (
@@ -40,7 +45,7 @@ def run(code, cache):
 @pytest.mark.parametrize("how", ["read-only", "no directory"])
 def test_what_cannot_be_kept_is_compiled_each_time_and_one_line_says_so(how, tmp_path):
     cache = tmp_path if how == "read-only" else "/proc/cache"
-    code = READ_ONLY if how == "read-only" else "from epochfuzz.harness.search import compilation\n"
+    code = READ_ONLY if how == "read-only" else "from epochfuzz.harness.engine.runtime import compilation\n"
     ended = run(code + STAND_IN, cache)
     assert (ended.returncode, ended.stdout) == (0, "2\n"), ended.stderr
     assert len(ended.stderr.splitlines()) == 1
@@ -48,16 +53,16 @@ def test_what_cannot_be_kept_is_compiled_each_time_and_one_line_says_so(how, tmp
 
 
 def test_what_can_be_kept_is(tmp_path):
-    ended = run("from epochfuzz.harness.search import compilation\n" + STAND_IN, tmp_path)
+    ended = run("from epochfuzz.harness.engine.runtime import compilation\n" + STAND_IN, tmp_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "2\n", "")
     assert [file.suffix for file in tmp_path.rglob("kernels*.nbi")] == [".nbi"]
 
 
 LINKED = """
 import json
-from epochfuzz.harness.search.compilation import model_digest
-from epochfuzz.model import program
-from epochfuzz.model.step import step
+from epochfuzz.harness.engine.runtime.compilation import model_digest
+from epochfuzz.model.core import program
+from epochfuzz.model.core.step import step
 print(json.dumps([model_digest(), [each.name for each in program.link([step])]]))
 """
 
@@ -76,17 +81,21 @@ def test_a_rule_that_is_moved_into_a_folder_is_another_kernel_and_so_is_one_that
     for folder in ("model", "harness", "strategies", "src"):
         shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     digest, names = digest_and_names(tmp_path)
-    folder = tmp_path / "model" / "clients"
+    folder = tmp_path / "model" / "kafka" / "more"
     folder.mkdir()
     (folder / "__init__.py").touch()
-    left = tmp_path / "model" / "idempotence.py"
+    left = tmp_path / "model" / "kafka" / "storage" / "idempotence.py"
     left.rename(folder / "idempotence.py")
-    left.write_text("from epochfuzz.model.clients.idempotence import *\n")  # whoever imports it finds it where it was
+    # Whoever imports it finds it where it was.
+    left.write_text("from epochfuzz.model.kafka.more.idempotence import *\n")
     moved, names_then = digest_and_names(tmp_path)
     assert moved != digest
-    assert (
-        {name.replace("model_clients_idempotence", "model_idempotence") for name in names_then} == names != names_then
-    )
+    as_before = {name.replace("model_kafka_more_", "model_kafka_storage_") for name in names_then}
+    assert as_before == names != names_then
     with (folder / "idempotence.py").open("a") as rules:
         rules.write("\n# And one more line.\n")
     assert digest_and_names(tmp_path)[0] != moved
+
+
+def test_the_kernels_that_show_that_all_is_compiled_are_kernels():
+    assert {kernel for _, kernel in WARMED.values()} == set(map(program.flat_name, (fill_table, walk_block)))

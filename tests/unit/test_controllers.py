@@ -2,20 +2,28 @@
 
 import pytest
 
-from epochfuzz.harness.search.explore import explore
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.controller import true_leader
-from epochfuzz.model.events import VERBS, Verb, alphabet, parse_event, parse_schedule, schedule_texts, verb_of
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.goals import Goal
-from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.observation import observe
-from epochfuzz.model.properties import BY_NAME
-from epochfuzz.model.protocols import GENERATIONS, RELEASES, ablations, parse_protocol
-from epochfuzz.model.refusals import Refusal
-from epochfuzz.model.state import NONE, Partition
-from epochfuzz.model.step import possible_events, step
+from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.step import possible_events, step
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.observation import observe
+from epochfuzz.model.kafka.contract.properties import BY_NAME
+from epochfuzz.model.kafka.controller.controller import true_leader
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import (
+    VERBS,
+    Verb,
+    alphabet,
+    parse_event,
+    parse_schedule,
+    schedule_texts,
+    verb_of,
+)
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, RELEASES, ablations, parse_protocol
+from epochfuzz.model.kafka.vocabulary.refusals import Refusal
+from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
 
 A, B, C = range(3)
 UNCHECKED = "kip-320:controller_writes=unconditional"

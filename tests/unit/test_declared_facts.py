@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.search import generate
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import Verb, event_text, verb_of
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.protocols import NAMED, Protocol
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import Verb, event_text, verb_of
+from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol
 
 ROOT = Path(__file__).parents[2]
 CHECKS = Path(__file__).with_name("with_one_more.py")
@@ -21,7 +21,7 @@ CHECKS = Path(__file__).with_name("with_one_more.py")
 VERB = """
     REAPPOINT = _Verb(
         29,
-        "controller",
+        "controller.controller",
         "the controller opens a leader epoch with the replica, which leads, as its leader",
         dealt=4,
         opens_epoch=_always,
@@ -65,10 +65,10 @@ def with_one_more(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("copy")
     for folder in ("model", "harness", "strategies", "src"):
         shutil.copytree(ROOT / folder, copy / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    declare(copy / "model" / "events.py", VERB, before="\n    @property\n    def text(self)")
-    declare(copy / "model" / "properties.py", JUDGEMENT, before="def unanswered(")
-    declare(copy / "model" / "properties.py", PROPERTY, before=")\nNAMES =")
-    with (copy / "model" / "controller.py").open("a") as rules:
+    declare(copy / "model" / "kafka" / "vocabulary" / "events.py", VERB, before="\n    @property\n    def text(self)")
+    declare(copy / "model" / "kafka" / "contract" / "properties.py", JUDGEMENT, before="def unanswered(")
+    declare(copy / "model" / "kafka" / "contract" / "properties.py", PROPERTY, before=")\nNAMES =")
+    with (copy / "model" / "kafka" / "controller" / "controller.py").open("a") as rules:
         rules.write(RULE)
     return copy
 

@@ -9,20 +9,24 @@ from types import SimpleNamespace
 
 import pytest
 
-from epochfuzz.harness.defects import DEFECTS, PROTOCOL_DEFECTS, membership, truncation
+from epochfuzz.harness.defects import DEFECTS, PROTOCOL_DEFECTS
 from epochfuzz.harness.defects import defect as defect_module
 from epochfuzz.harness.defects.defect import in_place_of
+from epochfuzz.harness.defects.partition import membership
+from epochfuzz.harness.defects.partition import wrong_truncation as truncation
 from epochfuzz.harness.defects.proofs import broken_by, judged, proofs, prove, undetectable
-from epochfuzz.harness.search import generate
-from epochfuzz.harness.search.shrink import shrink
+from epochfuzz.harness.engine.shrink.shrink import shrink
+from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model import program, properties, state
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.protocols import GENERATIONS
-from epochfuzz.model.state import State
-from epochfuzz.model.step import step
+from epochfuzz.model.core import program
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
+from epochfuzz.model.kafka.vocabulary.state import State
 
 DETECTABLE = [defect for defect in PROTOCOL_DEFECTS if defect.name in proofs()]
 EVERY_FAULT = Configuration(
@@ -100,7 +104,7 @@ def test_what_stands_for_a_rule_takes_and_returns_what_the_rule_does(defect):
 
 def test_a_defect_is_named_as_what_stands_for_the_rule_and_says_which_rule_that_is():
     assert membership.isr_joined_at_once.name == "isr-joined-at-once"
-    assert membership.isr_joined_at_once.rules == ["model/isr.py: why_not_caught_up"]
+    assert membership.isr_joined_at_once.rules == ["model/kafka/partition/isr.py: why_not_caught_up"]
     assert membership.isr_joined_at_once.broken_protocol.name == "kip-320:defect=isr-joined-at-once"
 
 
@@ -240,7 +244,7 @@ def test_a_protocol_with_a_defect_that_nobody_planted_is_refused():
 
 # What a developer does who adds a mechanism; then some of the proofs, and the program that has all defects in it.
 WITH_ONE_MORE_MECHANISM = """
-from epochfuzz.model import mechanisms
+from epochfuzz.model.kafka.vocabulary import mechanisms
 
 class Leases(mechanisms.Choice):
     NONE = 0, "no leader has a lease"
@@ -250,9 +254,10 @@ mechanisms.MECHANISMS["leases"] = Leases
 
 from epochfuzz.harness.defects import DEFECTS, PROTOCOL_DEFECTS
 from epochfuzz.harness.defects.proofs import broken_by, proofs
-from epochfuzz.model import program, properties
-from epochfuzz.model.protocols import parse_protocol
-from epochfuzz.model.step import step
+from epochfuzz.model.core import program
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from epochfuzz.model.core.step import step
 
 assert parse_protocol("kip-320:leases=read").choices[-1] == Leases.READ
 for defect in PROTOCOL_DEFECTS[::5]:

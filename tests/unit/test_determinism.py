@@ -7,12 +7,13 @@ import sys
 
 import pytest
 
-from epochfuzz.harness.search.explore import explore
+from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model import properties, state
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 
 LOSS = parse_schedule(
     ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "elect B", "notify B", "notify B"]
@@ -34,7 +35,7 @@ FINGERPRINTS = {
 
 FUZZ = [
     "-c",
-    "from epochfuzz.harness.cli import main; main()",
+    "from epochfuzz.harness.cli.main import main; main()",
     "fuzz",
     "-p",
     "hw",

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from epochfuzz.harness.search import estimate
-from epochfuzz.harness.search.coverage import Coverage
-from epochfuzz.harness.search.walk import Tally, Walker
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.engine.coverage.coverage import Coverage
+from epochfuzz.harness.engine.explore import estimate
+from epochfuzz.harness.engine.walk.walk import Tally, Walker
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def met(**schedules):

@@ -10,20 +10,21 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.commands import explain as command
-from epochfuzz.harness.commands.output import BadInput
+from epochfuzz.harness.engine.coverage import goals as asked
+from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.harness.reference.explain import KINDS, Entry, Example, UnknownName, by_generation, find, glossary
-from epochfuzz.harness.search import goals as asked
-from epochfuzz.harness.search.explore import explore
 from epochfuzz.harness.testing import run_schedule
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import narrate
-from epochfuzz.model import goals, properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import VERBS, event_text
-from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, choice_texts, parse_protocol
-from epochfuzz.model.replication import presumes_leadership
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.partition.replication import presumes_leadership
+from epochfuzz.model.kafka.vocabulary import goals
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import VERBS, event_text
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, choice_texts, parse_protocol
 
 ROOT = Path(__file__).parents[2]
 
@@ -322,7 +323,7 @@ def test_explaining_loads_neither_numba_nor_hypothesis_nor_spark() -> None:
 )
 def test_the_exit_code_says_whether_there_was_something_to_explain(name: str, exit_code: int, complaint: str) -> None:
     result = subprocess.run(
-        [sys.executable, "-c", "from epochfuzz.harness.cli import main; main()", "explain", name],
+        [sys.executable, "-c", "from epochfuzz.harness.cli.main import main; main()", "explain", name],
         cwd=ROOT,
         capture_output=True,
         text=True,

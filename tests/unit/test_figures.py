@@ -11,9 +11,9 @@ from epochfuzz.harness.views import captions, mermaid, panel, svg, tla
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import narrate
 from epochfuzz.harness.witness.story import most_contrasting, story_of
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import alphabet, parse_schedule
-from epochfuzz.model.protocols import GENERATIONS, parse_protocol
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import alphabet, parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
 
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
 DIVERGENCE = (

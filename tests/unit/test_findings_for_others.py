@@ -11,7 +11,7 @@ import pytest
 
 def epochfuzz(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """A run with an environment that has nothing of Actions but what is given."""
-    command = [sys.executable, "-c", "from epochfuzz.harness.cli import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-c", "from epochfuzz.harness.cli.main import main; main()", *map(str, arguments)]
     bare = {"GITHUB_ACTIONS": "", "GITHUB_STEP_SUMMARY": ""} | environment
     return subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **bare})
 

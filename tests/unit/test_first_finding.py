@@ -5,12 +5,12 @@ import io
 import pytest
 from rich.console import Console
 
-from epochfuzz.harness.commands import first_finding
-from epochfuzz.harness.search import interpreted
-from epochfuzz.harness.search.explore import explore
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.harness.cli import first_finding
+from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.harness.engine.runtime import interpreted
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 
 LOSS = properties.named("no-committed-loss").bit
 HW = GENERATIONS["hw"]

@@ -8,16 +8,16 @@ import sys
 import numpy as np
 import pytest
 
-from epochfuzz.harness.search.interpretation import interpreted
+from epochfuzz.harness.engine.runtime.interpretation import interpreted
 
 # What a few schedules and a small search come to.
 SCRIPT = """
 import json
-from epochfuzz.harness.search.explore import explore
-from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 hw, latest = parse_protocol("hw"), parse_protocol("kip-320")
 tally = Walker([hw, latest], Configuration(replicas=3, power_loss=True), 7).walk(0, 4)

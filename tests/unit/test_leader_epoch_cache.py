@@ -2,7 +2,7 @@
 
 import pytest
 
-from epochfuzz.model.leader_epoch_cache import MAX_OFFSET, UNDEFINED, CheckpointError, LeaderEpochCache
+from epochfuzz.model.kafka.storage.leader_epoch_cache import MAX_OFFSET, UNDEFINED, CheckpointError, LeaderEpochCache
 
 
 def test_a_document_s_checkpoint_says_where_each_epoch_ended():

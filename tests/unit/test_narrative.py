@@ -9,12 +9,14 @@ from epochfuzz.harness.witness.change import Change
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.harness.witness.scenes import Missing, Role, narrate
 from epochfuzz.harness.witness.story import Parting, parting
-from epochfuzz.model import events, promises, properties
-from epochfuzz.model.configuration import ACKS, Configuration
-from epochfuzz.model.events import parse_event
-from epochfuzz.model.mechanisms import MECHANISMS
-from epochfuzz.model.observation import observe
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.observation import observe
+from epochfuzz.model.kafka.history import promises
+from epochfuzz.model.kafka.vocabulary import events
+from epochfuzz.model.kafka.vocabulary.configuration import ACKS, Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_event
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from tests.unit.narrating import COMMITTED, COPIED, last_sentence, run, scenes
 
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"

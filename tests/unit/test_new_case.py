@@ -13,10 +13,10 @@ from typer.testing import CliRunner, Result
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.cli import app
-from epochfuzz.harness.commands.output import BadInput
-from epochfuzz.model.events import schedule_texts
-from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.harness.cli.main import app
+from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 
 SHORTEST_LOSS = "produce A\nfetch B\nreceive B\nfetch B\ncrash B\nrestart B\nelect B\nnotify B\nnotify B\n"
 

@@ -3,12 +3,12 @@
 import pytest
 
 from epochfuzz.harness.bench import peer
-from epochfuzz.harness.search.walk import Walker
+from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import VERBS, replica_of, verb_of
-from epochfuzz.model.observation import observe
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.contract.observation import observe
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import VERBS, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 KIP_320 = parse_protocol("kip-320")
 

@@ -18,9 +18,9 @@ from epochfuzz.harness.play.ahead import ANY, CannotSearch, Search, Searches
 from epochfuzz.harness.play.board import Board
 from epochfuzz.harness.play.position import BadPosition, Position
 from epochfuzz.harness.play.server import Application
-from epochfuzz.model.configuration import ACKS, Configuration
-from epochfuzz.model.events import alphabet, parse_schedule, schedule_texts
-from epochfuzz.model.protocols import GENERATIONS, NAMED, ablations, parse_protocol
+from epochfuzz.model.kafka.vocabulary.configuration import ACKS, Configuration
+from epochfuzz.model.kafka.vocabulary.events import alphabet, parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, ablations, parse_protocol
 
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
 OURS = {"Host": "127.0.0.1:8320", "Origin": "http://127.0.0.1:8320"}

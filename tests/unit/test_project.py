@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from epochfuzz import Configuration, conformance_test, replication_machine
-from epochfuzz.harness.cli import app
+from epochfuzz.harness.cli.main import app
 from epochfuzz.strategies.project import look_in, project
 
 Write = Callable[[str], Path]

@@ -9,16 +9,17 @@ import typer
 from typer.testing import CliRunner
 
 from epochfuzz.harness.commands import explain as command
+from epochfuzz.harness.engine.explore.explore import explore, explore_each
 from epochfuzz.harness.reference import releases, survey
 from epochfuzz.harness.reference.releases import Broken, Verdicts, surveyed
 from epochfuzz.harness.reference.rules_digest import leave_out_unread, rules_digest
-from epochfuzz.harness.search.explore import explore, explore_each
 from epochfuzz.harness.testing import run_schedule
 from epochfuzz.harness.witness.causes import Status
-from epochfuzz.model import program, versions
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.properties import BY_NAME
-from epochfuzz.model.protocols import GENERATIONS, NAMED, RELEASES, ProtocolError, parse_protocol
+from epochfuzz.model.core import program
+from epochfuzz.model.kafka.contract.properties import BY_NAME
+from epochfuzz.model.kafka.vocabulary import versions
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, ProtocolError, parse_protocol
 
 # What the protocol page says of small bounds, from a model that is independent of this one.
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from epochfuzz.harness.cases.case import Expectation, load_case
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.search.estimate import Discovery, Estimate
+from epochfuzz.harness.engine.explore.estimate import Discovery, Estimate
 from epochfuzz.harness.views.report import from_cases, html
 from epochfuzz.harness.views.report.page import BROKEN, HELD, KNOWN, Cell, CoverageSection
-from epochfuzz.model.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 M1_LOSS = load_case(DOCUMENTS / "m1-loss.yaml")

@@ -2,13 +2,14 @@
 
 import pytest
 
-from epochfuzz.model import epoch_cache, truncation
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_event
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.properties import BY_NAME
-from epochfuzz.model.protocols import parse_protocol
-from epochfuzz.model.state import NONE, Alter, Flight, Partition, Phase
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract.properties import BY_NAME
+from epochfuzz.model.kafka.partition import truncation
+from epochfuzz.model.kafka.storage import epoch_cache
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_event
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, Flight, Partition, Phase
 
 A, B, C = range(3)
 KEPT, IF_MISSED, FORGOTTEN = "kip-320:remote_leo=kept", "kip-320:remote_leo=forgotten_if_missed", "kip-320"

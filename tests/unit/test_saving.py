@@ -10,9 +10,9 @@ import pytest
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.comparison import is_unreported
 from epochfuzz.harness.cases.folder import Folder
-from epochfuzz.harness.search.findings import Finding
+from epochfuzz.harness.engine.shrink.findings import Finding
 from epochfuzz.harness.witness.causes import Status, causes
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 Command = Callable[..., Any]
 WALK = ("fuzz", "--schedules", 3000, "--seed", 7)

@@ -8,16 +8,18 @@ import json
 import pytest
 
 from epochfuzz.harness.commands import selftest as command
-from epochfuzz.harness.defects import DEFECTS, hunting, membership, truncation
+from epochfuzz.harness.defects import DEFECTS, hunting
+from epochfuzz.harness.defects.partition import membership
+from epochfuzz.harness.defects.partition import wrong_truncation as truncation
 from epochfuzz.harness.defects.proofs import judged, undetectable
 from epochfuzz.harness.defects.selftest import catch, detectable
-from epochfuzz.harness.search import generate
-from epochfuzz.harness.search.hunt import Hunter
-from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.goals import Goal
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.harness.engine.walk.hunt import Hunter
+from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.goals import Goal
 
 pytestmark = pytest.mark.slow
 
@@ -104,5 +106,5 @@ def test_selftest_names_every_catch(capsys):
     assert [each["name"] for each in document["defects"]] == [defect.name for defect in detectable()]
     first = document["defects"][0]
     assert (first["module"], first["rules"]) == (
-        "model/high_watermark.py", ["model/high_watermark.py: lowest_leo_in_isr"],
+        "model/kafka/partition/high_watermark.py", ["model/kafka/partition/high_watermark.py: lowest_leo_in_isr"],
     )  # fmt: skip

@@ -2,12 +2,12 @@
 
 import pytest
 
-from epochfuzz.harness.search import shrink
-from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.properties import named
-from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.harness.engine.shrink import shrink
+from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.model.kafka.contract.properties import named
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 
 HW = GENERATIONS["hw"]
 TWO = Configuration()

@@ -1,13 +1,13 @@
 """Situations: what they say, and which of them a walk has not reached."""
 
 from epochfuzz.harness.campaign.walks.coverage import in_words
-from epochfuzz.harness.search import situations
-from epochfuzz.harness.search.unreached import reachable
-from epochfuzz.harness.search.walk import Walker
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.engine.coverage import situations
+from epochfuzz.harness.engine.coverage.unreached import reachable
+from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 HW = parse_protocol("hw")
 

@@ -4,9 +4,9 @@ import pytest
 
 from epochfuzz.harness.bench import spin
 from epochfuzz.harness.defects.proofs import proofs
-from epochfuzz.harness.search.explore import explore
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import GENERATIONS
+from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 
 pytestmark = pytest.mark.skipif(bool(spin.missing()), reason=f"not installed: {', '.join(spin.missing())}")
 

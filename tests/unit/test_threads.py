@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from epochfuzz.harness.search.threads import Threads
+from epochfuzz.harness.engine.runtime.threads import Threads
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 7])

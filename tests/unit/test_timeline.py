@@ -10,9 +10,9 @@ from rich.console import Console, RenderableType
 from epochfuzz.harness.views.terminal import side_by_side, timeline
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import narrate
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import alphabet, parse_schedule
-from epochfuzz.model.protocols import GENERATIONS, parse_protocol
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import alphabet, parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
 
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
 COMMITTED = "produce A, fetch B, receive B, fetch B, receive B"

@@ -2,17 +2,18 @@
 
 import pytest
 
-from epochfuzz.harness.search.explore import explore
-from epochfuzz.model import properties, transactions
-from epochfuzz.model.configuration import MAX_TRANSACTIONAL_RECORDS, Configuration
-from epochfuzz.model.events import parse_event, schedule_texts, verb_of
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.observation import observe
-from epochfuzz.model.properties import BY_NAME
-from epochfuzz.model.protocols import parse_protocol
-from epochfuzz.model.refusals import Refusal
-from epochfuzz.model.state import Partition, Transaction
-from epochfuzz.model.step import step
+from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.observation import observe
+from epochfuzz.model.kafka.contract.properties import BY_NAME
+from epochfuzz.model.kafka.storage import transactions
+from epochfuzz.model.kafka.vocabulary.configuration import MAX_TRANSACTIONAL_RECORDS, Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_event, schedule_texts, verb_of
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from epochfuzz.model.kafka.vocabulary.refusals import Refusal
+from epochfuzz.model.kafka.vocabulary.state import Partition, Transaction
 
 A, B = range(2)
 REPLICATED = "produce A, fetch B, receive B, fetch B"

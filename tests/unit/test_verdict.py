@@ -7,9 +7,9 @@ import pytest
 
 from epochfuzz.harness.cases.case import Case, CheckedState, Expectation
 from epochfuzz.harness.cases.verdict import judge, rewritten
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.protocols import ProtocolError
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import ProtocolError
 
 # The shortest loss under hw: isr-complete breaks after event 8, no-committed-loss and no-acked-loss after event 9.
 SHORTEST_LOSS = Case(

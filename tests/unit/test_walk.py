@@ -5,16 +5,17 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from epochfuzz.harness.search import findings as fuzz
-from epochfuzz.harness.search import situations
-from epochfuzz.harness.search.coverage import Coverage
-from epochfuzz.harness.search.hunt import Hunter
-from epochfuzz.harness.search.walk import Tally, Walker
+from epochfuzz.harness.engine.coverage import situations
+from epochfuzz.harness.engine.coverage.coverage import Coverage
+from epochfuzz.harness.engine.shrink import findings as fuzz
+from epochfuzz.harness.engine.walk.hunt import Hunter
+from epochfuzz.harness.engine.walk.walk import Tally, Walker
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model import goals, properties, state
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import schedule_texts, verb_of
-from epochfuzz.model.protocols import GENERATIONS, RELEASES, parse_protocol
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary import goals, state
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts, verb_of
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, RELEASES, parse_protocol
 
 PLAIN = Configuration()
 EVERY_FAULT = Configuration(

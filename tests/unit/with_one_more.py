@@ -12,23 +12,24 @@ import pytest
 
 from epochfuzz.harness.campaign.machines.replication import _JUDGED
 from epochfuzz.harness.cases.case import load_case
-from epochfuzz.harness.conform import report, wire
-from epochfuzz.harness.conform.healing import heal
-from epochfuzz.harness.conform.judge import FIELDS, JudgedBy
-from epochfuzz.harness.conform.lockstep import LockStep, comparable
-from epochfuzz.harness.conform.plan import Plan
-from epochfuzz.harness.conform.promises import Promises
-from epochfuzz.harness.conform.run import Conformance
+from epochfuzz.harness.conform.oracle.healing import heal
+from epochfuzz.harness.conform.oracle.judge import FIELDS, JudgedBy
+from epochfuzz.harness.conform.oracle.lockstep import LockStep, comparable
+from epochfuzz.harness.conform.oracle.promises import Promises
+from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.run import report
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.reference import explain, releases
-from epochfuzz.harness.search import generate
-from epochfuzz.harness.search.explore import explore
-from epochfuzz.harness.search.walk import Walker
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model import properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import Verb, parse_event, parse_schedule, verb_of
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import Verb, parse_event, parse_schedule, verb_of
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.strategies.machine import LASTING, replication_machine
 from epochfuzz.strategies.schedules import in_order
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from epochfuzz.harness.campaign.conformance import rows
-from epochfuzz.harness.campaign.kept import Kept
-from epochfuzz.harness.campaign.status import Found
-from epochfuzz.harness.campaign.work import Counts
-from epochfuzz.harness.conform.block import Failed
-from epochfuzz.harness.conform.plan import Plan
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.campaign.run.status import Found
+from epochfuzz.harness.campaign.run.work import Counts
+from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.conform.run.block import Failed
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def counts(kept: Kept) -> Counts:

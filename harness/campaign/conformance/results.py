@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from epochfuzz.harness.campaign import blocks, checks
 from epochfuzz.harness.campaign.conformance import rows
-from epochfuzz.harness.campaign.conformance.work import Trials
-from epochfuzz.harness.campaign.workers import Workers
-from epochfuzz.harness.conform.block import BlockResult, Failed
-from epochfuzz.harness.conform.drive import Sighting
-from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.harness.conform.nonconformity import Nonconformity
-from epochfuzz.harness.conform.plan import Plan
-from epochfuzz.harness.conform.run import Conformance
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.harness.campaign.conformance.conformance_work import Trials
+from epochfuzz.harness.campaign.spark.workers import Workers
+from epochfuzz.harness.campaign.store import blocks, checks
+from epochfuzz.harness.conform.oracle.fault import Fault, Kind
+from epochfuzz.harness.conform.run.block import BlockResult, Failed
+from epochfuzz.harness.conform.run.drive import Sighting
+from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.campaign.campaign import Campaign
+    from epochfuzz.harness.campaign.run.campaign import Campaign
 
-_SHRINK = "epochfuzz.harness.campaign.conformance.tasks:shrink_sightings"
+_SHRINK = "epochfuzz.harness.campaign.conformance.conformance_tasks:shrink_sightings"
 
 
 class Results:

@@ -7,15 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.conform import wire
-from epochfuzz.harness.conform.block import BlockResult, Failed
-from epochfuzz.harness.conform.drive import Shown, Sighting
-from epochfuzz.harness.conform.fault import Fault, Kind
-from epochfuzz.harness.conform.nonconformity import Nonconformity
-from epochfuzz.harness.conform.plan import Plan
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.conform.oracle.fault import Fault, Kind
+from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.run.block import BlockResult, Failed
+from epochfuzz.harness.conform.run.drive import Shown, Sighting
+from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 _COUNTS = pa.map_(pa.string(), pa.int64())
 _FAILED = pa.struct(

@@ -9,8 +9,8 @@ from typing import Any
 
 from hypothesis.stateful import RuleBasedStateMachine
 
-from epochfuzz.harness.campaign.errors import CampaignError
 from epochfuzz.harness.campaign.machines.runs import run_machine
+from epochfuzz.harness.campaign.store.errors import CampaignError
 
 _LONGEST_MESSAGE = 2_000
 _NOT_STEPS = ("state.counted_by_epochfuzz()", "state.teardown()")

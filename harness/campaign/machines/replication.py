@@ -7,13 +7,14 @@ from functools import lru_cache
 import numpy as np
 
 from epochfuzz.harness.campaign.machines.runs import run_machine
-from epochfuzz.harness.search import situations
-from epochfuzz.harness.search.walk import Failure, Tally
-from epochfuzz.model import goals, properties
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.execution import Execution
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.harness.engine.coverage import situations
+from epochfuzz.harness.engine.walk.walk import Failure, Tally
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary import goals
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.strategies.failures import PropertyBroken
 from epochfuzz.strategies.machine import LASTING, replication_machine
 

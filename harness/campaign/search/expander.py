@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.campaign.worker import require_model
-from epochfuzz.harness.search.asked import Asked
-from epochfuzz.harness.search.expansion import BROKEN, CHUNK, DOES_NOT_FIT, Level
-from epochfuzz.harness.search.explore import prepared
-from epochfuzz.harness.search.packing import DoesNotFit
-from epochfuzz.harness.search.retrace import NOTHING_MET, NOTHING_VISITED
-from epochfuzz.harness.search.visited import BLOCK, SHARDS
-from epochfuzz.model.state import Partition
+from epochfuzz.harness.campaign.spark.worker import require_model
+from epochfuzz.harness.engine.explore.expansion import BROKEN, CHUNK, DOES_NOT_FIT, Level
+from epochfuzz.harness.engine.explore.explore import prepared
+from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, NOTHING_VISITED
+from epochfuzz.harness.engine.explore.visited import BLOCK, SHARDS
+from epochfuzz.harness.engine.keys.packing import DoesNotFit
+from epochfuzz.harness.engine.shrink.asked import Asked
+from epochfuzz.model.kafka.vocabulary.state import Partition
 
 _NO_ROWS = np.zeros(SHARDS, np.int64)
 

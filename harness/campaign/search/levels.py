@@ -9,11 +9,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from epochfuzz.harness.campaign.directory import Directory
-from epochfuzz.harness.campaign.search import tasks
+from epochfuzz.harness.campaign.search import search_tasks
 from epochfuzz.harness.campaign.search.expander import Keys
-from epochfuzz.harness.campaign.workers import Workers
-from epochfuzz.harness.search.asked import Asked
+from epochfuzz.harness.campaign.spark.workers import Workers
+from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.engine.shrink.asked import Asked
 
 # Into how many parts keys are put by their hashes, for joins. Spark makes fewer tasks of them where there is little.
 _PARTS = "64"
@@ -60,30 +60,30 @@ class Levels:
     def begin(self, keys: Keys) -> None:
         """Write the first level."""
         rows = [{"key": key.tobytes()} for key in keys]
-        self._directory.write_rows(rows, tasks.KEYS, *_place(0))
+        self._directory.write_rows(rows, search_tasks.KEYS, *_place(0))
 
     def expand(self, level: int) -> tuple[int, bool]:
         """Write the successors of a level; how many events led to them, and whether one is broken."""
-        self._write(self._mapped("expand", level, tasks.SUCCESSORS), "successors")
-        counted = self._read("successors", schema=tasks.SUCCESSORS)
+        self._write(self._mapped("expand", level, search_tasks.SUCCESSORS), "successors")
+        counted = self._read("successors", schema=search_tasks.SUCCESSORS)
         transitions, broken = counted.agg(F.sum("applied"), F.max("broken")).collect()[0]
         return transitions or 0, bool(broken)
 
     def add(self, level: int) -> int:
         """Write as a level those of the successors that are on none before; how many there are."""
         before = self._read("levels").where(F.col("level") < level)
-        successors = self._read("successors", schema=tasks.SUCCESSORS).select("key").distinct()
+        successors = self._read("successors", schema=search_tasks.SUCCESSORS).select("key").distinct()
         self._write(successors.join(before, "key", "left_anti"), *_place(level))
         return self._read(*_place(level)).count()
 
     def breaking(self, level: int) -> None:
         """Write which states of a level have a broken successor."""
-        self._write(self._mapped("breaking", level, tasks.KEYS), "leading", f"level={level}")
+        self._write(self._mapped("breaking", level, search_tasks.KEYS), "leading", f"level={level}")
 
     def leading(self, level: int) -> None:
         """Write which states of a level lead on to those that were written of the next one."""
         onwards = self._read("leading", f"level={level + 1}")
-        edges = self._mapped("edges", level, tasks.EDGES)
+        edges = self._mapped("edges", level, search_tasks.EDGES)
         parents = edges.join(onwards, "key", "left_semi").select(F.col("parent").alias("key")).distinct()
         self._write(parents, "leading", f"level={level}")
 
@@ -95,9 +95,9 @@ class Levels:
 
     def _mapped(self, task: str, level: int, schema: pa.Schema) -> DataFrame:
         """What a task answers to the states of a level."""
-        return self._workers.map(self._read(*_place(level)), f"{tasks.__name__}:{task}", self._text, schema)
+        return self._workers.map(self._read(*_place(level)), f"{search_tasks.__name__}:{task}", self._text, schema)
 
-    def _read(self, *table: str, schema: pa.Schema = tasks.KEYS) -> DataFrame:
+    def _read(self, *table: str, schema: pa.Schema = search_tasks.KEYS) -> DataFrame:
         rows = self._directory.read("/".join(table), schema)
         assert rows is not None, f"{'/'.join(table)} was written"
         return rows

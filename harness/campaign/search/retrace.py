@@ -6,10 +6,10 @@ every schedule starts from, the first event that leads to one of them is taken.
 
 from epochfuzz.harness.campaign.search.expander import Expander
 from epochfuzz.harness.campaign.search.levels import Levels
-from epochfuzz.harness.search.asked import Asked
-from epochfuzz.harness.search.expansion import BREAKING, NEW
-from epochfuzz.harness.search.explore import executions
-from epochfuzz.model.controller import forget_superseded
+from epochfuzz.harness.engine.explore.expansion import BREAKING, NEW
+from epochfuzz.harness.engine.explore.explore import executions
+from epochfuzz.harness.engine.shrink.asked import Asked
+from epochfuzz.model.kafka.controller.controller import forget_superseded
 
 
 def shortest(asked: Asked, levels: Levels, expander: Expander, last: int) -> bytes:

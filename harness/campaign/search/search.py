@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from epochfuzz.harness.campaign.directory import Directory
-from epochfuzz.harness.campaign.errors import CampaignError
 from epochfuzz.harness.campaign.search.expander import Expander
 from epochfuzz.harness.campaign.search.levels import Counted, Levels
 from epochfuzz.harness.campaign.search.retrace import shortest
-from epochfuzz.harness.search.asked import Asked
-from epochfuzz.harness.search.compilation import model_digest
-from epochfuzz.harness.search.explore import Exploration, SearchProgress, confirm
+from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.campaign.store.errors import CampaignError
+from epochfuzz.harness.engine.explore.explore import Exploration, SearchProgress, confirm
+from epochfuzz.harness.engine.runtime.compilation import model_digest
+from epochfuzz.harness.engine.shrink.asked import Asked
 
 ASKED = pa.schema({"asked": pa.string()})  # Asked.text
 OUTCOME = pa.schema({"shortest": pa.binary()})  # the schedule that breaks the property, once it is found

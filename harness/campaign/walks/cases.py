@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from epochfuzz.harness.campaign.directory import Directory
+from epochfuzz.harness.campaign.store.directory import Directory
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.cases import found_case
 from epochfuzz.harness.cases.case import Case, dump_case
-from epochfuzz.harness.search.findings import Finding
+from epochfuzz.harness.engine.shrink.findings import Finding
 
 
 def case_for(finding: Finding, parameters: Parameters) -> Case:

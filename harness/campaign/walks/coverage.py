@@ -5,9 +5,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.search import situations
-from epochfuzz.harness.search.walk import Tally
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.harness.engine.coverage import situations
+from epochfuzz.harness.engine.walk.walk import Tally
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def _column(aspect: str) -> str:

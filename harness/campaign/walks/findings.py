@@ -5,12 +5,12 @@ from typing import Any
 import pyarrow as pa
 
 from epochfuzz.harness.campaign.walks.parameters import Parameters
-from epochfuzz.harness.search.certificates import Bounds, Reproducer
-from epochfuzz.harness.search.findings import Breach, Finding
-from epochfuzz.harness.search.walk import Failure
+from epochfuzz.harness.engine.explore.certificates import Bounds, Reproducer
+from epochfuzz.harness.engine.shrink.findings import Breach, Finding
+from epochfuzz.harness.engine.walk.walk import Failure
 from epochfuzz.harness.witness.witness import Witness
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 _BOUNDS = pa.struct({"records": pa.int64(), "epochs": pa.int64()})
 

@@ -9,13 +9,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from epochfuzz.harness.campaign.checks import Checked
-from epochfuzz.harness.campaign.kept import Kept
-from epochfuzz.harness.search.coverage import Coverage
-from epochfuzz.harness.search.situations import SITUATIONS
-from epochfuzz.harness.search.walk import Tally
-from epochfuzz.model import goals, properties
-from epochfuzz.model.protocols import Protocol
+from epochfuzz.harness.campaign.store.checks import Checked
+from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.engine.coverage.coverage import Coverage
+from epochfuzz.harness.engine.coverage.situations import SITUATIONS
+from epochfuzz.harness.engine.walk.walk import Tally
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary import goals
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 Numbers = npt.NDArray[np.int64]
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from epochfuzz.harness.campaign.checks import Checked
+from epochfuzz.harness.campaign.store.checks import Checked
 from epochfuzz.harness.campaign.walks.parameters import Parameters
-from epochfuzz.harness.search.estimate import Estimate, something_new
-from epochfuzz.harness.search.findings import Engine, Finding
-from epochfuzz.harness.search.walk import Tally
+from epochfuzz.harness.engine.explore.estimate import Estimate, something_new
+from epochfuzz.harness.engine.shrink.findings import Engine, Finding
+from epochfuzz.harness.engine.walk.walk import Tally
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.search.compilation import model_digest
+from epochfuzz.harness.engine.runtime.compilation import model_digest
 from epochfuzz.harness.version import epochfuzz_version
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.protocols import Protocol, parse_protocol
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
 _FIRST_ROUND = 2  # blocks
 BLOCK = 50_000  # schedules; about half a second on one core

@@ -6,7 +6,7 @@ from typing import Any
 
 from epochfuzz.harness.campaign.walks.coverage import in_words
 from epochfuzz.harness.campaign.walks.outcome import Outcome
-from epochfuzz.harness.search.estimate import CONFIDENCE, discovery_curve
+from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, discovery_curve
 
 
 def remaining_json(outcome: Outcome) -> dict[str, Any]:

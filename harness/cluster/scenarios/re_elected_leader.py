@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
-from epochfuzz.harness.cluster.broker_log import Line
-from epochfuzz.harness.cluster.clients import Acknowledged, Admin, Read, Reader, Writer, read_all
-from epochfuzz.harness.cluster.cluster import Cluster
+from epochfuzz.harness.cluster.broker.broker_log import Line
+from epochfuzz.harness.cluster.broker.clients import Acknowledged, Admin, Read, Reader, Writer, read_all
+from epochfuzz.harness.cluster.broker.cluster import Cluster
+from epochfuzz.harness.cluster.broker.node import Node
+from epochfuzz.harness.cluster.broker.variant import Control, Election, End, Variant
 from epochfuzz.harness.cluster.errors import NotReached
-from epochfuzz.harness.cluster.node import Node
 from epochfuzz.harness.cluster.timeline import Recorder, Run
-from epochfuzz.harness.cluster.variant import Control, Election, End, Variant
 
 TOPIC = "t"
 PARTITION = f"{TOPIC}-0"

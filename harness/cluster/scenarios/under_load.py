@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from epochfuzz.harness.cluster.broker_log import Line
-from epochfuzz.harness.cluster.clients import Acknowledged, Admin, Load, read_all
-from epochfuzz.harness.cluster.cluster import Cluster
+from epochfuzz.harness.cluster.broker.broker_log import Line
+from epochfuzz.harness.cluster.broker.clients import Acknowledged, Admin, Load, read_all
+from epochfuzz.harness.cluster.broker.cluster import Cluster
+from epochfuzz.harness.cluster.broker.node import Node
+from epochfuzz.harness.cluster.broker.variant import End, Variant
 from epochfuzz.harness.cluster.errors import NotReached
-from epochfuzz.harness.cluster.node import Node
 from epochfuzz.harness.cluster.timeline import Moment, Run
-from epochfuzz.harness.cluster.variant import End, Variant
 
 TOPIC = "t"
 _BUSY = "busy"

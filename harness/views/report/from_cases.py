@@ -9,9 +9,9 @@ from epochfuzz.harness.cases.verdict import JudgedCase, Verdict
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Exhibit, Page, Row
 from epochfuzz.harness.witness.story import most_contrasting, story_of
-from epochfuzz.model import properties
-from epochfuzz.model.protocols import parse_protocol
-from epochfuzz.model.state import initial
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from epochfuzz.model.kafka.vocabulary.state import initial
 
 _REMARK = "as expected"
 

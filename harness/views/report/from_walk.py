@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from epochfuzz.harness.cases.case import dump_case
 from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.found_case import case_for
+from epochfuzz.harness.engine.coverage import goals
+from epochfuzz.harness.engine.explore import estimate
+from epochfuzz.harness.engine.shrink.findings import Engine, Finding, Walked
 from epochfuzz.harness.reference import explain
-from epochfuzz.harness.search import estimate, goals
-from epochfuzz.harness.search.findings import Engine, Finding, Walked
 from epochfuzz.harness.views import summary
 from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, CoverageSection, Exhibit, Page, Row
 from epochfuzz.harness.witness.scenes import as_sentence
-from epochfuzz.model import goals as model_goals
-from epochfuzz.model import properties
-from epochfuzz.model.protocols import Protocol
-from epochfuzz.model.state import initial
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary import goals as model_goals
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.state import initial
 
 
 def page(

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from epochfuzz.harness.campaign.history import History, configuration_text
-from epochfuzz.harness.campaign.progress import duration
+from epochfuzz.harness.campaign.run.progress import duration
+from epochfuzz.harness.campaign.store.history import History, configuration_text
 from epochfuzz.harness.views import campaigns
 from epochfuzz.harness.views.report import html, plots
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from epochfuzz.harness.search.estimate import CONFIDENCE, Discovery
+from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, Discovery
 from epochfuzz.harness.views import captions, svg
 from epochfuzz.harness.views.report.page import Page
 from epochfuzz.harness.witness.scenes import Scene

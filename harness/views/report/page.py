@@ -6,7 +6,7 @@ A page is made from case files (from_cases.py) or from a walk (from_walk.py), an
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from epochfuzz.harness.search.estimate import Discovery, Estimate
+from epochfuzz.harness.engine.explore.estimate import Discovery, Estimate
 from epochfuzz.harness.witness.story import Story
 
 BROKEN = "broken"  # and should not be

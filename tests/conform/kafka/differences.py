@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from epochfuzz.harness.conform.known import Known, of_document
+from epochfuzz.harness.conform.oracle.known import Known, of_document
 from tests.conform.kafka.rungs import Rung
 
 FILE = Path(__file__).parent / "differences.yaml"

@@ -19,10 +19,10 @@ from rich.text import Text
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.commands.rerun import verdict_text
-from epochfuzz.harness.conform.fault import JUDGED, SubjectUnable
-from epochfuzz.harness.conform.rerun import Rerun, rerun
-from epochfuzz.harness.conform.subject import CommandSubject
+from epochfuzz.harness.cli.rerun import verdict_text
+from epochfuzz.harness.conform.oracle.fault import JUDGED, SubjectUnable
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.run.rerun import Rerun, rerun
 from tests.conform.kafka.build import BuildError, class_path, missing
 from tests.conform.kafka.differences import reason
 from tests.conform.kafka.rungs import RUNGS, Rung

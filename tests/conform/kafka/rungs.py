@@ -6,9 +6,9 @@ A text that the model does not know yet is no mistake: the release is run all th
 from dataclasses import dataclass
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.model.events import Verb, verb_of
-from epochfuzz.model.in_force import requests_isr_changes
-from epochfuzz.model.protocols import Protocol, ProtocolError, parse_protocol
+from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
+from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ProtocolError, parse_protocol
 
 _ANSWERS = (Verb.ALTER, Verb.REFUSE)
 _STAND_IN = "kip-320"  # to replay beside where the model has no protocol for a release; the model's verdict is not used

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 from epochfuzz.harness.cases.case import Case, load_case, log_texts
-from epochfuzz.harness.conform import wire
-from epochfuzz.harness.conform.subject import CommandSubject
-from epochfuzz.model.events import REPLICA_NAMES, schedule_texts
+from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, schedule_texts
 from tests.conform.kafka.ladder import PATIENCE
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.conform.rerun import Rerun, rerun
-from epochfuzz.harness.conform.subject import CheckedSubject, CommandSubject
-from epochfuzz.model.events import parse_schedule, replica_of
-from epochfuzz.model.mechanisms import IsrChange
-from epochfuzz.model.protocols import Protocol, parse_protocol
+from epochfuzz.harness.conform.protocol.subject import CheckedSubject, CommandSubject
+from epochfuzz.harness.conform.run.rerun import Rerun, rerun
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, replica_of
+from epochfuzz.model.kafka.vocabulary.mechanisms import IsrChange
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 from tests.conform.kafka import build, ladder
 from tests.conform.kafka.differences import DIFFERENCES, OTHER_VERDICTS, Difference, reason
 from tests.conform.kafka.ladder import CORPUS, Verdict

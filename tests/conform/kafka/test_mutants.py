@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.conform.rerun import Rerun, rerun
-from epochfuzz.harness.conform.subject import CommandSubject
-from epochfuzz.model.events import parse_schedule
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.run.rerun import Rerun, rerun
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.conform.kafka import build, ladder
 from tests.conform.kafka.releases import adapter
 

@@ -8,12 +8,12 @@ import pytest
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.conform import wire
-from epochfuzz.harness.conform.rerun import Rerun, rerun
-from epochfuzz.harness.conform.subject import CommandSubject
-from epochfuzz.model.configuration import Configuration
-from epochfuzz.model.events import parse_schedule, schedule_texts
-from epochfuzz.model.protocols import parse_protocol
+from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.run.rerun import Rerun, rerun
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.conform.kafka import build, ladder
 
 pytestmark = pytest.mark.slow

@@ -1,0 +1,1 @@
+"""What the events of a partition show."""

@@ -1,0 +1,93 @@
+"""Findings: what an audit says, with the lines that show it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from epochfuzz.harness.audit.lines.events import Event
+
+
+class What(StrEnum):
+    """What lines can show. `committed-loss` comes first: it says that records are gone."""
+
+    COMMITTED_LOSS = "committed-loss"
+    RE_ELECTED_LEADER = "re-elected-leader"
+    UNCLEAN_ELECTION = "unclean-election"
+    TRUNCATED_BELOW_HIGH_WATERMARK = "truncated-below-high-watermark"
+    DIVERGED = "diverged"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that happened to a partition. `evidence` has the lines that show it, `around` more of its history.
+
+    Offsets are those of the records concerned, None where the lines do not tell them. A danger that
+    has passed is one of which nothing came, as later lines show.
+    """
+
+    what: str
+    topic: str
+    partition: int
+    first_offset: int | None
+    last_offset: int | None
+    leader_epoch: int | None
+    time: int
+    told: str
+    evidence: tuple[Event, ...]
+    around: tuple[Event, ...] = ()
+    passed: bool = False  # a danger, of which nothing came
+
+    @property
+    def name(self) -> str:
+        """The partition."""
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def offsets(self) -> str:
+        """The offsets in words."""
+        if self.first_offset is None or self.last_offset is None:
+            return "?"
+        if self.first_offset == self.last_offset:
+            return f"{self.first_offset:,}"
+        return f"{self.first_offset:,} to {self.last_offset:,}"
+
+    def plain(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "kind": self.what,
+            "topic": self.topic,
+            "partition": self.partition,
+            "first_offset": self.first_offset,
+            "last_offset": self.last_offset,
+            "leader_epoch": self.leader_epoch,
+            "told": self.told,
+            "evidence": [{"file": e.file, "line": e.line, "broker": e.broker, "text": e.text} for e in self.evidence],
+        }
+
+    def row(self) -> dict[str, Any]:
+        """A row of the table of findings."""
+        rows = {name: [event.row() for event in getattr(self, name)] for name in ("evidence", "around")}
+        return vars(self) | rows
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> "Finding":
+        """The finding of a row."""
+        events = {name: tuple(Event.from_row(each) for each in row[name]) for name in ("evidence", "around")}
+        return cls(**row | events)
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Losses first, then by partition and epoch."""
+    kinds = list(What)
+    return sorted(
+        findings,
+        key=lambda f: (
+            kinds.index(What(f.what)),
+            f.topic,
+            f.partition,
+            f.leader_epoch or -1,
+            f.first_offset or -1,
+            f.told,
+        ),
+    )

@@ -1,0 +1,422 @@
+"""Rules: what the history of a partition shows. Each says what lines it takes; without them, it says nothing.
+
+What is promised, and for how long: a record below a high watermark that anybody has shown stays, at its offset, in the
+log of every leader of every later epoch. A leader's log, as it starts, ends at its first offset.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, takewhile
+
+from epochfuzz.harness.audit.judgement.findings import Finding, What, in_order
+from epochfuzz.harness.audit.judgement.history import NOBODY, ROLES, Life, Placed, lives
+from epochfuzz.harness.audit.lines.events import Event, Kind
+
+_AROUND = 60  # events of a finding's timeline, at the most
+_OF_TIMELINES = frozenset(Kind) - {Kind.TRUNCATING, Kind.NO_TRUNCATION, Kind.LOG}
+_FIRST_WITHOUT_ZOOKEEPER = 4
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What comes of one partition: its findings, and what its lines leave open."""
+
+    findings: list[Finding]
+    unseen: int  # leader epochs that nobody's lines tell of
+    silent: tuple[int, ...]  # brokers that are named, and of which there is no line
+    told_apart: bool  # whether the lives of a topic that was created again are
+
+
+def judge(events: Sequence[Event], clocks_back: frozenset[int] = frozenset(), newest: int | None = None) -> Judged:
+    """Judge one partition by its events.
+
+    `clocks_back`: brokers whose clock went back, so that what they say in several files is in no order that can be
+    relied on. `newest`: the greatest major release among the brokers, None if the lines do not tell.
+    """
+    told, told_apart = lives(events)
+    findings = [finding for life in told for finding in _judged(life, clocks_back, newest)]
+    return Judged(
+        in_order(findings),
+        sum(len(life.unseen) for life in told),
+        tuple(sorted({broker for life in told for broker in life.silent})),
+        told_apart,
+    )
+
+
+def _judged(life: Life, clocks_back: frozenset[int], newest: int | None) -> Iterator[Finding]:
+    yield from _committed_loss(life, clocks_back)
+    yield from _re_elected_leader(life)
+    yield from _unclean_election(life, newest)
+    yield from _truncated_below_high_watermark(life)
+    yield from _diverged(life)
+
+
+# committed-loss
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A high watermark that somebody showed. What is below was committed in an epoch before `before`."""
+
+    high_watermark: int
+    before: int
+    placed: Placed
+
+
+@dataclass(frozen=True)
+class _Lost:
+    """A loss that was found: where the leader of an epoch started, and up to where there had been more."""
+
+    epoch: int
+    start: int
+    end: int
+
+
+def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Finding]:
+    """A leader starts from an offset below a high watermark that was shown, and reached, at a lower epoch."""
+    shown = sorted(_shown(life, clocks_back), key=lambda s: s.before)
+    lost: list[_Lost] = []
+    number = highest = 0  # of those shown by an epoch, and the greatest of them
+    for epoch, leaders in life.reigns.items():
+        while number < len(shown) and shown[number].before <= epoch:
+            highest = max(highest, shown[number].high_watermark)
+            number += 1
+        for leader in leaders:
+            start = _start(leader.event)
+            if highest <= start:  # as nearly always; partitions may have thousands of epochs
+                continue
+            before = (s for s in shown[:number] if _are_of_one_life(life, s.placed, leader))
+            over = [(_still_promised(s, lost), s) for s in before]
+            promised, most = max(over, key=lambda pair: pair[0], default=(start, None))
+            if most is None or promised <= start:
+                continue
+            lost.append(_Lost(epoch, start, promised))
+            yield _finding(
+                life,
+                What.COMMITTED_LOSS,
+                (start, promised - 1),
+                epoch,
+                f"Broker {most.placed.broker} showed a high watermark of {most.high_watermark:,}, reached before epoch"
+                f" {most.before}; broker {leader.broker} leads epoch {epoch} from offset {start:,}, without what was"
+                " committed from there on.",
+                [most.placed, leader, *_cut_to(life, most.placed, most.high_watermark)],
+            )
+
+
+def _still_promised(shown: _Shown, lost: Sequence[_Lost]) -> int:
+    """What of a high watermark was not lost before: nothing that is found twice was lost twice. A follower that comes
+    back may show one, for as long as it has not cut its log, that was lost while it was away."""
+    promised = shown.high_watermark
+    for each in lost:
+        is_late = shown.placed.role != Kind.LEADER and shown.high_watermark <= each.end
+        if shown.before <= each.epoch or is_late:
+            promised = min(promised, each.start)
+    return promised
+
+
+def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
+    for each in life.of(Kind.LEADER, Kind.FOLLOWER, Kind.SHRINK):
+        event = each.event
+        if event.high_watermark is None:
+            continue
+        # Up to 2.3 a high watermark could stand above the end of its log (it was left there by a truncation).
+        end = event.end_offset if event.kind == Kind.SHRINK else event.offset
+        reached = event.high_watermark if end is None else min(event.high_watermark, end)
+        if event.kind == Kind.SHRINK:
+            if each.role == Kind.LEADER and each.epoch is not None and each.broker not in clocks_back:
+                yield _Shown(reached, each.epoch + 1, each)
+            continue
+        assert event.leader_epoch is not None
+        before = _reached_before(each)
+        if before is not None:
+            yield _Shown(reached, before, each)
+        elif each.before is not None and each.before < event.leader_epoch and each.broker not in clocks_back:
+            # A line that may be missing between would tell more; that the broker cuts its log below is enough.
+            if life.cut_below(each, reached) is not None:
+                yield _Shown(reached, event.leader_epoch, each)
+        else:
+            yield _Shown(reached, event.leader_epoch + 1, each)
+
+
+def _reached_before(role: Placed) -> int | None:
+    """The epoch before which a role's high watermark was reached, if the line itself tells: that of the role, if the
+    role before had a lower one. From 3.6 to 3.9 followers of KRaft print the new epoch as that of the role before."""
+    epoch, previous = role.event.leader_epoch, role.event.previous_epoch
+    return epoch if epoch is not None and previous is not None and 0 <= previous < epoch else None
+
+
+def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
+    """The line by which a broker truncates below an offset afterwards, if there is one."""
+    cut = life.cut_below(placed, below)
+    return [] if cut is None else [cut]
+
+
+# re-elected-leader
+
+
+def _re_elected_leader(life: Life) -> Iterator[Finding]:
+    """A leader starts at an epoch at least two later than the one that it led, having heard of none between; a member
+    of its ISR has truncated between, below where the leader's log ends (docs/findings/re-elected-leader.md)."""
+    for epoch, leaders in life.reigns.items():
+        for leader in leaders:
+            led = _led_before(life, leader)
+            if led is None or not _are_of_one_life(life, led, leader):
+                continue
+            cut = _cut_between(life, leader, led.epoch or 0)
+            if cut is None:
+                continue
+            start, (truncation, followed) = _start(leader.event), cut
+            later = next((each for e, each in life.reigns.items() if e > epoch), None)
+            if later is None:
+                yield _danger(life, leader, [led, followed, truncation, leader], truncation.event.offset or 0)
+                continue
+            successor = later[0]
+            if _start(successor.event) >= start:
+                yield _danger(
+                    life, leader, [led, followed, truncation, leader, successor], truncation.event.offset or 0
+                )
+                continue
+            yield _finding(
+                life,
+                What.RE_ELECTED_LEADER,
+                (_start(successor.event), start - 1),
+                epoch,
+                f"Broker {leader.broker} led epoch {led.epoch}, and then epoch {epoch} from offset {start:,}, without"
+                f" having heard of what was between; broker {truncation.broker} had cut its log to"
+                f" {truncation.event.offset:,} meanwhile, and a leader that led before counts it where it was. Broker"
+                f" {successor.broker} leads epoch {successor.event.leader_epoch} from"
+                f" {_start(successor.event):,}: what is between may have been acknowledged and read, and is gone.",
+                [led, followed, truncation, leader, successor, *_cut_to(life, leader, start)],
+            )
+
+
+def _danger(life: Life, leader: Placed, evidence: list[Placed], cut: int) -> Finding:
+    return _finding(
+        life,
+        What.RE_ELECTED_LEADER,
+        (cut, _start(leader.event) - 1),
+        leader.event.leader_epoch,
+        f"Broker {leader.broker} was elected again without having heard of the epoch between, and counted what a"
+        " follower had cut; no line shows that anything was lost.",
+        evidence,
+        passed=True,
+    )
+
+
+def _led_before(life: Life, leader: Placed) -> Placed | None:
+    """The role before, if it was leading, at least two epochs earlier, and the line itself says so."""
+    now, previous = leader.event.leader_epoch, leader.event.previous_epoch
+    if now is None or previous is None or not 0 <= previous <= now - 2:
+        return None
+    if leader.event.previous_leader not in (None, leader.broker):
+        return None
+    roles = (e for e in life.earlier(leader) if e.event.kind in (*ROLES, Kind.TOLD))
+    others = (e for e in roles if e.epoch != now)  # it may have been told of the same decision
+    if next((e.epoch, e.role) for e in chain(others, [leader])) != (previous, Kind.LEADER):
+        return None
+    of_epoch = takewhile(lambda e: e.epoch in (previous, now), life.earlier(leader))
+    return next((e for e in of_epoch if e.event.kind == Kind.LEADER and e.epoch == previous), None)
+
+
+def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] | None:
+    """A truncation by a member of the ISR below where the leader starts, in an epoch of somebody else between two that
+    it led; and the line by which that member followed."""
+    isr, start, epoch = leader.event.isr, _start(leader.event), leader.event.leader_epoch
+    assert epoch is not None
+    for broker, events in life.brokers.items():
+        if broker == leader.broker or (isr is not None and broker not in isr):
+            continue
+        followed: Placed | None = None
+        for each in events:
+            if each.event.kind in (Kind.FOLLOWER, Kind.TOLD):
+                between = each.epoch is not None and led < each.epoch < epoch and each.event.leader != leader.broker
+                followed = each if between else None
+            elif followed is not None and each.event.kind == Kind.TRUNCATION and (each.event.offset or 0) < start:
+                return each, followed
+    return None
+
+
+# unclean-election
+
+
+def _unclean_election(life: Life, newest: int | None) -> Iterator[Finding]:
+    """A controller says so; or the ISR is known of just before, and the new leader was not in it.
+
+    Since 4.0 a leader may come from the eligible leader replicas (KIP-966), which no line tells: only what is said
+    counts there. And what is said may be that the last known leader was elected again, after an unclean shutdown.
+    """
+    said: dict[tuple[int | None, int | None], Placed] = {}
+    for each in life.of(Kind.UNCLEAN):
+        said.setdefault((each.event.leader_epoch, each.event.leader), each)
+    for (epoch, leader), each in said.items():
+        of_epoch = [] if epoch is None else life.reigns.get(epoch, [])
+        told = f"The controller elected broker {leader}, which was not in the ISR."
+        was_last = f"lastKnownElr: [{leader}]" in each.event.text
+        if was_last:
+            told += " It was the last leader that is known, and no line shows that anything was lost."
+        yield _finding(life, What.UNCLEAN_ELECTION, None, epoch, told, [each, *of_epoch], passed=was_last)
+    for before, after in [*_consecutive(life, newest), *_after_nobody(life)] if life.is_sure else []:
+        epoch, leader = after.event.leader_epoch, _elected(after)
+        if (epoch, leader) in said or (None, leader) in said:
+            continue
+        said[epoch, leader] = after
+        isr = ",".join(map(str, before.event.isr or ()))
+        told = f"Broker {leader} leads epoch {epoch}; the ISR just before was {isr}, and it was not in it."
+        of_epoch = [each for each in life.reigns.get(epoch or 0, []) if each is not after]
+        yield _finding(life, What.UNCLEAN_ELECTION, None, epoch, told, [before, after, *of_epoch])
+
+
+def _consecutive(life: Life, newest: int | None) -> Iterator[tuple[Placed, Placed]]:
+    """Two partition epochs, one just after the other, if the leader of the later one was not in the ISR before."""
+    by_zookeeper = any(True for _ in life.of(Kind.STATE, Kind.TOLD))
+    if not by_zookeeper and (newest is None or newest >= _FIRST_WITHOUT_ZOOKEEPER):
+        return
+    known: dict[int, Placed] = {}
+    for each in life.of(Kind.LEADER, Kind.STATE, Kind.TOLD, Kind.ISR):
+        if each.event.partition_epoch is not None and each.event.isr is not None:
+            known.setdefault(each.event.partition_epoch, each)
+    for number, after in sorted(known.items()):
+        before = known.get(number - 1)
+        if before is not None and after.event.kind != Kind.ISR and _is_outside(before, after):
+            yield before, after
+
+
+def _after_nobody(life: Life) -> Iterator[tuple[Placed, Placed]]:
+    """Two leader epochs of a controller of ZooKeeper's time, one just after the other, if in the earlier one nobody led
+    who could have changed the ISR, and the leader of the later one was not in it."""
+    states = [each for each in life.of(Kind.STATE, Kind.TOLD) if each.event.leader_epoch is not None]
+    nobody = {each.event.leader_epoch: each for each in states if each.event.leader == NOBODY}
+    for after in states:
+        before = nobody.get((after.event.leader_epoch or 0) - 1)
+        if before is not None and _is_outside(before, after):
+            yield before, after
+
+
+def _is_outside(before: Placed, after: Placed) -> bool:
+    """Whether somebody was elected who was not in the ISR before, of which somebody was."""
+    leader = _elected(after)
+    return bool(before.event.isr) and leader not in (None, NOBODY) and leader not in (before.event.isr or ())
+
+
+def _elected(state: Placed) -> int | None:
+    return state.broker if state.event.kind == Kind.LEADER else state.event.leader
+
+
+# truncated-below-high-watermark
+
+
+def _truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
+    """A replica truncates below its own high watermark, and says so; since 2.0.
+
+    Up to 0.10 a follower first truncates to its high watermark. If its leader's log ends even before, it resets its
+    fetch offset to there.
+    """
+    for each in life.of(Kind.BELOW_HIGH_WATERMARK):
+        cut, known = each.event.offset, each.event.high_watermark
+        if cut is not None and known is not None and cut < known:
+            told = (
+                f"Broker {each.broker} cut its log to {cut:,}, and knew that everything below {known:,} was committed."
+            )
+            around = [e for e in (_role_of(life, each), each) if e is not None]
+            yield _finding(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, known - 1), each.epoch, told, around)
+    for each in life.of(Kind.RESET):
+        cut, from_ = each.event.offset, each.event.end_offset
+        by_high_watermark = _cut_to_high_watermark(life, each)
+        if by_high_watermark is not None and cut is not None and from_ is not None and cut < from_:
+            told = (
+                f"Broker {each.broker} had cut its log to its high watermark, {from_:,}; its leader's log ends at"
+                f" {cut:,}, without what was committed from there on."
+            )
+            evidence = [by_high_watermark, each]
+            yield _finding(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, from_ - 1), each.epoch, told, evidence)
+
+
+def _cut_to_high_watermark(life: Life, reset: Placed) -> Placed | None:
+    """What a follower of 0.10 truncated to last, if it asks its leader for just that."""
+    if reset.event.leader is None:  # which only lines up to 0.11 name
+        return None
+    if life.reigns:  # as 0.11 tells, which truncates by epochs
+        return None
+    cut = next((e for e in life.earlier(reset) if e.event.kind == Kind.TRUNCATION), None)
+    return cut if cut is not None and cut.event.offset == reset.event.end_offset else None
+
+
+def _role_of(life: Life, placed: Placed) -> Placed | None:
+    return next((e for e in life.earlier(placed) if e.event.kind in ROLES), None)
+
+
+# diverged
+
+
+def _diverged(life: Life) -> Iterator[Finding]:
+    """Two brokers lead the same epoch; not the first, with which a topic begins that was created again."""
+    for epoch, leaders in life.reigns.items():
+        if epoch > 0 and len(leaders) > 1 and all(_are_of_one_life(life, leaders[0], other) for other in leaders[1:]):
+            names = " and ".join(str(each.broker) for each in leaders)
+            told = f"Brokers {names} both say that they lead epoch {epoch}."
+            yield _finding(life, What.DIVERGED, None, epoch, told, leaders)
+
+
+# What all have in common
+
+
+def _are_of_one_life(life: Life, one: Placed, other: Placed) -> bool:
+    """Whether two lines are of the same life of a topic: by their topic ids where the life is not sure."""
+    ids = {one.event.topic_id, other.event.topic_id}
+    return len(ids - {None}) < 2 if life.is_sure else len(ids) == 1 and None not in ids
+
+
+def _start(event: Event) -> int:
+    assert event.offset is not None
+    return event.offset
+
+
+def _finding(
+    life: Life,
+    what: What,
+    offsets: tuple[int, int] | None,
+    epoch: int | None,
+    told: str,
+    evidence: Sequence[Placed],
+    passed: bool = False,
+) -> Finding:
+    first, last = offsets or (None, None)
+    lines = tuple(dict.fromkeys(each.event for each in evidence))
+    return Finding(
+        what,
+        life.topic,
+        life.partition,
+        first,
+        last,
+        epoch,
+        lines[-1].time,
+        told,
+        lines,
+        _around(life, evidence),
+        passed,
+    )
+
+
+def _around(life: Life, evidence: Sequence[Placed]) -> tuple[Event, ...]:
+    """The history around a finding, in the order of epochs and, within one, of brokers' clocks."""
+    epochs = [each.epoch for each in evidence if each.epoch is not None]
+    least, greatest = min(epochs, default=0) - 1, max(epochs, default=0) + 1
+    near = [
+        (epoch, each.event)
+        for own in life.brokers.values()
+        for epoch, each in _by_epoch(own)
+        if each.event.kind in _OF_TIMELINES and least <= epoch <= greatest
+    ]
+    near.sort(key=lambda pair: (pair[0], pair[1].time))
+    return tuple(event for _, event in near[-_AROUND:])
+
+
+def _by_epoch(events: Sequence[Placed]) -> list[tuple[int, Placed]]:
+    """A broker's events with the epochs to which they belong: that a log is found or made, to the role that follows."""
+    following, dated = 0, []
+    for each in reversed(events):
+        if each.event.kind in ROLES and each.epoch is not None:
+            following = each.epoch
+        begins = each.event.kind in (Kind.LOADED, Kind.CREATED, Kind.RECOVERY, Kind.CORRUPTION) or each.epoch is None
+        dated.append((following if begins or each.epoch is None else each.epoch, each))
+    return dated[::-1]

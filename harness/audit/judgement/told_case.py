@@ -1,0 +1,147 @@
+"""A case from a log: the schedule that the lines of a finding tell, and whether the model of that release explains it.
+
+A log tells who led, who followed from where, and who truncated. What it does not tell is put in as it has to be for the
+rest to be possible, and the case says so. Brokers become replicas A, B and C; records that share a fate become one.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from epochfuzz.harness.audit.judgement.findings import Finding, What
+from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cases.found_case import case_of_witness
+from epochfuzz.harness.witness.causes import causes
+from epochfuzz.harness.witness.witness import Witness
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_event
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
+from epochfuzz.model.kafka.vocabulary.versions import UnknownVersion, version_of
+
+LOSS = "no-committed-loss"
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+(?:\.\d+)?")
+_MOST = 100  # findings
+_BESIDE = "kip-966"  # the newest repaired design
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Some events, and the line that tells of them; None for what no line tells."""
+
+    events: tuple[str, ...]
+    line: Event | None
+
+
+@dataclass(frozen=True)
+class ToldCase:
+    """The case of a finding. `at` is the event by which the model loses the record, None if it does not."""
+
+    case: Case
+    protocol: str
+    at: int | None
+    because: str  # the cause, in a sentence
+
+    @property
+    def sentence(self) -> str:
+        """What the model makes of it."""
+        if self.at is None:
+            return f"Replayed under {self.protocol}, the schedule that these lines tell loses nothing."
+        return f"Replayed under {self.protocol}, this loses the record by event {self.at}. {self.because}"
+
+    def plain(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "case": self.case.id,
+            "protocol": self.protocol,
+            "property": LOSS,
+            "broken_at": self.at,
+            "because": self.because,
+        }
+
+
+def protocol_of(releases: Iterable[str]) -> Protocol | None:
+    """The protocol of the newest release that lines name, if it is one that is known."""
+    known = []
+    for release in releases:
+        found = _VERSION.match(release)  # builds of vendors have more behind it
+        try:
+            known.append(version_of(f"kafka-{found[0]}" if found else ""))
+        except UnknownVersion:
+            continue
+    newest = max(known, key=lambda version: [int(number) for number in version.split(".")], default=None)
+    return None if newest is None else parse_protocol(f"kafka-{newest}")
+
+
+def told_cases(findings: Iterable[Finding], releases: Iterable[str]) -> dict[Finding, ToldCase]:
+    """The cases of the first findings that tell one; none where no line tells of a release that is known."""
+    protocol = protocol_of(releases)
+    if protocol is None:
+        return {}
+    cases = ((finding, told_case(finding, protocol)) for finding in islice(findings, _MOST))
+    return {finding: case for finding, case in cases if case is not None}
+
+
+def told_case(finding: Finding, protocol: Protocol) -> ToldCase | None:
+    """The case that a finding tells; None for a kind that tells no schedule."""
+    if finding.what == What.RE_ELECTED_LEADER:
+        steps, settings = _re_elected(finding), Configuration(replicas=3, records=1, epochs=4)
+    elif finding.what == What.UNCLEAN_ELECTION and _start_of(finding) is not None:
+        steps = _unclean(finding)
+        settings = Configuration(replicas=2, records=1, epochs=4, unclean_leader_election=True)
+    else:
+        return None
+    events = bytes(parse_event(text) for step in steps for text in step.events)
+    witness = Witness(events, settings, (protocol, parse_protocol(_BESIDE)))
+    applied = bytes(step.event for step in witness.runs[protocol.name].steps if step.applied)
+    witness = Witness(applied, settings, witness.protocols)
+    at = witness.runs[protocol.name].first_broken.get(LOSS)
+    because = causes(applied, protocol, settings, LOSS).sentence if at is not None else ""
+    found = {"protocol": protocol.name, "property": LOSS}
+    case = case_of_witness(
+        witness, f"{finding.name} {finding.what} {finding.leader_epoch}", _why(finding, steps), found
+    )
+    return ToldCase(case, protocol.name, at, because)
+
+
+def _re_elected(finding: Finding) -> list[_Step]:
+    """A led before, and is elected again; B has truncated between; C led meanwhile."""
+    led, followed, truncation, leader, *later = finding.evidence
+    return [
+        _Step(("produce A",), led),
+        _Step(("fetch B", "receive B"), followed),  # it followed from where its log ended: behind the record
+        _Step(("fetch B",), None),  # by which A notes that B has it
+        _Step(("elect C", "notify B", "notify C"), followed),
+        _Step(("fetch B", "receive B"), truncation),
+        _Step(("expire C",), None),  # which is not in the ISR of the next leader
+        _Step(("elect A", "catch_up A"), leader),  # of both decisions at once: it led, as it says, two epochs before
+        *(_Step(("elect B", "catch_up B"), line) for line in later[:1]),
+    ]
+
+
+def _unclean(finding: Finding) -> list[_Step]:
+    """A leads alone, and dies; B, which is not in the ISR, is elected."""
+    said, *_ = finding.evidence
+    return [
+        _Step(("produce A", "shrink B", "alter A", "altered A"), None),  # committed by A alone
+        _Step(("crash A", "expire A"), None),
+        _Step(("elect B",), said),
+        _Step(("catch_up B",), _start_of(finding)),
+    ]
+
+
+def _start_of(finding: Finding) -> Event | None:
+    """The line by which the leader that a finding speaks of starts."""
+    return next((event for event in finding.evidence if event.kind == Kind.LEADER), None)
+
+
+def _why(finding: Finding, steps: Sequence[_Step]) -> str:
+    told = "; ".join(f"{', '.join(step.events)}: {_place(step.line)}" for step in steps)
+    return f"Broker logs of {finding.name} show {finding.what}. {finding.told} By line: {told}."
+
+
+def _place(line: Event | None) -> str:
+    return "no line tells" if line is None else f"{line.file}:{line.line}"

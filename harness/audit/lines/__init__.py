@@ -1,0 +1,1 @@
+"""Lines of brokers' logs become events."""

@@ -1,0 +1,395 @@
+"""Wordings: the lines by which Kafka's brokers tell of a partition, each with the releases that write it so.
+
+A template is the line as it is written, with names in braces where a value stands. Ranges and sources were read in
+Kafka's tags from 0.10.0.0 to 3.9.0, and in the classes of 4.1.2, 4.3.1 and 4.4.0; `since` and `until` are the first and
+the last release that has it, None for one that still does. Nothing but these wordings is Kafka's.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from epochfuzz.harness.audit.lines.events import Kind
+
+_PARTITION = r"(?:\[(?P<old_topic>[\w.-]+),(?P<old_partition>\d+)\]|(?P<topic>[\w.-]+)-(?P<partition>\d+))"
+_NUMBERS = frozenset(
+    (
+        *("leader_epoch", "partition_epoch", "offset", "end_offset", "last_offset", "high_watermark"),
+        *("leader", "previous_leader", "previous_epoch", "broker"),
+    )
+)
+_GROUPS = {
+    "partition": _PARTITION,
+    "topic_id": r"(?:Some\()?(?P<topic_id>[\w-]{22})\)?",
+    "isr": r"(?:List\()?\[?(?P<isr>\d+(?:, ?\d+)*|)\]?\)?",
+    "value": r"(?P<value>[\w.-]+)",
+    "topic": r"(?P<topic>[\w.-]+)",
+    "number": r"(?P<partition>\d+)",  # of a partition, where its topic stands elsewhere
+    "any": r".*?",
+}
+_LEADER = r"(?:Some\()?(?P<{0}>-?\d+|None)\)?"
+_PREFIX = r"(?:\[[^\]]*\][:,]? |Partition \[[\w.-]+,\d+\] on broker \d+: )?"
+
+_PREFIX_LENGTH = 400  # characters: a topic's name has up to 249
+
+# Which broker logs, by what Kafka puts before its messages (`logIdent`). Up to 0.10 a fetcher names only its leader.
+BROKER: Final = re.compile(
+    r"\[(?:Broker|Controller|QuorumController|KafkaServer|BrokerServer|SharedServer|ControllerServer|RaftManager"
+    r"|BrokerLifecycleManager|KafkaRaftServer|BrokerMetadataPublisher)[ \w]*? (?:id|nodeId)=(?P<id>\d+)"
+    r"|\[(?:Partition \S+|ReplicaManager) broker=(?P<broker>\d+)"
+    r"|\[(?:ReplicaFetcher|ReplicaAlterLogDirsThread|PartitionStateMachine|ReplicaStateMachine)"
+    r" (?:replicaId|controllerId)=(?P<replica>\d+)"
+    r"|\[(?:ReplicaFetcherManager|Replica Manager) on [Bb]roker (?P<manager>\d+)\]"
+    r"|Partition \[[\w.-]+,\d+\] on broker (?P<old>\d+): |Broker (?P<told>\d+) received LeaderAndIsr"
+    r"|\[Kafka Server (?P<server>\d+)\]"
+)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A line of Kafka's. `source` is the file that writes it, of the newest release that does."""
+
+    kind: Kind
+    since: str
+    until: str | None
+    source: str
+    template: str
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """What a whole message has to be."""
+        parts = re.split(r"\{(\w+)\}", self.template)
+        for i in range(0, len(parts), 2):
+            parts[i] = re.escape(parts[i])
+        for i in range(1, len(parts), 2):
+            parts[i] = _group(parts[i])
+        return re.compile(("" if self.template.startswith("[") else _PREFIX) + "".join(parts) + r"\s*", re.ASCII)
+
+    def read(self, message: str) -> dict[str, Any] | None:
+        """What a message tells, as fields of an event; None if it is not in this wording."""
+        found = self.pattern.fullmatch(message)
+        if found is None:
+            return None
+        said: dict[str, Any] = {name: value for name, value in found.groupdict().items() if value is not None}
+        if "old_topic" in said:
+            said["topic"], said["partition"] = said.pop("old_topic"), said.pop("old_partition")
+        for name in _NUMBERS & said.keys():
+            said[name] = None if said[name] == "None" else int(said[name])
+        if "partition" in said:
+            said["partition"] = int(said["partition"])
+        if "isr" in said:
+            said["isr"] = tuple(sorted(int(member) for member in said["isr"].split(",") if member))
+        if "last_offset" in said:  # the greatest in the log; it ends behind that
+            said["end_offset"] = said.pop("last_offset") + 1
+        return said
+
+
+def _group(name: str) -> str:
+    if name in ("leader", "previous_leader"):
+        return _LEADER.format(name)
+    if name in _NUMBERS:
+        return rf"(?P<{name}>-?\d+)"
+    return _GROUPS[name]
+
+
+_CORE = "core/src/main/scala/kafka"
+_PARTITION_SCALA = f"{_CORE}/cluster/Partition.scala"
+_LOG = "storage/src/main/java/org/apache/kafka/storage/internals/log/UnifiedLog.java"  # up to 3.9 in Scala: Log.scala
+_LOADER = "storage/src/main/java/org/apache/kafka/storage/internals/log/LogLoader.java"
+_LOG_MANAGER = f"{_CORE}/log/LogManager.scala"
+_FETCHER = f"{_CORE}/server/AbstractFetcherThread.scala"
+_REPLICA_MANAGER = f"{_CORE}/server/ReplicaManager.scala"
+_STATE_MACHINE = f"{_CORE}/controller/PartitionStateMachine.scala"
+_REPLICA_STATES = f"{_CORE}/controller/ReplicaStateMachine.scala"
+_CONTROLLER = f"{_CORE}/controller/KafkaController.scala"
+_SELECTOR = f"{_CORE}/controller/PartitionLeaderSelector.scala"
+_REPLICATION = "metadata/src/main/java/org/apache/kafka/controller/ReplicationControlManager.java"
+_REGISTRATION = "metadata/src/main/java/org/apache/kafka/metadata/PartitionRegistration.java"
+_SERVER = f"{_CORE}/server/KafkaServer.scala"
+_LIFECYCLE = f"{_CORE}/server/BrokerLifecycleManager.scala"
+_APP_INFO = "clients/src/main/java/org/apache/kafka/common/utils/AppInfoParser.java"
+
+_LEADS = (
+    "Leader {partition} with topic id {topic_id} starts at leader epoch {leader_epoch} from offset {offset} with"
+    " partition epoch {partition_epoch}, high watermark {high_watermark}, ISR {isr}, adding replicas {any} and removing"
+    " replicas {any}. "
+)
+_FOLLOWS = "Follower {partition} starts at leader epoch {leader_epoch} from offset {offset} with "
+_STATE = (
+    "PartitionState(controllerEpoch={any}, leader={leader}, leaderEpoch={leader_epoch}, isr={isr},"
+    " zkVersion={partition_epoch}, replicas={any}) correlation id {any} from controller {any} epoch {any} for"
+    " partition {partition}"
+)
+_OFFLINE = "Partition {partition} state changed to (Leader:{leader},ISR:{isr}"
+_TO_OFFLINE = (
+    ",ControllerEpoch:{any}) after removing replica {any} from the ISR as part of transition to OfflineReplica"
+)
+_FETCHES = "[ReplicaFetcher replicaId={broker}, {any}] "  # and no thread that moves a log to another directory
+_ISR = "[Partition {partition} broker={broker}] "
+_HERE = "[{any} partition={partition}, dir={any}] "
+
+Range = tuple[str, str | None]
+
+
+def _told(kind: Kind, source: str, templates: dict[Range, str]) -> tuple[Wording, ...]:
+    return tuple(Wording(kind, since, until, source, line) for (since, until), line in templates.items())
+
+
+WORDINGS: Final = (
+    # Who leads and who follows: in server.log up to 2.5, in state-change.log since.
+    *_told(
+        Kind.LEADER,
+        _PARTITION_SCALA,
+        {
+            ("3.6.0", None): _LEADS
+            + "Previous leader {previous_leader} and previous leader epoch was {previous_epoch}.",
+            ("3.3.0", "3.5.2"): _LEADS + "Previous leader epoch was {previous_epoch}.",
+            ("2.6.0", "3.2.3"): "Leader {partition} starts at leader epoch {leader_epoch} from offset {offset} with"
+            " high watermark {high_watermark} ISR {isr} addingReplicas {any} removingReplicas {any}. Previous leader"
+            " epoch was {previous_epoch}.",
+            ("2.4.1", "2.5.1"): "{partition} starts at leader epoch {leader_epoch} from offset {offset} with high"
+            " watermark {high_watermark}. Previous leader epoch was {previous_epoch}.",
+            ("0.11.0.0", "2.4.0"): "{partition} starts at Leader Epoch {leader_epoch} from offset {offset}. Previous"
+            " Leader Epoch was: {previous_epoch}",
+        },
+    ),
+    *_told(
+        Kind.FOLLOWER,
+        _PARTITION_SCALA,
+        {
+            ("3.6.0", None): _FOLLOWS + "partition epoch {partition_epoch} and high watermark {high_watermark}. Current"
+            " leader is {leader}. Previous leader {previous_leader} and previous leader epoch was {previous_epoch}.",
+            ("3.3.0", "3.5.2"): _FOLLOWS + "partition epoch {partition_epoch} and high watermark {high_watermark}."
+            " Current leader is {leader}. Previous leader epoch was {previous_epoch}.",
+            ("2.6.0", "3.2.3"): _FOLLOWS
+            + "high watermark {high_watermark}. Previous leader epoch was {previous_epoch}.",
+        },
+    ),
+    # What a controller of ZooKeeper's time decided; up to 2.5 at TRACE, which state-change.log had by default.
+    *_told(
+        Kind.STATE,
+        _STATE_MACHINE,
+        {
+            ("1.1.0", "3.9.2"): "Changed partition {partition} from {any} to OnlinePartition with state"
+            " LeaderAndIsr(leader={leader}, leaderEpoch={leader_epoch}, isr={isr}, {any}ersion={partition_epoch})",
+            ("3.3.0", "3.9.2"): "Changed partition {partition} from {any} to OnlinePartition with state"
+            " LeaderAndIsr(leader={leader}, leaderEpoch={leader_epoch}, isrWithBrokerEpoch={any},"
+            " leaderRecoveryState={any}, partitionEpoch={partition_epoch})",
+        },
+    ),
+    *_told(
+        Kind.STATE,
+        _REPLICA_STATES,
+        {
+            ("3.2.0", "3.9.2"): _OFFLINE + ",LeaderRecoveryState:{any},LeaderEpoch:{leader_epoch},"
+            "ZkVersion:{partition_epoch}" + _TO_OFFLINE,
+            ("2.8.0", "3.1.2"): _OFFLINE + ",LeaderEpoch:{leader_epoch},ZkVersion:{partition_epoch}" + _TO_OFFLINE,
+            ("2.6.0", "2.7.2"): _OFFLINE + ",LeaderEpoch:{leader_epoch}" + _TO_OFFLINE,
+        },
+    ),
+    *_told(
+        Kind.STATE,
+        _CONTROLLER,
+        {
+            ("0.10.0.0", "1.0.2"): "New leader and ISR for partition {partition} is "
+            '{"leader":{leader},"leader_epoch":{leader_epoch},"isr":{isr}}',
+        },
+    ),
+    *_told(
+        Kind.TOLD,
+        _REPLICA_MANAGER,
+        {
+            ("2.4.0", "2.5.1"): "Received LeaderAndIsr request LeaderAndIsrPartitionState(topicName='{topic}',"
+            " partitionIndex={number}, controllerEpoch={any}, leader={leader}, leaderEpoch={leader_epoch}, isr={isr},"
+            " zkVersion={partition_epoch}, {any}",
+            ("1.0.0", "2.3.1"): "Received LeaderAndIsr request " + _STATE,
+            ("0.10.0.0", "0.11.0.3"): "Broker {broker} received LeaderAndIsr request " + _STATE,
+        },
+    ),
+    *_told(
+        Kind.ISR,
+        _PARTITION_SCALA,
+        {
+            ("3.5.0", None): _ISR + "ISR updated to {isr} {any} and version updated to {partition_epoch}",
+            ("3.1.0", "3.4.1"): _ISR + "ISR updated to {isr} and version updated to {partition_epoch}",
+            ("2.8.0", "3.0.2"): _ISR + "ISR updated to {isr} and version updated to [{partition_epoch}]",
+            ("2.7.0", "2.7.2"): _ISR + "ISR updated from AlterIsr to {isr} and version updated to [{partition_epoch}]",
+            ("2.4.0", "2.7.2"): _ISR + "ISR updated to {isr} and zkVersion updated to [{partition_epoch}]",
+        },
+    ),
+    *_told(
+        Kind.SHRINK,
+        _PARTITION_SCALA,
+        {
+            ("2.2.0", None): _ISR + "Shrinking ISR from {any} to {isr}. Leader: (highWatermark: {high_watermark},"
+            " endOffset: {end_offset}). Out of sync replicas: {any}.",
+            ("0.11.0.0", "2.1.1"): _ISR + "Shrinking ISR from {any} to {isr}",
+            ("0.10.0.0", "0.10.2.2"): "Shrinking ISR for partition {partition} from {any} to {isr}",
+        },
+    ),
+    # Logs that end earlier than they did.
+    *_told(
+        Kind.TRUNCATION,
+        _LOG,
+        {
+            ("1.0.2", None): _HERE + "Truncating to offset {offset}",
+            ("0.10.0.0", "1.0.1"): "Truncating log {partition} to offset {offset}.",
+        },
+    ),
+    *_told(
+        Kind.NO_TRUNCATION,
+        _LOG,
+        {
+            ("1.0.2", None): _HERE
+            + "Truncating to {offset} has no effect as the largest offset in the log is {last_offset}",
+            ("0.10.0.0", "1.0.1"): "Truncating {partition} to {offset} has no effect as the largest offset in the log"
+            " is {last_offset}.",
+        },
+    ),
+    *_told(
+        Kind.BELOW_HIGH_WATERMARK,
+        _LOG,
+        {
+            ("4.0.0", None): "[{any} partition={any}, dir={any}] Truncating {partition} to offset {offset} below high"
+            " watermark {high_watermark}",
+            ("2.0.0", "3.9.2"): "Truncating {partition} to offset {offset} below high watermark {high_watermark}",
+        },
+    ),
+    *_told(
+        Kind.TRUNCATING,
+        _FETCHER,
+        {
+            ("3.1.0", None): _FETCHES + "Truncating partition {partition} with TruncationState(offset={offset},"
+            " completed={any}) due to {any}",
+            ("2.1.1", "3.0.2"): _FETCHES + "Truncating partition {partition} to local high watermark {offset}",
+        },
+    ),
+    *_told(
+        Kind.RESET,
+        _FETCHER,
+        {
+            ("1.0.0", None): "Reset fetch offset for partition {partition} from {end_offset} to current leader's"
+            " latest offset {offset}",
+            ("0.10.0.0", "0.11.0.3"): "Replica {broker} for partition {partition} reset its fetch offset from"
+            " {end_offset} to current leader {leader}'s latest offset {offset}",
+        },
+    ),
+    # Logs that are found, recovered, made and deleted.
+    *_told(
+        Kind.LOADED,
+        _PARTITION_SCALA,
+        {("2.4.0", None): "Log loaded for partition {partition} with initial high watermark {high_watermark}"},
+    ),
+    *_told(
+        Kind.LOG,
+        _LOG_MANAGER,
+        {
+            ("2.6.0", None): "Completed load of Log(dir={any}, topic={topic}, partition={number},{any}"
+            " logEndOffset={offset}) with {any}",
+            ("1.0.2", "2.5.1"): _HERE + "Completed load of log with {any} log end offset {offset} in {any}",
+            ("0.10.0.0", "1.0.1"): "Completed load of log {partition} with {any} log end offset {offset} in {any}",
+        },
+    ),
+    *_told(
+        Kind.RECOVERY,
+        _LOADER,
+        {
+            ("1.0.2", None): _HERE + "Recovering unflushed segment {offset}{any}",
+            ("0.10.0.0", "1.0.1"): "Recovering unflushed segment {offset} in log {partition}.",
+        },
+    ),
+    *_told(
+        Kind.CORRUPTION,
+        _LOADER,
+        {
+            ("1.0.2", None): _HERE + "Corruption found in segment {any}, truncating to offset {offset}",
+            ("0.10.0.0", "1.0.1"): "Corruption found in segment {any} of log {partition}, truncating to offset"
+            " {offset}.",
+        },
+    ),
+    *_told(Kind.CREATED, _LOG_MANAGER, {("0.10.0.0", None): "Created log for partition {partition} in {any}"}),
+    *_told(
+        Kind.DELETED,
+        _LOG_MANAGER,
+        {("0.10.2.0", None): "Log for partition {partition} is renamed to {any} and is scheduled for deletion"},
+    ),
+    # Elections out of the ISR.
+    *_told(
+        Kind.UNCLEAN,
+        _REGISTRATION,
+        {
+            ("3.0.0", None): "UNCLEAN partition change for {partition} with topic ID {topic_id}: {any}leader: {any} ->"
+            " {leader}{any}, leaderEpoch: {any} -> {leader_epoch}, {any}",
+        },
+    ),
+    *_told(
+        Kind.UNCLEAN,
+        _SELECTOR,
+        {
+            ("0.10.0.0", "1.0.2"): "No broker in ISR is alive for {partition}. Elect leader {leader} from live brokers"
+            " {any}. There's potential data loss.",
+        },
+    ),
+    # What is said of no partition.
+    *_told(
+        Kind.RELEASE,
+        _APP_INFO,
+        {("2.2.0", None): "Kafka version: {value}", ("0.10.0.0", "2.1.1"): "Kafka version : {value}"},
+    ),
+    *_told(Kind.CLUSTER, _SERVER, {("0.10.1.0", "3.9.2"): "Cluster ID = {value}"}),
+    *_told(
+        Kind.CLUSTER,
+        _LIFECYCLE,
+        {("2.8.0", None): "Incarnation {any} of broker {broker} in cluster {value} is now STARTING."},
+    ),
+)
+
+# Every line that is in a wording has one of these in it: what is looked for before a line is taken apart.
+NEEDLES: Final = (
+    "starts at leader epoch ",
+    "starts at Leader Epoch ",
+    " to OnlinePartition with state LeaderAndIsr",
+    " state changed to (Leader:",
+    "New leader and ISR for partition ",
+    "eceived LeaderAndIsr request ",
+    "ISR updated ",
+    "Shrinking ISR ",
+    "Truncating ",
+    " fetch offset f",
+    "Log loaded for partition ",
+    "Completed load of ",
+    "Recovering unflushed segment ",
+    "Corruption found in segment ",
+    "Created log for partition ",
+    " is scheduled for deletion",
+    "UNCLEAN partition change ",
+    "There's potential data loss",
+    "Kafka version",
+    "Cluster ID = ",
+    " is now STARTING.",
+)
+
+
+def _by_needle() -> dict[str, tuple[Wording, ...]]:
+    return {needle: tuple(each for each in WORDINGS if needle in each.template) for needle in NEEDLES}
+
+
+_BY_NEEDLE: Final = _by_needle()
+
+
+def read(message: str) -> tuple[Kind, dict[str, Any]] | None:
+    """What a message tells, and its fields; None for one in no wording that is known."""
+    for needle, wordings in _BY_NEEDLE.items():
+        if needle in message:
+            for wording in wordings:
+                said = wording.read(message)
+                if said is not None:
+                    return wording.kind, said
+    return None
+
+
+def broker_of(message: str) -> int | None:
+    """The broker that a message says it is of."""
+    found = BROKER.search(message, 0, _PREFIX_LENGTH)
+    return None if found is None else next(int(group) for group in found.groups() if group is not None)

@@ -1,0 +1,159 @@
+"""Conformance as the work of a campaign: a plan's blocks, the protocols one after another.
+
+A block is run as on this machine (conform/block.py), and its outcome is made as that of a run on this machine
+(conform/run.py), so that a campaign finds what such a run finds.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from epochfuzz.harness.campaign.conformance import kept_rows, rows
+from epochfuzz.harness.campaign.run.status import SoFar
+from epochfuzz.harness.campaign.run.work import Counts, Stage, Work
+from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, run_block
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance, run
+from epochfuzz.harness.engine.runtime.compilation import model_digest
+from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.run.campaign import Campaign, Progress
+
+PARAMETERS = pa.schema(
+    {
+        "engine": pa.string(),  # conformance
+        "plan": pa.string(),  # JSON: what was asked for
+        "model": pa.string(),  # the digest of the rules
+        "version": pa.string(),  # of epochfuzz
+    }
+)
+
+
+class Trials(Work[Conformance]):
+    """The blocks of a plan. The block of number n is block n % plan.blocks under protocol n // plan.blocks."""
+
+    NAME = "conformance"
+    PARAMETERS = PARAMETERS
+    BLOCKS = rows.BLOCKS
+
+    def __init__(self, plan: Plan, model: str | None = None, version: str | None = None) -> None:
+        self.plan = plan
+        self.model = model or model_digest()
+        self.version = version or epochfuzz_version()
+
+    @property
+    def seed(self) -> int:
+        """Of the schedules."""
+        return self.plan.seed
+
+    @property
+    def settings(self) -> Configuration:
+        """The configuration."""
+        return self.plan.settings
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The protocols."""
+        return tuple(protocol.name for protocol in self.plan.protocols)
+
+    def row(self) -> dict[str, Any]:
+        """This as a row of PARAMETERS."""
+        plan = json.dumps(self.plan.document())
+        return {"engine": self.NAME, "plan": plan, "model": self.model, "version": self.version}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        """The work of a row of PARAMETERS. Raises ValueError."""
+        try:
+            return cls(Plan.from_document(json.loads(row["plan"])), row["model"], row["version"])
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"plan: {error}") from None
+
+    def differing(self, other: Work[Any]) -> list[str]:
+        """The parameters in which another work differs from this."""
+        if not isinstance(other, Trials):
+            return ["kind of work"]
+        mine, theirs = (each.plan.document() | {"model": each.model} for each in (self, other))
+        return [name for name in mine if mine[name] != theirs[name]]
+
+    def how_to_resume(self, uri: str) -> str:
+        """What to do to go on with it."""
+        return f"give the command again that began it, `epochfuzz conform --campaign {uri} ...`"
+
+    def block(self, number: int) -> dict[str, Any]:
+        """Run the trials of a block. Raises SubjectUnable and CommandError."""
+        index, within = divmod(number, self.plan.blocks)
+        protocol = self.plan.protocols[index]
+        return rows.block_row(protocol.name, within, run_block(self.plan.block_of(protocol, within)))
+
+    def number(self) -> Column:
+        """The number of a block."""
+        number = F.col("number")
+        for index, protocol in enumerate(self.plan.protocols):
+            before = F.when(F.col("protocol") == protocol.name, index * self.plan.blocks).otherwise(0)
+            number += before
+        return number
+
+    def compared(self) -> list[Column]:
+        """What has to be the same again: all but what the subject printed, which may name processes and times."""
+        others = [F.col(name) for name in rows.BLOCKS.names if name != "failed"]
+        return [*others, F.transform("failed", lambda failed: failed.dropFields("output"))]
+
+    def refuse(self, number: int) -> None:
+        """Do nothing: that the subject does not do the same again is a finding of its own (results.py)."""
+
+    def counted(self) -> dict[str, Column]:
+        """Schedules, steps, and by protocol what may end its stage."""
+        columns = {"schedules": F.col("schedules") + F.col("cases"), "steps": F.col("steps")}
+        for index, protocol in enumerate(self.plan.protocols):
+            is_of = F.col("protocol") == protocol.name
+            columns[f"unexpected {index}"] = F.when(is_of, F.col("unexpected"))
+            columns[f"unjudged {index}"] = F.when(is_of, F.col("unjudged"))
+            columns[f"given up {index}"] = F.when(is_of, F.col("given_up").cast("long"))
+        return columns
+
+    def stages(self, campaign: "Campaign[Conformance]") -> Iterator[Stage]:
+        """A stage for each protocol."""
+        for index in range(len(self.plan.protocols)):
+            yield Stage(index * self.plan.blocks, (index + 1) * self.plan.blocks)
+
+    def is_enough(self, stage: Stage, counts: Counts) -> bool:
+        """Whether a run stops within the blocks that are finished: there is no need of others."""
+        index = stage.first // self.plan.blocks if self.plan.blocks else 0
+        most = self.plan.max_failures
+        return (
+            counts[f"given up {index}"] > 0
+            or counts[f"unjudged {index}"] >= MOST_UNJUDGED
+            or (most is not None and counts[f"unexpected {index}"] >= most)
+        )
+
+    def progress(self, counts: Counts, seconds: float) -> str:
+        """How far it is."""
+        return f"{counts['schedules']:,} schedules · {round(counts['steps'] / seconds):,} steps/s"
+
+    def finish(self, campaign: "Campaign[Conformance]", progress: "Progress") -> dict[str, int]:
+        """From failures to findings."""
+        from epochfuzz.harness.campaign.conformance.results import Results
+
+        conformance = run(self.plan, Results(campaign, self), progress.doing)
+        if conformance.interrupted:  # what is finished would never be gone on with
+            raise KeyboardInterrupt
+        findings = len(conformance.nonconformities)
+        return {"schedules": conformance.schedules, "events": conformance.shown.steps, "findings": findings}
+
+    def outcome(self, campaign: "Campaign[Conformance]") -> Conformance:
+        """What a finished campaign has shown."""
+        from epochfuzz.harness.campaign.conformance.results import Results
+
+        return run(self.plan, Results(campaign, self))
+
+    def so_far(self, kept: Kept) -> SoFar:
+        """What the finished blocks come to."""
+        return SoFar(kept_rows.counts(kept), kept_rows.found(kept, self.plan), {}, None)

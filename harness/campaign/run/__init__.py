@@ -1,0 +1,1 @@
+"""A campaign as it runs: waves of blocks, their pace, and how it ends."""

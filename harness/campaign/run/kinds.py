@@ -1,0 +1,40 @@
+"""Kinds of work, by what parameters call them."""
+
+import importlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from epochfuzz.harness.campaign.run.work import Work
+
+# Where they are: a kind is imported when it is asked for, since workers need not have what other kinds need.
+_HOMES = {
+    "walk": "walks.walk_work:Walks",
+    "hypothesis": "machines.machine_work:Machines",
+    "conformance": "conformance.conformance_work:Trials",
+}
+
+
+def kind(engine: str | None) -> type[Work[Any]]:
+    """A kind of work by its name. Raises ValueError."""
+    if engine not in _HOMES:
+        raise ValueError(f"engine {engine!r} is none of {', '.join(_HOMES)}")
+    module, _, name = _HOMES[engine].partition(":")
+    found: type[Work[Any]] = getattr(importlib.import_module(f"epochfuzz.harness.campaign.{module}"), name)
+    return found
+
+
+def work_of(row: Mapping[str, Any]) -> Work[Any]:
+    """The work of a row of parameters. Raises ValueError with what is wrong with it."""
+    work = kind(row.get("engine"))
+    known = {field.name for field in work.PARAMETERS}
+    unknown = sorted(row.keys() - known)
+    if unknown:
+        raise ValueError(f"{', '.join(unknown)}: no such parameter")
+    # What is newer than the campaign has no value there.
+    return work.from_row(dict.fromkeys(known) | dict(row))
+
+
+def work_of_text(text: str) -> Work[Any]:
+    """The work of a text (Work.text)."""
+    return work_of(json.loads(text))

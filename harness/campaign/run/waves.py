@@ -1,0 +1,198 @@
+"""Waves: a campaign's blocks are done some at a time, and each wave is written when it is done.
+
+A driver that is killed loses the waves under way, and nothing else. How many blocks go into a wave follows the clock;
+what a block is does not, so that waves leave no trace in what a campaign finds. While one wave is done the next one
+waits in line, so that no core is idle when the first runs out of tasks, or is being written.
+
+Each wave has a directory of its own, and a block counts once however often it was written (`blocks.finished`): on a
+Spark Connect server, the last waves of a killed driver may still be under way when the next driver takes over.
+"""
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as F
+
+from epochfuzz.harness.campaign.run.pace import Pace
+from epochfuzz.harness.campaign.run.work import Counts, Stage, Work
+from epochfuzz.harness.campaign.spark.workers import Workers
+from epochfuzz.harness.campaign.store import blocks
+from epochfuzz.harness.campaign.store.checks import SAMPLED
+from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.campaign.store.kept import WAVE
+
+SCHEMA = pa.schema(
+    {
+        "schedules": pa.int64(),  # run in this wave
+        "seconds": pa.float64(),  # since the wave before was done, or since the workers were ready
+    }
+)
+
+_IN_LINE = 2  # waves under way at once
+_MANY = 10_000  # more numbers than there are cores
+_NUMBER = pa.schema({"id": pa.int64()})
+_AGAIN = "-id - 1 AS id"  # the number of a block that is to be done again
+
+Report = Callable[[Counts, float], None]
+
+
+def seconds_worked(directory: Directory, schedules: int) -> float:
+    """For how long a campaign has worked on so many schedules, start-up not counted.
+
+    A driver that is killed has not noted what its last waves took. They are taken to have gone at the pace of the rest.
+    """
+    written = directory.read("waves", SCHEMA)
+    if written is None:
+        return 0.0
+    noted, seconds = written.agg(F.sum("schedules"), F.sum("seconds")).collect()[0]
+    return float(seconds * schedules / noted) if noted else 0.0
+
+
+@dataclass(frozen=True)
+class _Wave:
+    """A wave under way: its name, how many blocks it has, and what will have been counted when it is written."""
+
+    name: str
+    size: int
+    counted: "Future[dict[str, int | None]]"
+
+
+class Waves:
+    """The waves of a campaign, from where it is.
+
+    `counts` has what is counted so far (Work.counted), `seconds` is how long that took, and `next` the number after the
+    last block that was asked for.
+    """
+
+    def __init__(self, directory: Directory, work: Work[Any]) -> None:
+        self.counts: Counter[str] = Counter()
+        self.next = 0
+        self._directory = directory
+        self._work = work
+        self._spark = directory.spark
+        self._workers = Workers(directory.spark, work.module)
+        self._pace: Pace | None = None
+        self._finished = blocks.finished(directory, work)
+        if self._finished is not None:
+            sums = [F.sum(column).alias(name) for name, column in work.counted().items()]
+            counted = self._finished.agg(*sums, F.coalesce(F.max(work.number()), F.lit(-1)).alias("last"))
+            row = counted.collect()[0].asDict()
+            self.next = row.pop("last") + 1
+            self._add(row)
+        self.seconds = seconds_worked(directory, self.counts["schedules"])
+
+    def do(self, stage: Stage, report: Report) -> bool:
+        """Do a stage; `report` is called after every wave. False: time was up before its end."""
+        line: deque[_Wave] = deque()
+        missing = self._resume(stage)
+        report(self.counts, self.seconds)
+        if missing is None and self._is_over(stage):
+            return True
+        pace = self._pace = self._pace or Pace(self._get_ready())
+        started = time.monotonic() - self.seconds
+        notes: deque[Future[None]] = deque()
+        with ThreadPoolExecutor(_IN_LINE + 1) as pool:
+            try:
+                if missing is not None:
+                    line.append(self._wave_of_missing(pool, missing, pace))
+                while self._fill(line, pool, pace, stage):
+                    wave = line.popleft()
+                    counted = wave.counted.result()
+                    before, self.seconds = self.seconds, time.monotonic() - started
+                    pace.done(wave.size)
+                    self._add(counted)
+                    report(self.counts, self.seconds)
+                    notes.append(pool.submit(self._note, wave, counted["schedules"], self.seconds - before))
+                    while len(notes) > 1 and notes[0].done():
+                        notes.popleft().result()
+                for note in notes:
+                    note.result()
+            except BaseException:
+                self._spark.interruptAll()
+                raise
+        return self._is_over(stage)
+
+    def _is_over(self, stage: Stage) -> bool:
+        return self._work.is_enough(stage, self.counts) or (stage.end is not None and self.next >= stage.end)
+
+    def _resume(self, stage: Stage) -> DataFrame | None:
+        """Go to the number after the stage's last finished block; the numbers below it whose files were lost, if any.
+
+        Stages follow one another, so that only those that begin before where the campaign was taken up have any.
+        """
+        taken_up, self.next = self.next, stage.first
+        if self._finished is None or taken_up <= stage.first:
+            return None
+        finished = self._finished.select(self._work.number().alias("id")).where(F.col("id") >= stage.first)
+        if stage.end is not None:
+            finished = finished.where(F.col("id") < stage.end)
+        count, last = finished.agg(F.count("id"), F.max("id")).collect()[0]
+        if not count:
+            return None
+        self.next = last + 1
+        if count == self.next - stage.first:
+            return None
+        return self._spark.range(stage.first, last).join(finished, "id", "left_anti")
+
+    def _get_ready(self) -> int:
+        """Have every worker get ready, and count them: Spark makes as many partitions of its own accord."""
+        numbers = self._spark.range(_MANY)
+        return self._workers.map(numbers, "get_ready", self._work.text, _NUMBER).count()
+
+    def _wave_of_missing(self, pool: ThreadPoolExecutor, missing: DataFrame, pace: Pace) -> _Wave:
+        size = missing.count()
+        again = missing.where(F.col("id") % SAMPLED == 0).selectExpr(_AGAIN)
+        return self._wave(pool, missing.repartition(pace.tasks(size)).union(again), size)
+
+    def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace, stage: Stage) -> bool:
+        """Put waves in line while there is something to do. False: nothing is, and the line is empty."""
+        while len(line) < _IN_LINE and (size := self._size_of_next(line, pace, stage)):
+            numbers = self._spark.range(self.next, self.next + size, 1, pace.tasks(size))
+            numbers = numbers.union(self._again(self.next, self.next + size))
+            line.append(self._wave(pool, numbers, size))
+            self.next += size
+        return bool(line)
+
+    def _again(self, start: int, end: int) -> DataFrame:
+        """The sampled ones of some blocks, as numbers that have them done again, by a task of their own."""
+        sampled = range(-(-start // SAMPLED) * SAMPLED, end, SAMPLED)
+        if not sampled:
+            return self._spark.range(0)
+        return self._spark.range(sampled.start, sampled.stop, SAMPLED, 1).selectExpr(_AGAIN)
+
+    def _size_of_next(self, line: deque[_Wave], pace: Pace, stage: Stage) -> int:
+        if self._is_over(stage):
+            return 0
+        seconds = self._work.seconds
+        seconds_in_line = sum(pace.seconds(wave.size) for wave in line)
+        return pace.wave(
+            self.seconds,
+            blocks_remaining=None if stage.end is None else stage.end - self.next,
+            seconds_remaining=None if seconds is None else seconds - self.seconds - seconds_in_line,
+        )
+
+    def _wave(self, pool: ThreadPoolExecutor, numbers: DataFrame, size: int) -> _Wave:
+        name = datetime.now(UTC).strftime(WAVE)
+        return _Wave(name, size, pool.submit(self._do_and_write, numbers, name))
+
+    def _do_and_write(self, numbers: DataFrame, name: str) -> dict[str, int | None]:
+        """Do the blocks numbered and write them; returns what was counted meanwhile."""
+        counted = Observation()
+        sums = [F.sum(F.when(~F.col("again"), column)).alias(key) for key, column in self._work.counted().items()]
+        rows = self._workers.map(numbers, "do_blocks", self._work.text, blocks.schema(self._work))
+        self._directory.write(rows.observe(counted, *sums), "blocks", name)
+        return counted.get
+
+    def _note(self, wave: _Wave, schedules: int | None, seconds: float) -> None:
+        """Write down what a wave took. Spark gets round to it when the tasks of the next wave are all taken."""
+        self._directory.write_rows([{"schedules": schedules, "seconds": seconds}], SCHEMA, "waves", wave.name)
+
+    def _add(self, counted: dict[str, int | None]) -> None:
+        self.counts.update({name: count or 0 for name, count in counted.items()})

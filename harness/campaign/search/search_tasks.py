@@ -1,0 +1,62 @@
+"""The tasks of a search: each takes Arrow batches of keys and answers with batches of rows."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from epochfuzz.harness.campaign.search.expander import Keys, Successors, as_bytes, expander_of
+from epochfuzz.harness.campaign.spark.worker import Batches
+from epochfuzz.harness.engine.explore.expansion import BREAKING, NEW
+
+KEYS = pa.schema({"key": pa.binary()})
+
+SUCCESSORS = pa.schema(
+    {
+        "key": pa.binary(),
+        "applied": pa.int64(),  # events that led to the successors of some states, once for all of those
+        "broken": pa.bool_(),  # whether one of those is broken, and others may be missing
+    }
+)
+
+EDGES = pa.schema({"key": pa.binary(), "parent": pa.binary()})
+
+
+def expand(text: str, batches: Batches) -> Batches:
+    """The successors of states, those of a batch each once; rows of SUCCESSORS."""
+    for chunks in _expanded(text, batches, NEW):
+        found = [each for _, each in chunks]
+        keys = np.unique(np.concatenate([as_bytes(each.keys) for each in found]))
+        once = np.arange(len(keys)) == 0
+        applied = np.where(once, sum(each.applied for each in found), 0)
+        broken = once & any(each.broken for each in found)
+        yield pa.record_batch([_column(keys), applied, broken], schema=SUCCESSORS)
+
+
+def edges(text: str, batches: Batches) -> Batches:
+    """Every successor of states with the state that it follows from; rows of EDGES."""
+    for chunks in _expanded(text, batches, NEW):
+        for keys, found in chunks:
+            columns = [_column(as_bytes(found.keys)), _column(as_bytes(keys)[found.parents])]
+            yield pa.record_batch(columns, schema=EDGES)
+
+
+def breaking(text: str, batches: Batches) -> Batches:
+    """The states that have a broken successor; rows of KEYS."""
+    for chunks in _expanded(text, batches, BREAKING):
+        for keys, found in chunks:
+            yield pa.record_batch([_column(as_bytes(keys)[np.unique(found.parents)])], schema=KEYS)
+
+
+def _expanded(text: str, batches: Batches, which: int) -> Iterator[Iterator[tuple[Keys, Successors]]]:
+    """The chunks of each batch of keys, and what follows from them."""
+    expander = expander_of(text)
+    for batch in batches:
+        chunks = expander.chunks(batch.column(0).to_pylist())
+        yield ((keys, expander.successors(keys, which)) for keys in chunks)
+
+
+def _column(keys: "np.ndarray") -> pa.Array:
+    """Keys as a column of a table."""
+    width = pa.binary(keys.dtype.itemsize)
+    return pa.FixedSizeBinaryArray.from_buffers(width, len(keys), [None, pa.py_buffer(keys)]).cast(pa.binary())

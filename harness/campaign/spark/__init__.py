@@ -1,0 +1,1 @@
+"""Spark's sessions and workers."""

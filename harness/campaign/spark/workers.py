@@ -1,0 +1,81 @@
+"""Workers: tasks of this package, run by Spark's Python workers over Arrow batches, wherever those workers are.
+
+On a local master they read the files that the driver reads. Everywhere else the sources travel inside the function, as
+a zip. Artifacts of a session (`addArtifacts`) would do too, but a zip cannot be compiled and cached by Numba where it
+lies, and a session that already has an artifact of that name refuses another.
+"""
+
+import hashlib
+import importlib.util
+import io
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame, SparkSession, is_remote
+from pyspark.sql.pandas.types import from_arrow_schema
+
+import epochfuzz
+from epochfuzz.harness.campaign.spark import bootstrap
+
+cloudpickle.register_pickle_by_value(bootstrap)  # type: ignore[no-untyped-call]
+
+_PACKAGE = Path(epochfuzz.__file__).parent
+_ROOT = _PACKAGE.parent
+
+
+class Workers:
+    """The Python workers of a Spark session, with a module of the user's own if they need one."""
+
+    def __init__(self, spark: SparkSession, module: str | None = None) -> None:
+        self.spark = spark
+        local = not is_remote() and is_local(spark.conf.get("spark.master") or "")
+        if local:
+            roots = [_ROOT, *(path.parents[name.count("/")] for name, path in files_of(module).items())]
+            self._where: tuple[str, bytes | None] = os.pathsep.join(dict.fromkeys(map(str, roots))), None
+        else:
+            self._where = zip_of_sources(module)
+
+    def map(self, numbers: DataFrame, task: str, argument: Any, schema: pa.Schema) -> DataFrame:
+        """The rows with which a task of campaign/worker.py answers to the numbers, a DataFrame of one column."""
+        where, run_task = self._where, bootstrap.run_task
+
+        def run(batches: Iterator[Any]) -> Iterator[Any]:
+            return run_task(where, task, argument, batches)
+
+        return numbers.mapInArrow(run, from_arrow_schema(schema))
+
+
+def is_local(master: str) -> bool:
+    """Whether a master's workers are on this machine, children of this process; `local-cluster[...]` has executors."""
+    return master == "local" or master.startswith("local[")
+
+
+def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
+    """The sources of the packages as a zip, the same bytes for the same sources, and its digest.
+
+    With a module, its file is in it as well, or all of the package that it is in.
+    """
+    folders = (_PACKAGE / name for name in ("model", "strategies", "harness"))  # in a checkout, links
+    sources = [_PACKAGE / "__init__.py", *(path for folder in folders for path in sorted(folder.rglob("*.py")))]
+    files = {path.relative_to(_ROOT).as_posix(): path for path in sources}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, path in (files | files_of(module)).items():
+            archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return hashlib.sha256(buffer.getvalue()).hexdigest()[:16], buffer.getvalue()
+
+
+def files_of(module: str | None) -> dict[str, Path]:
+    """The Python files of a module's top-level package, or the module's own, by their names from there."""
+    top = importlib.util.find_spec(module.partition(".")[0]) if module else None
+    if top is None:
+        return {}
+    if top.submodule_search_locations:
+        roots = [Path(place) for place in top.submodule_search_locations]
+        return {path.relative_to(root.parent).as_posix(): path for root in roots for path in sorted(root.rglob("*.py"))}
+    return {Path(top.origin).name: Path(top.origin)} if top.origin else {}

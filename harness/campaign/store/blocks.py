@@ -1,0 +1,61 @@
+"""Blocks: the table of blocks. A row has what its kind of work says, and these columns beside that."""
+
+import os
+import platform
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from epochfuzz.harness.campaign.run.work import Work
+from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.campaign.store.found import refuse_foreign_to
+from epochfuzz.harness.memory import most_memory
+
+_OF_EVERY_KIND = (
+    pa.field("again", pa.bool_()),  # done a second time, to be compared
+    pa.field("worker", pa.string()),  # host and process that did it
+    pa.field("memory", pa.int64()),  # bytes that the process had at the most until then
+    pa.field("campaign", pa.string()),  # Work.campaign: which campaign it is of
+)
+_NUMBER = "number of the block"
+
+
+def schema(work: type[Work[Any]] | Work[Any]) -> pa.Schema:
+    """The schema of the table."""
+    return pa.schema([*work.BLOCKS, *_OF_EVERY_KIND])
+
+
+def row(work: Work[Any], number: int, again: bool) -> dict[str, Any]:
+    """Do a block; its row."""
+    return work.block(number) | {
+        "again": again,
+        "worker": f"{platform.node()}/{os.getpid()}",
+        "memory": most_memory(),
+        "campaign": work.campaign,
+    }
+
+
+def written(directory: Directory, work: Work[Any]) -> DataFrame | None:
+    """What was written of blocks, some of them more than once; None before the first wave."""
+    return directory.read("blocks", schema(work))
+
+
+def finished(directory: Directory, work: Work[Any]) -> DataFrame | None:
+    """The finished blocks, each once; None before the first wave."""
+    rows = written(directory, work)
+    if rows is None:
+        return None
+    return rows.where("not again").withColumn(_NUMBER, work.number()).dropDuplicates([_NUMBER]).drop(_NUMBER)
+
+
+def refuse_foreign(directory: Directory, work: Work[Any]) -> None:
+    """Blocks of another campaign are in the directory. Raises CampaignError.
+
+    Blocks that do not say (null, from before they did) are not refused.
+    """
+    rows = written(directory, work)
+    foreign = None if rows is None else rows.where(F.col("campaign") != work.campaign).select("campaign").head()
+    if foreign is not None:
+        refuse_foreign_to(directory, work, foreign)

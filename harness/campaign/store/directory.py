@@ -1,0 +1,92 @@
+"""Directory: where a campaign is kept, read and written through Spark alone.
+
+Every write is one file that appears under its name when it is complete: a table of one partition, which Spark's
+committer renames into place. So a table is there or it is not, and a wave's blocks are all there or none is.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession, is_remote
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.store.place import absolute, on_this_machine
+
+_PATTERN_CHARACTERS = frozenset("*?[]{}\\")
+# A campaign with none of a table has no such path; an empty table has no file that could say what its columns are.
+_NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
+
+
+class Directory:
+    """The directory of a campaign. Raises CampaignError where Spark could not keep apart its name and a pattern."""
+
+    def __init__(self, spark: SparkSession, uri: str) -> None:
+        if _PATTERN_CHARACTERS & set(uri):
+            raise CampaignError(
+                f"{uri}: Spark reads {' '.join(sorted(_PATTERN_CHARACTERS))} as patterns; choose another"
+            )
+        self.spark = spark
+        self.uri = absolute(uri)
+
+    @property
+    def local(self) -> Path | None:
+        """Where it is, if it is on this machine."""
+        return None if is_remote() else on_this_machine(self.uri)
+
+    def path(self, *names: str) -> str:
+        """The URI of something in the directory."""
+        return "/".join((self.uri.rstrip("/"), *names))
+
+    def read(self, table: str, schema: pa.Schema) -> DataFrame | None:
+        """A table; None where it was never written."""
+        try:
+            with self._complaining("read"):
+                rows = self.spark.read.schema(from_arrow_schema(schema)).parquet(self.path(table))
+                rows.schema  # noqa: B018 - Spark Connect looks for the path now, not when the rows are read
+        except AnalysisException:
+            return None
+        return rows
+
+    def has(self, table: str) -> bool:
+        """Whether a table has any row."""
+        return bool(self.read_rows_as_they_are(table, most=1))
+
+    def read_rows_as_they_are(self, table: str, most: int | None = None) -> list[dict[str, Any]]:
+        """The rows of a small table, or the first of them, with whatever columns it has; none where it is not there."""
+        try:
+            with self._complaining("read"):
+                rows = self.spark.read.parquet(self.path(table))
+                return list((rows if most is None else rows.limit(most)).toArrow().to_pylist())
+        except AnalysisException:
+            return []
+
+    def read_rows(self, table: str, schema: pa.Schema) -> list[dict[str, Any]]:
+        """The rows of a small table; none where it was never written."""
+        rows = self.read(table, schema)
+        return [] if rows is None else rows.toArrow().to_pylist()
+
+    def write(self, rows: DataFrame, *table: str) -> None:
+        """Write a table, or a part of one, as one file, made on all cores. What a killed driver wrote of it goes."""
+        rows.repartition(1).write.mode("overwrite").parquet(self.path(*table))
+
+    def write_rows(self, rows: list[dict[str, Any]], schema: pa.Schema, *table: str) -> None:
+        """Write rows that are at hand as one file."""
+        at_hand = self.spark.createDataFrame(pa.Table.from_pylist(rows, schema))
+        with self._complaining("written"):
+            at_hand.coalesce(1).write.mode("overwrite").parquet(self.path(*table))
+
+    @contextmanager
+    def _complaining(self, what: str) -> Iterator[None]:
+        """What Spark fails with becomes a CampaignError that names the directory, but for "nothing there"."""
+        try:
+            yield
+        except (PySparkException, Py4JError) as error:
+            if isinstance(error, AnalysisException) and error.getCondition() in _NOTHING_THERE:
+                raise
+            raise CampaignError(f"{self.uri} cannot be {what}: {sentence(str(error))}") from None

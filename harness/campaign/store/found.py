@@ -1,0 +1,62 @@
+"""Found: which campaign a directory holds, by its parameters and its blocks, whoever reads them."""
+
+from collections.abc import Iterable
+from typing import Any
+from typing import Protocol as Interface
+
+from epochfuzz.harness.campaign.run.kinds import work_of
+from epochfuzz.harness.campaign.run.work import Work, text_of
+from epochfuzz.harness.campaign.store.errors import CampaignError
+from epochfuzz.harness.version import epochfuzz_version
+
+ALONE = "nothing else says what the campaign is; restore it, or choose another directory"
+
+
+class Tables(Interface):
+    """A directory that can be read: by Spark (directory.py) or without it (kept.py)."""
+
+    def path(self, *names: str) -> str:
+        """Where something in the directory is."""
+
+    def has(self, table: str) -> bool:
+        """Whether a table has any row."""
+
+    def read_rows_as_they_are(self, table: str) -> list[dict[str, Any]]:
+        """The rows of a small table."""
+
+
+def work_found(tables: Tables) -> Work[Any] | None:
+    """The work that a directory's parameters ask for. Raises CampaignError where they are lost, or say nothing that can
+    be done."""
+    place = tables.path("parameters")
+    rows = tables.read_rows_as_they_are("parameters")
+    if not rows:
+        if tables.has("blocks"):
+            raise CampaignError(
+                f"{place} is lost or empty, and the blocks of a campaign are in {tables.path('blocks')}: without its"
+                " parameters it cannot be gone on with; restore them, or choose another directory"
+            )
+        return None
+    try:
+        work = work_of(rows[0])
+    except ValueError as error:
+        raise CampaignError(_unusable(place, rows[0].get("version"), error)) from None
+    work.as_written = text_of(rows[0], work.NAME)
+    return work
+
+
+def _unusable(place: str, version: Any, error: ValueError) -> str:
+    """What is wrong with parameters that can be read. Parquet has no checksum of the names of columns."""
+    said = f"{place} cannot be used: {error}; it was written by epochfuzz {version}"
+    if version == epochfuzz_version():
+        return f"{said} as this is, so it is damaged: {ALONE}"
+    return f"{said}, and this is epochfuzz {epochfuzz_version()}"
+
+
+def refuse_foreign_to(tables: Tables, work: Work[Any], campaigns: Iterable[str]) -> None:
+    """Blocks are of these campaigns, and one of them is not that of the parameters. Raises CampaignError."""
+    for campaign in sorted(set(campaigns) - {work.campaign}):
+        raise CampaignError(
+            f"{tables.path('blocks')} has blocks of campaign {campaign}, and {tables.path('parameters')} are"
+            f" those of campaign {work.campaign}: restore what belongs together, or choose another directory"
+        )

@@ -1,0 +1,177 @@
+"""History: several campaigns beside each other, the oldest first: what each found, what is new, and what was covered.
+
+The same finding is one of the same protocol and property in the same configuration, bounds aside: with other bounds a
+campaign looks further, and for the same.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from epochfuzz.harness.campaign.run.status import Found, Status, status_json
+from epochfuzz.harness.cases.comparison import without_bounds
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+
+
+@dataclass(frozen=True, order=True)
+class Subject:
+    """What campaigns have to be about in common to be compared: a protocol, in a configuration."""
+
+    protocol: str
+    configuration: str
+
+    def __str__(self) -> str:
+        return f"{self.protocol} with {self.configuration}" if self.configuration else self.protocol
+
+
+@dataclass(frozen=True)
+class Line:
+    """A finding, the `name` of what broke, through all campaigns: what each that was about its subject has found."""
+
+    subject: Subject
+    name: str
+    found: tuple[tuple[Status, Found | None], ...]
+
+    @property
+    def seen(self) -> list[tuple[Status, Found]]:
+        """The campaigns that found it, with what they found."""
+        return [(campaign, found) for campaign, found in self.found if found is not None]
+
+    @property
+    def known_flaw(self) -> str | None:
+        """Why it was to be expected, as the last says that found it."""
+        return self.seen[-1][1].known_flaw
+
+    @property
+    def shortest(self) -> Found:
+        """The shortest reproducer of all; of equal ones that which was shrunk."""
+        return min((found for _, found in self.seen), key=lambda found: (found.length, not found.is_shrunk))
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How many situations of a subject a campaign met, how many of these none before it had, and all until then."""
+
+    campaign: Status
+    subject: Subject
+    met: int
+    new: int
+    so_far: int
+
+
+@dataclass(frozen=True)
+class History:
+    """Campaigns, the oldest first, and what they come to."""
+
+    campaigns: tuple[Status, ...]
+    lines: tuple[Line, ...]
+    growth: tuple[Growth, ...]
+
+    @property
+    def new(self) -> list[Line]:
+        """What the last campaign found, and none before it."""
+        return [line for line in self.lines if [campaign for campaign, _ in line.seen] == [self.campaigns[-1]]]
+
+    @property
+    def no_longer_seen(self) -> list[Line]:
+        """What an earlier campaign found and the last did not, although it was about the same."""
+        last = self.campaigns[-1]
+        return [line for line in self.lines if line.found[-1] == (last, None)]
+
+
+def history(campaigns: Iterable[Status]) -> History:
+    """The history of campaigns, in whatever order they come."""
+    in_order = tuple(sorted(campaigns, key=lambda campaign: campaign.begun))
+    return History(in_order, tuple(_lines(in_order)), tuple(_growth(in_order)))
+
+
+def subjects(campaign: Status) -> list[Subject]:
+    """What a campaign is about."""
+    return [Subject(name, configuration_text(campaign.work.settings)) for name in campaign.work.names]
+
+
+def configuration_text(settings: Configuration) -> str:
+    """What of a configuration is not as by default, bounds aside; replicas always."""
+    return " ".join(f"{key}={value}" for key, value in without_bounds(settings).items())
+
+
+def _lines(campaigns: Sequence[Status]) -> list[Line]:
+    found: dict[tuple[Subject, str], dict[int, Found]] = {}
+    for number, campaign in enumerate(campaigns):
+        for each in campaign.so_far.found:
+            subject = Subject(each.protocol, configuration_text(campaign.work.settings))
+            found.setdefault((subject, each.property), {})[number] = each
+    return [
+        Line(
+            subject,
+            name,
+            tuple((campaign, by.get(i)) for i, campaign in enumerate(campaigns) if subject in subjects(campaign)),
+        )
+        for (subject, name), by in found.items()
+    ]
+
+
+def _growth(campaigns: Sequence[Status]) -> list[Growth]:
+    so_far: dict[Subject, set[int]] = {}
+    grown = []
+    for campaign in campaigns:
+        for subject in subjects(campaign):
+            met = campaign.so_far.met.get(subject.protocol)
+            if met is not None:
+                known = so_far.setdefault(subject, set())
+                new = len(met - known)
+                known |= met
+                grown.append(Growth(campaign, subject, len(met), new, len(known)))
+    return grown
+
+
+def history_json(history: History) -> dict[str, Any]:
+    """The JSON form."""
+    return {
+        "campaigns": [status_json(campaign) for campaign in history.campaigns],
+        "findings": [_line_json(line) for line in history.lines],
+        "new": [_name_json(line) for line in history.new],
+        "no_longer_seen": [_name_json(line) for line in history.no_longer_seen],
+        "coverage": [
+            {
+                "directory": each.campaign.directory,
+                "protocol": each.subject.protocol,
+                "configuration": each.subject.configuration,
+                "situations": each.met,
+                "new": each.new,
+                "so_far": each.so_far,
+            }
+            for each in history.growth
+        ],
+    }
+
+
+def _name_json(line: Line) -> dict[str, Any]:
+    return {
+        "protocol": line.subject.protocol,
+        "configuration": line.subject.configuration,
+        "property": line.name,
+    }
+
+
+def _line_json(line: Line) -> dict[str, Any]:
+    first, last = line.seen[0][0], line.seen[-1][0]
+    return _name_json(line) | {
+        "known_flaw": line.known_flaw,
+        "first_seen": _when_json(first),
+        "last_seen": _when_json(last),
+        "campaigns": len(line.seen),
+        "looked": len(line.found),
+        "length": line.shortest.length,
+        "is_shrunk": line.shortest.is_shrunk,
+    }
+
+
+def _when_json(campaign: Status) -> dict[str, Any]:
+    return {
+        "directory": campaign.directory,
+        "begun": campaign.begun.isoformat(),
+        "version": campaign.work.version,
+        "model": campaign.work.model,
+        "seed": campaign.work.seed,
+    }

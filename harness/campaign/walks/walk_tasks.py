@@ -1,0 +1,45 @@
+"""The tasks of walks and machines beside their blocks: shrinking, and looking for what was not reached."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from epochfuzz.harness.campaign.spark.worker import Batches, each, work
+from epochfuzz.harness.campaign.walks import coverage, findings
+from epochfuzz.harness.campaign.walks.walk_work import Walks
+from epochfuzz.harness.engine.coverage.unreached import reachable
+from epochfuzz.harness.engine.shrink import findings as fuzz
+
+
+def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
+    """Shrink the breaches numbered; a row of findings.SHRUNK for each."""
+    walks = _walks(argument["work"])
+    for number in each(numbers):
+        breach = findings.breach_from_row(argument["breaches"][number])
+        row = findings.row(fuzz.finding(walks.engine, breach, walks.CANDIDATES))
+        yield pa.RecordBatch.from_pylist([row], schema=findings.SHRUNK)
+
+
+def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
+    """Prove findings, given as rows of findings.SHRUNK, as far as some seconds go; the same rows with what is known."""
+    asked = _walks(argument["work"]).parameters
+    for _ in each(numbers):
+        found = [findings.from_row(row, asked) for row in argument["findings"]]
+        rows = [findings.row(finding) for finding in fuzz.certified(found, argument["seconds"])]
+        yield pa.RecordBatch.from_pylist(rows, schema=findings.SHRUNK)
+
+
+def reach_situations(text: str, numbers: Batches) -> Batches:
+    """What complete search of small bounds meets under the protocols numbered; rows of coverage.REACHABLE."""
+    asked = _walks(text).parameters
+    for number in each(numbers):
+        protocol = asked.protocols[number]
+        within = sorted(reachable(protocol, asked.settings).situations)
+        rows = [{"protocol": protocol.name, "situation": situation} for situation in within]
+        yield pa.RecordBatch.from_pylist(rows, schema=coverage.REACHABLE)
+
+
+def _walks(text: str) -> Walks:
+    walks = work(text)
+    assert isinstance(walks, Walks)
+    return walks

@@ -1,0 +1,116 @@
+"""`epochfuzz campaign report`: how far a campaign is, what a finished one has found, and several through time.
+
+What is on this machine is read without Spark, at once, and also while the campaign runs; what is elsewhere only Spark
+can read, once it is finished.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from epochfuzz.harness.cli import campaigns, options
+from epochfuzz.harness.cli.cases import known_cases
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table, write_file
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.store.kept import Kept
+    from epochfuzz.harness.cases.case import Case
+
+
+def report(
+    directory: Annotated[list[str], typer.Argument(metavar="DIR...", help="The campaign's directory.")],
+    history: Annotated[
+        bool, typer.Option("--history", help="Several campaigns through time: what is new, and what was covered.")
+    ] = False,
+    file: Annotated[
+        Path | None,
+        typer.Option("--out", callback=options.needs("report"), help="Write an HTML report to this file, too."),
+    ] = None,
+    sarif: options.Sarif = None,
+    master: campaigns.Master = None,
+    remote: campaigns.Remote = None,
+    corpus: campaigns.Corpus = None,
+    json: options.Json = False,
+) -> int:
+    """Show how far a campaign is, or again what it has found; with --history, how several compare.
+
+    A campaign on this machine is read at once and without Spark, also while it runs.
+
+    Examples:
+
+    - `epochfuzz campaign report build/campaign`
+    - `epochfuzz campaign report build/campaign --out campaign.html`
+    - `epochfuzz campaign report build/campaign --sarif campaign.sarif`
+    - `epochfuzz campaign report --history build/monday build/tuesday --out week.html`
+    """
+    if history:
+        for name, given in {"sarif": sarif, "master": master, "remote": remote, "corpus": corpus}.items():
+            if given is not None:
+                raise BadInput(f"--{name}: of no use here: --history compares what is kept on this machine")
+        return _history(directory, file, json)
+    if len(directory) > 1:
+        raise BadInput(f"{', '.join(directory)}: a report is of one campaign; --history compares several")
+    (place,) = directory
+    known = known_cases(corpus)
+    with campaigns.mistakes():
+        kept = campaigns.kept(place, remote)
+        if kept is None:
+            with campaigns.spark_session(master, remote) as spark:
+                outcome = campaigns.load(spark, place).outcome()
+            return campaigns.end(outcome, place, known, json, file, sarif)
+        return _report_kept(kept, known, file, sarif, json)
+
+
+# What these import is imported there, so that help and mistakes are answered before Numba is loaded.
+
+
+def _report_kept(kept: "Kept", known: "list[Case]", file: Path | None, sarif: Path | None, json: bool) -> int:
+    from epochfuzz.harness.campaign.walks.walk_work import Walks
+
+    if isinstance(kept.work, Walks) and kept.is_finished:
+        return campaigns.end(kept.work.kept_outcome(kept), kept.path(), known, json, file, sarif)
+    if file is not None or sarif is not None:
+        raise BadInput(f"--out and --sarif are for a campaign of schedules that is finished, and {kept.path()} is not")
+    return _status(kept, json)
+
+
+def _status(kept: "Kept", json: bool) -> int:
+    from epochfuzz.harness.campaign.run.status import State, status_json, status_of
+    from epochfuzz.harness.views.campaigns import findings_table, status_lines
+
+    status, out = status_of(kept), console(json)
+    for line in status_lines(status):
+        out.print(line, markup=False, soft_wrap=True)
+    if status.so_far.found:
+        print_table(out, findings_table(status))
+    if status.state is State.UNFINISHED:
+        out.print(f"not finished; {status.work.how_to_resume(kept.path())}", markup=False, soft_wrap=True)
+    if json:
+        print_json(status_json(status))
+    return Exit.BROKEN if status.unexpected else Exit.AS_EXPECTED
+
+
+def _history(directories: list[str], file: Path | None, json: bool) -> int:
+    from epochfuzz.harness.campaign.run.status import status_of
+    from epochfuzz.harness.campaign.store.history import history, history_json
+    from epochfuzz.harness.views.campaigns import history_tables
+
+    statuses = []
+    with campaigns.mistakes():
+        for place in dict.fromkeys(directories):
+            kept = campaigns.kept(place, None)
+            if kept is None:
+                raise BadInput(f"{place}: --history compares what is kept on this machine")
+            statuses.append(status_of(kept))
+    of_all, out = history(statuses), console(json)
+    for table in history_tables(of_all):
+        print_table(out, table)
+    if file is not None:
+        from epochfuzz.harness.views.report import history as page
+
+        write_file(file, page.render(of_all))
+        out.print(f"report: {file}", markup=False, soft_wrap=True)
+    if json:
+        print_json(history_json(of_all))
+    return Exit.BROKEN if of_all.campaigns[-1].unexpected else Exit.AS_EXPECTED

@@ -1,0 +1,136 @@
+"""What commands about campaigns share: their options, a Spark session, and how they end."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from epochfuzz.harness.cli.output import BadInput, Exit, console
+from epochfuzz.harness.cli.signals import as_ctrl_c
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from epochfuzz.harness.campaign.run.campaign import Campaign
+    from epochfuzz.harness.campaign.store.kept import Kept
+    from epochfuzz.harness.campaign.walks.outcome import Outcome
+    from epochfuzz.harness.cases.case import Case
+
+Directory = Annotated[str, typer.Argument(metavar="DIR", help="The campaign's directory.")]
+Master = Annotated[
+    str | None, typer.Option("--master", help="The Spark master; every core of this machine if left out.")
+]
+Corpus = Annotated[
+    Path | None, typer.Option("--corpus", help="The corpus that findings are looked up in; ./corpus if left out.")
+]
+Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect server, such as sc://localhost.")]
+
+
+# What these import is imported there, so that help and mistakes are answered before Spark and Numba are loaded. What
+# they say of the run goes to stderr, and what it has found to stdout.
+
+
+def note(text: str) -> None:
+    """Say something of the run."""
+    console(json_wanted=True).print(text, markup=False, soft_wrap=True)
+
+
+def kept(directory: str, remote: str | None) -> "Kept | None":
+    """What is kept in a directory on this machine, None for one elsewhere. Raises CampaignError."""
+    from epochfuzz.harness.campaign.store.kept import Kept
+    from epochfuzz.harness.campaign.store.place import on_this_machine
+
+    here = on_this_machine(directory) if remote is None else None
+    return None if here is None else Kept(here)
+
+
+def load(spark: "SparkSession", directory: str) -> "Campaign[Outcome]":
+    """The campaign of a directory, which has to be of walks or of machines. Raises BadInput and CampaignError."""
+    from epochfuzz.harness.campaign.run.campaign import Campaign
+    from epochfuzz.harness.campaign.walks.walk_work import Walks
+
+    campaign = Campaign.load(spark, directory)
+    if not isinstance(campaign.work, Walks):
+        resume = campaign.work.how_to_resume(directory)
+        raise BadInput(f"{directory} holds a campaign of {campaign.work.NAME}: to go on with it, {resume}")
+    return campaign
+
+
+@contextmanager
+def mistakes() -> Iterator[None]:
+    """What is wrong with a campaign or its directory is bad input."""
+    from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
+
+    try:
+        yield
+    except CampaignError as error:
+        raise BadInput(str(error)) from None
+    except NonDeterminismError as error:
+        note(f"epochfuzz: {error}")
+        raise typer.Exit(Exit.INTERNAL) from None
+
+
+@contextmanager
+def spark_session(
+    master: str | None, remote: str | None, works_in: str | None = None, memory: float | None = None
+) -> Iterator["SparkSession"]:
+    """A Spark session. What goes wrong with Spark or with the directory is bad input, here or where they are set up.
+
+    A directory on this machine that it `works_in` is held for that long, and has what Spark needs for a while only.
+    `memory` is for the driver's Java, in GiB.
+    """
+    from epochfuzz.harness.campaign.spark import session
+    from epochfuzz.harness.campaign.store.place import held, on_this_machine
+
+    if master is not None and remote is not None:
+        raise BadInput("--master and --remote both say where Spark runs: give one of them")
+    here = None if works_in is None or remote is not None else on_this_machine(works_in)
+    with mistakes(), as_ctrl_c(), nullcontext() if here is None else held(here) as temporary:
+        note(f"starting Spark on {remote or master or session.DEFAULT_MASTER}")
+        with session.opened(master, remote, temporary, memory) as spark:
+            yield spark
+
+
+def end(
+    outcome: "Outcome",
+    directory: str,
+    corpus: list["Case"],
+    json: bool,
+    report: Path | None = None,
+    sarif: Path | None = None,
+) -> int:
+    """Show what a finished campaign has found; returns the exit code."""
+    from epochfuzz.harness.campaign.run.status import about
+    from epochfuzz.harness.campaign.walks.remaining import remaining_json, remaining_lines
+    from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
+    from epochfuzz.harness.cli.walk_results import end_machine, end_walk
+    from epochfuzz.harness.engine.shrink.findings import Walked
+    from epochfuzz.harness.views.campaigns import about_line, checked_facts
+
+    parameters, out = outcome.parameters, console(json)
+    facts = about(outcome.begun, parameters.version, parameters.model)
+    out.print(about_line(facts), f"\nseed {parameters.seed} · {parameters.settings.text()}", sep="")
+    more: dict[str, Any] = {"directory": directory, **facts}
+    if parameters.machine is not None:
+        if report is not None or sarif is not None:
+            raise BadInput(
+                f"--out and --sarif show schedules of the model, and {directory} is about a machine of yours"
+            )
+        return end_machine(out, outcome, json, **more)
+    walked = Walked(outcome.tally, outcome.seconds)
+    comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
+    remaining = remaining_json(outcome)
+    more |= comparison_json(outcome.findings, comparison) | remaining
+    never_met = remaining["unreached"]
+    of_the_run = facts | checked_facts(outcome.checked)
+    code = end_walk(
+        out, outcome.engine, walked, outcome.findings, json, report, sarif, never_met, of_the_run, trace=True, **more
+    )
+    for line in (*comparison_lines(outcome.findings, comparison), *remaining_lines(outcome)):
+        out.print(line, highlight=False)
+    if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
+        code = Exit.GOAL_UNMET
+    note(f"kept in {directory}; show again with: epochfuzz campaign report {directory}")
+    return code

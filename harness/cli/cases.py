@@ -1,0 +1,45 @@
+"""What commands over case files have in common: mistakes in them, and how they end."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from epochfuzz.harness.cases.case import Case, CaseError
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.cases.verdict import JudgedCase
+from epochfuzz.harness.cli.output import BadInput, Exit
+from epochfuzz.model.kafka.vocabulary.protocols import ProtocolError
+from epochfuzz.strategies.project import project
+
+
+@contextmanager
+def mistakes_as_bad_input() -> Iterator[None]:
+    """A mistake in a case file, or in a protocol to judge it under, is bad input."""
+    try:
+        yield
+    except CaseError as error:
+        raise BadInput(str(error)) from None
+    except ProtocolError as error:
+        raise BadInput(f"--protocol: {error}") from None
+
+
+def known_cases(corpus: Path | None) -> list[Case]:
+    """The cases of a corpus; without one that is named, those of ./corpus, if there are any. Raises BadInput."""
+    if corpus is None and not any(Path("corpus").rglob("*.yaml")):
+        return []
+    try:
+        return load_corpus([corpus or Path("corpus")])
+    except CaseError as error:
+        raise BadInput(f"--corpus: {error}") from None
+
+
+def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
+    """The protocols to judge a case under: those asked for, or that it speaks of; if of none, the project's."""
+    return asked or case.protocols or [protocol.name for protocol in project().protocols]
+
+
+def exit_code(judged_cases: Sequence[JudgedCase]) -> Exit:
+    """How a command ends that has judged cases: a replay that is not the recorded one is worse than any verdict."""
+    if any(judged.drifted for judged in judged_cases):
+        return Exit.INTERNAL
+    return Exit.AS_EXPECTED if all(judged.as_expected for judged in judged_cases) else Exit.BROKEN

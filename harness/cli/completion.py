@@ -1,0 +1,35 @@
+"""Completion: how a word may go on, for the shell. What is not begun as the word is, it leaves out itself."""
+
+import typer
+
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import NAMED, choice_texts
+
+
+def protocols(incomplete: str) -> list[str]:
+    """Generations and releases; after the colon, the choices of mechanisms that are not replaced yet."""
+    name, colon, replaced = incomplete.partition(":")
+    if not colon:
+        return list(NAMED)
+    done = replaced.split(",")[:-1]
+    taken = {choice.partition("=")[0] for choice in done}
+    return [
+        f"{name}:{','.join([*done, f'{mechanism}={choice}'])}"
+        for mechanism in MECHANISMS
+        if mechanism not in taken
+        for choice in choice_texts(mechanism)
+    ]
+
+
+def property_names() -> list[str]:
+    """Properties."""
+    return list(properties.NAMES)
+
+
+def subjects(ctx: typer.Context) -> list[str]:
+    """What can be explained; of a name that has several words, what comes after those that are there."""
+    from epochfuzz.harness.reference import explain
+
+    begun = "".join(f"{word} " for word in ctx.params.get("name") or ())
+    return [name.removeprefix(begun) for name in (*explain.subjects(), "releases") if name.startswith(begun)]

@@ -1,0 +1,55 @@
+"""A case drawn: for the terminal, or as a file in one of the formats that other tools read."""
+
+import io
+from collections.abc import Sequence
+from enum import StrEnum
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.harness.witness.replay import Run
+
+MOST_EVENTS = 500  # a longer schedule is no picture; a browser takes seconds over it
+_TERMINAL_WIDTH = 100
+
+
+class Format(StrEnum):
+    """The drawings there are."""
+
+    TERMINAL = "terminal"
+    SVG = "svg"
+    MERMAID = "mermaid"
+    TLA = "tla"
+
+
+def refuse_too_long(case: Case) -> None:
+    """Raises BadInput for a case that is too long to be drawn."""
+    if len(case.events) > MOST_EVENTS:
+        raise BadInput(
+            f"{case.path}: {len(case.events)} events are too many to draw (the most is {MOST_EVENTS});"
+            " `epochfuzz shrink` makes a case short"
+        )
+
+
+def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
+    """The text of a drawing. A TLA+ module holds every run, the others the two that differ most beside each other.
+
+    `title` names the module, which has to be named as its file is.
+    """
+    from epochfuzz.harness.views import mermaid, svg, tla
+    from epochfuzz.harness.witness.story import most_contrasting, story_of
+
+    if format_ is Format.TLA:
+        return tla.trace_module(title, case.why, runs)
+    story = story_of(*most_contrasting(runs))
+    if format_ is Format.MERMAID:
+        return mermaid.sequence_diagram(story)
+    if format_ is Format.SVG:
+        return svg.drawing(story, case.id)
+    from rich.console import Console
+
+    from epochfuzz.harness.views import terminal as timeline
+    from epochfuzz.harness.views.unpadded import without_padding
+
+    page = io.StringIO()
+    Console(file=page, width=_TERMINAL_WIDTH, color_system=None, emoji=False).print(timeline.draw(story))
+    return without_padding(page.getvalue())

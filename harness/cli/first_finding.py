@@ -1,0 +1,43 @@
+"""The first finding: what can be shown while kernels are compiled, on a machine that has compiled nothing yet."""
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+
+from epochfuzz.harness.engine.runtime import interpreted
+from epochfuzz.harness.engine.runtime.warming import Warming
+from epochfuzz.harness.views.terminal import timeline
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+SHOWN = "and no schedule is shorter"  # ends the line that says what was found
+_SOUGHT = properties.named("no-committed-loss")
+
+
+def show_first_finding(out: Console, protocols: Sequence[Protocol], settings: Configuration) -> None:
+    """Have everything compiled that a walk needs, and meanwhile show a shortest schedule that loses a record."""
+    warming = Warming()
+    try:
+        if warming.goes_on:
+            out.print("compiling, once on this machine; meanwhile a complete search, interpreted")
+            _search(out, protocols, settings, lambda: warming.goes_on)
+            with out.status("compiling"):
+                warming.wait()
+    except BaseException:
+        warming.stop()
+        raise
+
+
+def _search(out: Console, protocols: Sequence[Protocol], settings: Configuration, goes_on: Callable[[], bool]) -> None:
+    """Show the first protocol that breaks, as long as the search is to go on."""
+    for protocol in protocols:
+        try:
+            schedule = interpreted.shortest(protocol, settings, _SOUGHT.bit, goes_on)
+        except interpreted.GivenUp:
+            return
+        if schedule is not None:
+            out.print(timeline(replay(schedule, protocol, settings)))
+            out.print(f"{protocol.name} breaks {_SOUGHT.name}: {len(schedule)} events, {SHOWN}")
+            return

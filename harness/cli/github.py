@@ -1,0 +1,108 @@
+"""GitHub Actions: findings as annotations, and a summary of the step, where a command runs there.
+
+Workflow commands are lines that the runner picks out of what a step prints; the summary is a Markdown file that it
+names. Outside of Actions nothing is written.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from epochfuzz.harness.cases.verdict import JudgedCase
+from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.harness.reference import markdown
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.engine.shrink.findings import Finding
+
+_MOST_DIAGRAMS = 5  # a step's summary is limited to a mebibyte, and nobody reads more
+
+
+def annotate_walk(out: Console, found: Sequence["Finding"], reproduce: str) -> None:
+    """An error for each finding that is new, and a summary of all."""
+    new = [finding for finding in found if finding.known_flaw is None]
+    if _in_actions():
+        for finding in new:
+            events = ", ".join(schedule_texts(finding.reproducer.schedule))
+            _error(out, f"{finding.protocol.name} breaks {finding.property}", f"{events}\nreproduce: {reproduce}")
+    _summarise(_walk_lines(found, new, reproduce))
+
+
+def annotate_replay(out: Console, judged_cases: Sequence[JudgedCase]) -> None:
+    """An error for each case that is not as expected, and a summary of all."""
+    if _in_actions():
+        for judged in judged_cases:
+            for complaint in _complaints(judged):
+                _error(out, f"{judged.case.id} is not as expected", complaint, judged.case.path)
+    _summarise(_replay_lines(judged_cases))
+
+
+def _in_actions() -> bool:
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def _error(out: Console, title: str, message: str, file: Path | None = None) -> None:
+    properties = {"file": str(file)} if file else {}
+    fields = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in (properties | {"title": title}).items())
+    out.print(f"::error {fields}::{_escaped(message)}", markup=False, soft_wrap=True)
+
+
+def _escaped(text: str, also: str = "") -> str:
+    """Text of a workflow command, in which %, line ends and, in a property, : and , would be read as syntax."""
+    for character in f"%\r\n{also}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def _summarise(lines: Iterable[str]) -> None:
+    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not name:
+        return
+    try:
+        with Path(name).open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+    except OSError as error:
+        raise BadInput(f"GITHUB_STEP_SUMMARY: {name} cannot be written: {error.strerror}") from None
+
+
+def _walk_lines(found: Sequence["Finding"], new: Sequence["Finding"], reproduce: str) -> Iterable[str]:
+    from epochfuzz.harness.views import summary
+    from epochfuzz.harness.views.mermaid import sequence_diagram
+
+    yield f"### epochfuzz: {len(new) or 'nothing'} unexpected, {len(found) - len(new)} known flaws\n"
+    yield markdown.table(
+        ("protocol", "property", "events", "certified minimal", ""),
+        (
+            (
+                finding.protocol.name,
+                finding.property,
+                str(len(finding.reproducer.schedule)),
+                "yes" if finding.reproducer.certified_minimal else "no",
+                f"known flaw: {finding.known_flaw}" if finding.known_flaw else f"**UNEXPECTED** {finding.causes.text}",
+            )
+            for finding in found
+        ),
+    )
+    yield f"\n`{reproduce}`\n"
+    for same in summary.by_reproducer(new)[:_MOST_DIAGRAMS]:
+        story = same[0].witness.story(same[0].protocol, same[0].property)
+        names = " and ".join(finding.property for finding in same)
+        yield f"#### {same[0].protocol.name} breaks {names}\n\n```mermaid\n{sequence_diagram(story)}```\n"
+
+
+def _replay_lines(judged_cases: Sequence[JudgedCase]) -> Iterable[str]:
+    failed = [judged for judged in judged_cases if not judged.as_expected]
+    yield f"### epochfuzz: {len(judged_cases) - len(failed)} of {len(judged_cases)} cases as expected\n"
+    if failed:
+        rows = ((judged.case.id, complaint) for judged in failed for complaint in _complaints(judged))
+        yield markdown.table(("case", "not as expected"), rows)
+
+
+def _complaints(judged: JudgedCase) -> Iterable[str]:
+    for name, verdict in judged.verdicts.items():
+        for complaint in verdict.complaints:
+            yield f"{name}: {complaint}"

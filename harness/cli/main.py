@@ -1,0 +1,132 @@
+"""The command line: one application, its commands in the order in which people meet them."""
+
+import sys
+import traceback
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+
+from epochfuzz.harness.cli.help import Command, Group, SparkCommand
+from epochfuzz.harness.cli.output import INTERRUPTED, BadInput, Exit, complaints, end_broken_pipe
+from epochfuzz.harness.extras import MissingExtra
+from epochfuzz.harness.printable import paragraphs
+from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.strategies.project import ProjectError
+
+_HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.
+
+Examples:
+
+- `epochfuzz fuzz` walks random schedules, and shows the shortest that lose a record
+- `epochfuzz replay corpus/documents/m1-loss.yaml --trace` shows one, step by step
+- `epochfuzz explain no-committed-loss` says what a name means
+"""
+# The commands in the order in which people meet them: each has a module of its name, which is imported for those who
+# ask for it. A command has a function of its name there; one that has commands of its own, None here, an application.
+_COMMANDS: dict[str, type[Command] | None] = {
+    "fuzz": Command,
+    "campaign": None,
+    "replay": Command,
+    "report": Command,
+    "play": Command,
+    "new-case": Command,
+    "shrink": Command,
+    "corpus": None,
+    "explore": Command,
+    "explain": Command,
+    "conform": Command,
+    "cluster": None,
+    "audit": Command,
+    "bench": SparkCommand,
+    "selftest": Command,
+}
+
+
+class _Commands(Group):
+    """The commands, each loaded when it is asked for: most of the time of a short one would be that of the others."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names, for help and completion."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a name, None where there is none."""
+        for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:  # one that there is not may be like any other
+            if name not in self.commands:
+                self.commands[name] = _loaded(name)
+        return super().get_command(ctx, cmd_name)
+
+
+def _loaded(name: str) -> Any:
+    module = import_module(f"epochfuzz.harness.commands.{name.replace('-', '_')}")
+    kind = _COMMANDS[name]
+    if kind is None:
+        command: Any = typer.main.get_group(module.app)
+        command.name = name
+        return command
+    alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+    alone.command(name, cls=kind)(getattr(module, name.replace("-", "_")))
+    return typer.main.get_command(alone)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"epochfuzz {epochfuzz_version()}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    name="epochfuzz",
+    cls=_Commands,
+    help=_HELP,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """The options of epochfuzz itself; the help of the application is its own."""
+
+
+def main() -> None:
+    """Run a command; its return value is the exit code, and bad input is one message on stderr."""
+    try:
+        code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # Typer's answer to Ctrl-C, which says nothing
+            raise KeyboardInterrupt
+        sys.stdout.flush()  # here, where it is noticed if nobody reads it
+    except (BadInput, MissingExtra, ProjectError) as error:
+        complaints().print(f"epochfuzz: {error}")
+        sys.exit(Exit.BAD_INPUT)
+    except typer.Exit as ended:
+        sys.exit(ended.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        complaints().print("epochfuzz: interrupted")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        end_broken_pipe()
+    except SystemExit as ended:  # rich and Typer end with 1, which would say that a property is broken
+        if isinstance(ended.__context__, BrokenPipeError):
+            end_broken_pipe()
+        raise
+    except Exception as error:
+        if _is_usage_error(error):
+            error.message = paragraphs(error.message)  # type: ignore[attr-defined]
+            error.show()  # type: ignore[attr-defined]
+            sys.exit(Exit.BAD_INPUT)
+        sys.stderr.write(paragraphs(traceback.format_exc()))
+        complaints().print("epochfuzz: this is a bug in epochfuzz; please report it with the lines above")
+        sys.exit(Exit.INTERNAL)
+    sys.exit(code)
+
+
+def _is_usage_error(error: Exception) -> bool:
+    return all(hasattr(error, name) for name in ("show", "exit_code", "message"))

@@ -1,0 +1,188 @@
+"""Options that several commands share, spelled the same everywhere, and their values parsed."""
+
+import dataclasses
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from epochfuzz.harness import extras
+from epochfuzz.harness.cli import completion
+from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary import versions
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration, ConfigurationError
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ProtocolError, parse_protocol
+from epochfuzz.strategies.project import project
+
+
+def protocol_option(*names: str, help: str) -> Any:
+    """An option that names a protocol, which a shell can complete."""
+    return typer.Option(*names, autocompletion=completion.protocols, help=help)
+
+
+Protocols = Annotated[
+    list[str],
+    protocol_option(
+        "--protocol",
+        "-p",
+        help="A generation (hw, kip-101 to kip-966: each repairs what the one before breaks), any released version of"
+        " Kafka (kafka-2.6.1), or one with mechanisms replaced, such as kip-320:isr_expansion=high_watermark. Repeat it"
+        " for several; `epochfuzz explain releases` lists them.",
+    ),
+]
+Property = Annotated[
+    str, typer.Option("--property", autocompletion=completion.property_names, help="The property to break.")
+]
+Seed = Annotated[
+    int | None, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same schedules. Drawn if left out.")
+]
+Certify = Annotated[
+    str,
+    typer.Option(
+        "--certify",
+        metavar="DURATION|all|0",
+        help="How long to shrink what was found and to prove that nothing is shorter: 60s, 5m; all: as long as it"
+        " takes; 0: prove nothing.",
+    ),
+]
+CERTIFY = "25s"  # with what comes before and after, the end is there within half a minute
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
+Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the corpus.")]
+
+
+def needs(extra: str) -> Callable[[Any], Any]:
+    """The callback of an option that takes an extra. It raises MissingExtra where there is none."""
+
+    def check(value: Any) -> Any:
+        if value is not None:
+            extras.require(extra)
+        return value
+
+    return check
+
+
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", callback=needs("report"), help="Write an HTML report, with every finding step by step."),
+]
+
+Sarif = Annotated[Path | None, typer.Option("--sarif", help="Write the findings as SARIF 2.1.0, for code scanning.")]
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)")
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def parse_protocols(texts: list[str]) -> list[Protocol]:
+    """The protocols named, each once, in the order given. Raises BadInput."""
+    try:
+        return list({text: parse_protocol(text) for text in texts}.values())
+    except ProtocolError as error:
+        raise BadInput(f"--protocol: {error}") from None
+
+
+def say_what_versions_stand_for(out: Console, protocols: Iterable[Protocol]) -> None:
+    """Say of each version of Kafka that is named which protocol it stands for."""
+    for meaning in dict.fromkeys(versions.meaning(protocol.name) for protocol in protocols):
+        if meaning:
+            out.print(meaning, markup=False, soft_wrap=True)
+
+
+def given(context: typer.Context) -> set[str]:
+    """The options that the command line has, and neither we nor the project by default."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name for name, source in sources.items() if source is not None and not source.name.startswith("DEFAULT")}
+
+
+def refuse_given(context: typer.Context, names: Iterable[str], instead: str) -> None:
+    """Raises BadInput for options that were given, and would be dropped in silence."""
+    here = given(context)
+    dropped = [_option(name.rstrip("_")) for name in names if name in here]
+    if dropped:
+        raise BadInput(f"{' and '.join(dropped)}: of no use here: {instead}")
+
+
+def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command an option for every setting, and hand it the Configuration as `settings`.
+
+    `defaults` are the command's own where they differ from Configuration's. A value that no partition can have is
+    BadInput, naming the option.
+    """
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(command)
+        def with_settings(**arguments: Any) -> int:
+            values = {setting.name: arguments.pop(setting.name) for setting in dataclasses.fields(Configuration)}
+            try:
+                settings = Configuration(**values)
+            except ConfigurationError as error:
+                raise BadInput(f"{_option(error.key)}: {error}") from None
+            return command(settings=settings, **arguments)
+
+        own = [p for p in inspect.signature(command).parameters.values() if p.name != "settings"]
+        parameters = [*own, *(_setting(field, defaults) for field in dataclasses.fields(Configuration))]
+        with_settings.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
+        with_settings.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return with_settings
+
+    return decorate
+
+
+def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspect.Parameter:
+    kind: Any = type(field.default)
+    meaning: str = field.metadata["meaning"]
+    if "low" in field.metadata:
+        meaning = f"{meaning.removesuffix('.')}, {field.metadata['low']} to {field.metadata['high']}."
+    words = f"{_option(field.name)}/{_negation(field.name)}" if kind is bool else _option(field.name)
+    annotation = Annotated[kind, typer.Option(words, help=meaning, rich_help_panel="Configuration")]
+    default = defaults.get(field.name, field.default)
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def words_of(settings: Configuration) -> list[str]:
+    """The options that give a command these settings, whatever the project's own are."""
+    said = settings.changed().keys() | project().config.keys()
+    words = []
+    for setting in dataclasses.fields(settings):
+        value = getattr(settings, setting.name)
+        if setting.name in said and isinstance(value, bool):
+            words.append(_option(setting.name) if value else _negation(setting.name))
+        elif setting.name in said:
+            words += [_option(setting.name), str(value)]
+    return words
+
+
+def _option(key: str) -> str:
+    return f"--{key.replace('_', '-')}"
+
+
+def _negation(key: str) -> str:
+    return f"--no-{key.replace('_', '-')}"
+
+
+def parse_property(name: str) -> int:
+    """The set that holds the one property named. Raises BadInput."""
+    try:
+        return properties.named(name).bit
+    except properties.UnknownProperty as error:
+        raise BadInput(f"--property: {error}") from None
+
+
+def parse_duration(text: str, option: str = "--for", also: str = "") -> float:
+    """Seconds for a text such as 60s, 5m or 8h. Raises BadInput."""
+    match = _DURATION.fullmatch(text)
+    if match is None or float(match[1]) == 0:
+        raise BadInput(f"{option}: a duration is a number and s, m or h, such as 60s or 8h{also}; got {text!r}")
+    return float(match[1]) * _UNIT_SECONDS[match[2]]
+
+
+def parse_certify(text: str) -> float | None:
+    """Seconds for a budget of proofs: 0 for none, None for as long as it takes. Raises BadInput."""
+    if text in ("0", "all"):
+        return {"0": 0.0, "all": None}[text]
+    return parse_duration(text, "--certify", also=", or 0 or all")

@@ -1,0 +1,91 @@
+"""`epochfuzz replay --subject`: case files, replayed by somebody's own implementation beside the model."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.conform.run.rerun import Rerun
+    from epochfuzz.harness.witness.replay import Run
+
+Reruns = list[tuple[Case, str, "Rerun | str"]]  # under a protocol, or why the subject cannot
+
+
+def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[str] | None, *, json: bool) -> Exit:
+    """Replay cases by a command under some protocols; under those they speak of, if none are named.
+
+    Raises BadInput and ProtocolError.
+    """
+    from epochfuzz.harness.conform.protocol.process import CommandError
+    from epochfuzz.harness.views.progress import show_search
+
+    out = console(json)
+    try:
+        with show_search(out) as progress:
+            progress.doing("starting the subject")
+            reruns = list(_reruns(command, cases, protocols))
+    except CommandError as error:
+        raise BadInput(f"--subject: {error}") from None
+    out.print(_table(reruns))
+    for case, protocol, told in reruns:
+        if isinstance(told, str):
+            out.print(f"{case.id} was not replayed under {protocol}, the subject is unable to: {told}", markup=False)
+        elif told.differs is not None:
+            number, fault = told.differs
+            out.print(f"{case.id} under {protocol}, after event {number}: {fault.sentence}", markup=False)
+    if json:
+        print_json({"cases": [_json(*each) for each in reruns]})
+    done = [told for _, _, told in reruns if not isinstance(told, str)]
+    if not done:
+        return Exit.GOAL_UNMET
+    return Exit.AS_EXPECTED if all(each.agrees for each in done) else Exit.BROKEN
+
+
+def _reruns(command: str, cases: Iterable[Case], protocols: Sequence[str] | None) -> Reruns:
+    from epochfuzz.harness.conform.oracle.fault import SubjectUnable
+    from epochfuzz.harness.conform.protocol.subject import CommandSubject
+    from epochfuzz.harness.conform.run.rerun import rerun
+
+    reruns: Reruns = []
+    with CommandSubject(shlex.split(command)) as subject:
+        for case in cases:
+            for name in case.protocols if protocols is None else protocols:
+                try:
+                    reruns.append((case, name, rerun(subject, case, parse_protocol(name))))
+                except SubjectUnable as unable:
+                    reruns.append((case, name, str(unable)))
+    return reruns
+
+
+def _table(reruns: Reruns) -> Table:
+    table = Table("case", "protocol", "the model breaks", "the subject breaks", "the same")
+    for case, protocol, told in reruns:
+        if not isinstance(told, str):
+            same = Text("yes") if told.agrees else Text("NO", "bold reverse")
+            table.add_row(case.id, protocol, verdict_text(told.model), verdict_text(told.subject), same)
+    return table
+
+
+def verdict_text(run: "Run") -> str:
+    """What is broken, and after which event first."""
+    return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"
+
+
+def _json(case: Case, protocol: str, told: "Rerun | str") -> dict[str, Any]:
+    about = {"id": case.id, "protocol": protocol}
+    if isinstance(told, str):
+        return about | {"unable": told}
+    differs = told.differs and {"after": told.differs[0], "kind": told.differs[1].kind, "field": told.differs[1].field}
+    verdicts = {"model": told.model, "subject": told.subject}
+    return about | {
+        "agrees": told.agrees,
+        **{who: {"broken": run.broken, "at": run.at} for who, run in verdicts.items()},
+        "differs": differs,
+    }

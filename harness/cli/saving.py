@@ -1,0 +1,59 @@
+"""`--out` and `--new` of a walk: what it found, saved as case files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cases.folder import Folder
+from epochfuzz.harness.cli.cases import known_cases, mistakes_as_bad_input
+from epochfuzz.harness.cli.output import BadInput
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.engine.shrink.findings import Engine, Finding
+
+
+@dataclass(frozen=True)
+class Saving:
+    """Where findings are saved, and what they are compared with where only news are; None: all are saved."""
+
+    folder: Folder
+    corpus: Sequence[Case] | None
+
+    @staticmethod
+    def asked(directory: Path | None, new: bool, corpus: Path | None) -> "Saving | None":
+        """What the options ask for, checked before anything runs; None for nothing. Raises BadInput."""
+        if corpus is not None and not new:
+            raise BadInput("--corpus is what --new compares with: give --new as well")
+        if directory is None:
+            if new:
+                raise BadInput("--new says which findings --out saves: give --out DIR as well")
+            return None
+        known = known_cases(corpus) if new else None
+        with mistakes_as_bad_input():
+            try:
+                return Saving(Folder(directory), known)
+            except OSError as error:
+                raise BadInput(f"--out: {directory}: {error.strerror}") from None
+
+    def save(self, walker: "Engine", findings: "Sequence[Finding]") -> list[str]:
+        """Save what is to be saved, and is not there yet; returns the files. Raises BadInput."""
+        from epochfuzz.harness.cases.comparison import news
+        from epochfuzz.harness.cases.found_case import case_for
+
+        chosen = findings if self.corpus is None else news(findings, walker.settings, self.corpus)
+        try:
+            paths = [self.folder.save(case_for(finding, walker.seed, "A walk")) for finding in chosen]
+        except OSError as error:
+            raise BadInput(f"--out: {error.filename}: {error.strerror}") from None
+        return [str(path) for path in paths if path is not None]
+
+    def tell(self, out: Console, saved: Sequence[str]) -> None:
+        """Say what was saved, and how to look at it."""
+        for path in saved:
+            out.print(f"saved {path}", markup=False, soft_wrap=True)
+        if not saved:
+            out.print(f"nothing new to save in {self.folder.directory}", markup=False, soft_wrap=True)

@@ -1,0 +1,147 @@
+"""How a walk ends, in this process or on Spark: what is printed, the JSON document, and the exit code."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.walks.outcome import Outcome
+
+from epochfuzz.harness.cli import github, options
+from epochfuzz.harness.cli.output import Exit, print_json, write_file
+from epochfuzz.harness.engine.shrink.findings import Engine, Finding, Found, Walked, breaches
+from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.harness.views import sarif as sarif_format
+from epochfuzz.harness.views import summary
+from epochfuzz.harness.views.report import from_walk
+from epochfuzz.harness.views.report.page import Page
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+
+
+def end_walk(
+    out: Console,
+    walker: Engine,
+    walked: Walked,
+    found: Sequence[Finding],
+    json: bool,
+    report: Path | None = None,
+    sarif: Path | None = None,
+    never_met: Mapping[str, Sequence[str]] | None = None,
+    about: Mapping[str, str] | None = None,
+    *,
+    trace: bool = False,
+    **more: Any,
+) -> int:
+    """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code.
+
+    `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted.
+    `trace` draws known flaws as well as what is new.
+    `never_met` and `about` are for the report: the situations within reach that were not met, by protocol text, and
+    what there is to say of the run beside its configuration.
+    """
+    protocols, settings, tally = walker.protocols, walker.settings, walked.tally
+    again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
+    out.print(summary.goals_table(protocols, settings, tally.goals))
+    out.print(summary.verdict_table(protocols, settings, found))
+    summary.print_reproducers(out, found, trace=trace)
+    out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
+    unmet = summary.unmet_goals(protocols, settings, tally.goals)
+    for goal in unmet:
+        out.print(f"goal never met: {goal}; more schedules (--schedules, --for) may meet it")
+    if report is not None:
+        write_report(out, report, from_walk.page(walker, walked, found, again, never_met, about))
+    if sarif is not None:
+        write_sarif(out, sarif, walker, found, again)
+    github.annotate_walk(out, found, again)
+    if json:
+        print_json(summary.walk_json(walker, walked, found) | {"reproduce": again} | more)
+    if any(finding.known_flaw is None for finding in found):
+        return Exit.BROKEN
+    return Exit.GOAL_UNMET if unmet else Exit.AS_EXPECTED
+
+
+@contextmanager
+def interruptible(out: Console, walker: Walker, walked: Walked, what: Sequence[str]) -> Iterator[None]:
+    """What comes of a walk, unless Ctrl-C ended that, or ends this: then what is known is said, and how to go on.
+
+    `what` is what was walked, as options. Raises KeyboardInterrupt.
+    """
+    try:
+        if walked.interrupted:
+            raise KeyboardInterrupt
+        yield
+    except KeyboardInterrupt:
+        for breach in breaches(walker.protocols, walker.settings, walked.tally):
+            out.print(summary.unshrunk(breach), soft_wrap=True)
+        again = reproduction(what, walker.settings, walked.tally.schedules, walker.seed)
+        out.print(summary.pace(walked))
+        out.print("to have these shrunk and shown; with more --schedules the walk goes on from there:")
+        out.print(again, soft_wrap=True)
+        raise
+
+
+def tell_unfinished(out: Console, found: Found) -> None:
+    """Say what Ctrl-C came before, once all that was known by then is shown. Raises KeyboardInterrupt."""
+    for breach in found.unshrunk:
+        out.print(summary.unshrunk(breach), soft_wrap=True)
+    if found.interrupted:
+        raise KeyboardInterrupt
+
+
+def write_report(out: Console, file: Path, page: Page) -> None:
+    """Write a page as an HTML file."""
+    from epochfuzz.harness.views.report import html  # what renders is loaded for those who asked for it
+
+    with out.status("drawing the report"):
+        write_file(file, html.render(page))
+    out.print(f"report: {file}", markup=False, soft_wrap=True)
+
+
+def write_sarif(out: Console, file: Path, walker: Engine, found: Sequence[Finding], reproduce: str) -> None:
+    """Write findings as a SARIF file."""
+    write_file(file, dumps(sarif_format.log(walker, found, reproduce), indent=2) + "\n")
+    out.print(f"SARIF: {file}", markup=False, soft_wrap=True)
+
+
+def end_machine(out: Console, outcome: "Outcome", json: bool, **more: Any) -> int:
+    """The same for a campaign over a machine of the user's own, whose findings are exceptions and steps."""
+    parameters = outcome.parameters
+    for error in outcome.errors:
+        out.print(Text(f"\n{error['property']} in {error['seen']} runs; the shortest is {error['schedule']}:", "bold"))
+        out.print(Text(error["message"]))
+        out.print(Text("\n".join(f"  {number} {step}" for number, step in enumerate(error["events"], start=1))))
+    again = (
+        f"epochfuzz campaign run --out DIR --engine hypothesis --machine {parameters.machine}"
+        f" --schedules {outcome.tally.schedules} --seed {parameters.seed}"
+    )
+    out.print(
+        f"{outcome.tally.schedules:,} runs of {parameters.machine}, {outcome.steps:,} steps in {outcome.seconds:.1f} s;"
+        f" {len(outcome.errors)} kinds of failure\nreproduce: {again}",
+        markup=False,
+    )
+    if json:
+        keys = ("protocol", "property", "events", "length", "certified_minimal", "seen", "schedule", "message")
+        document = {
+            "seed": parameters.seed,
+            "protocols": [parameters.machine],
+            "schedules": outcome.tally.schedules,
+            "events": outcome.steps,
+            "seconds": round(outcome.seconds, 3),
+            "events_per_second": round(outcome.steps / outcome.seconds),
+            "goals": {},
+            "findings": [{key: error[key] for key in keys} for error in outcome.errors],
+            "reproduce": again,
+        }
+        print_json(document | more)
+    return Exit.BROKEN if outcome.errors else Exit.AS_EXPECTED
+
+
+def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:
+    """The command line that walks the same schedules again."""
+    words = ["epochfuzz fuzz", *what, *options.words_of(settings)]
+    return " ".join([*words, f"--schedules {schedules}", f"--seed {seed}"])

@@ -1,0 +1,1 @@
+"""Controllers, brokers and their clients as processes of this machine."""

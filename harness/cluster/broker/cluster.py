@@ -1,0 +1,132 @@
+"""A controller and three brokers on this machine, with Kafka's default settings."""
+
+import base64
+import socket
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from epochfuzz.harness.cluster.broker.installation import Installation
+from epochfuzz.harness.cluster.broker.node import Node
+from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.cluster.waiting import T, until
+
+HOST = "127.0.0.1"
+NAMES = ("A", "B", "C")
+CONTROLLER = "controller"
+
+_CONTROLLER_ID = 100
+_STARTS_WITHIN = 90.0  # seconds
+_ENDS_WITHIN = 30.0
+
+
+class Cluster:
+    """The nodes, by their names. `room` has their data, `logs` what they log."""
+
+    def __init__(
+        self, kafka: Installation, room: Path, logs: Path, settings: Mapping[str, object] | None = None
+    ) -> None:
+        logs.mkdir(parents=True, exist_ok=True)
+        ports = free_ports(len(NAMES) + 1)
+        self.controller = Node(CONTROLLER, _CONTROLLER_ID, ports[0], kafka, room, logs)
+        self.brokers = {
+            name: Node(name, number, port, kafka, room, logs)
+            for number, (name, port) in enumerate(zip(NAMES, ports[1:], strict=True), start=1)
+        }
+        self.nodes = [self.controller, *self.brokers.values()]
+        for node in self.nodes:
+            node.configure(self._settings(node) | dict(settings or {}))
+
+    def start(self) -> None:
+        """Format and start all nodes, and wait until every broker takes requests. Raises ClusterError."""
+        cluster = new_id()
+        formatting = [(node, node.format(cluster)) for node in self.nodes]
+        for node, process in formatting:
+            said, _ = process.communicate()
+            if process.returncode != 0:
+                ended = f"ended with {process.returncode}: {said.strip()[-1000:]}"
+                raise ClusterError(f"kafka.tools.StorageTool, to format {node.name}, {ended}")
+        for node in self.nodes:
+            node.start()
+        for broker in self.brokers.values():
+            self.wait_for_start(broker)
+
+    def wait_for_start(self, broker: Node) -> None:
+        """Wait until a broker that was started takes requests, and not those of a process before it."""
+        self.until(f"{broker.name} takes requests", lambda: accepts(broker.port), _STARTS_WITHIN)
+
+    def until(self, what: str, condition: Callable[[], T], seconds: float) -> T:
+        """Wait for a condition. Raises NotReached, and ClusterError if a node breaks down meanwhile."""
+        return until(what, condition, seconds, self._check)
+
+    def wait_for_end(self, broker: Node) -> None:
+        """Wait until a broker that was told to end has."""
+        self.until(f"{broker.name} has ended", lambda: broker.state == "down", _ENDS_WITHIN)
+
+    def named(self, number: int) -> str:
+        """Return the name of a broker by its id."""
+        return next((name for name, node in self.brokers.items() if node.number == number), str(number))
+
+    def stop(self) -> None:
+        """End every process, paused ones too."""
+        for node in self.nodes:
+            node.kill()
+
+    def _check(self) -> None:
+        for node in self.nodes:
+            node.check()
+
+    def _settings(self, node: Node) -> dict[str, object]:
+        """Only what a broker cannot do without; all else is Kafka's default.
+
+        But for followers of __consumer_offsets, which comes with the first consumer: with some, a broker would have a
+        fetch of theirs at work at a leader that is paused, and could not ask it for anything else meanwhile.
+        """
+        is_controller = node is self.controller
+        listener = CONTROLLER.upper() if is_controller else "PLAINTEXT"
+        return {
+            "process.roles": "controller" if is_controller else "broker",
+            "node.id": node.number,
+            "controller.quorum.voters": f"{_CONTROLLER_ID}@{self.controller.address}",
+            "controller.listener.names": CONTROLLER.upper(),
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+            "listeners": f"{listener}://{node.address}",
+            "log.dirs": node.data,
+            "offsets.topic.replication.factor": 1,
+        }
+
+
+@contextmanager
+def running(
+    kafka: Installation, room: Path, logs: Path, settings: Mapping[str, object] | None = None
+) -> Iterator[Cluster]:
+    """Start a cluster, and end it, however that ends."""
+    with ExitStack() as ending:
+        cluster = Cluster(kafka, room, logs, settings)
+        ending.callback(cluster.stop)
+        cluster.start()
+        yield cluster
+
+
+def new_id() -> str:
+    """Return the id of a new cluster, in Kafka's form; none that a command line would take for an option."""
+    while (drawn := base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")).startswith("-"):
+        pass
+    return drawn
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports of this machine alone that nobody listens on."""
+    with ExitStack() as closing:
+        sockets = [closing.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind((HOST, 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def accepts(port: int) -> bool:
+    """Whether somebody listens on a port of this machine."""
+    with socket.socket() as tried:
+        tried.settimeout(1)
+        return tried.connect_ex((HOST, port)) == 0

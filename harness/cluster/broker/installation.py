@@ -1,0 +1,108 @@
+"""Kafka's classes: a release from Maven Central, or a Kafka that is on this machine."""
+
+import fcntl
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from epochfuzz.harness.cluster.broker.tools import tool
+from epochfuzz.harness.cluster.errors import ClusterError
+
+RESOURCES = Path(__file__).parents[1] / "resources"
+DEFAULT_RELEASE = "4.3.1"
+
+_RELEASE = re.compile(r"\d+\.\d+\.\d+\S*")
+_CORE_JAR = re.compile(r"kafka_2\.\d+-(\d\S*)\.jar")
+_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
+# Kafka's artifacts leave the binding of slf4j to whoever runs them. 4.0 went from log4j 1 to log4j 2 (KAFKA-9366).
+_LOGGING = {
+    True: ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.24.3"),
+    False: ("org.slf4j", "slf4j-reload4j", "1.7.36"),
+}
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Classes that can be started, and which release they call themselves."""
+
+    release: str
+    class_path: tuple[str, ...]
+
+    def preceded_by(self, directory: Path) -> "Installation":
+        """The same with the classes of a directory in the place of those that it has."""
+        return Installation(self.release, (str(directory), *self.class_path))
+
+
+def cache() -> Path:
+    """Return the directory in which what was fetched or built is kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz" / "kafka"
+
+
+def from_home(home: Path) -> Installation:
+    """Return the Kafka of a directory as a distribution has it, with `libs`. Raises ClusterError."""
+    home = home.resolve()  # nodes run elsewhere
+    for jar in sorted((home / "libs").glob("kafka_2.*.jar")):
+        found = _CORE_JAR.fullmatch(jar.name)
+        if found and not found[1].endswith(("-test", "-sources", "-javadoc", "-scaladoc")):
+            return Installation(found[1], (str(home / "libs" / "*"),))
+    raise ClusterError(
+        f"{home}: there is no Kafka: libs/kafka_2.13-VERSION.jar is missing; name a directory as a"
+        " distribution unpacks to"
+    )
+
+
+def from_maven(release: str) -> Installation:
+    """Return a release of Kafka; Maven fetches it once. Raises ClusterError."""
+    if not _RELEASE.fullmatch(release):
+        raise ClusterError(f"a release is named as {DEFAULT_RELEASE} is; got {release!r}")
+    with locked(cache() / release) as directory:
+        listed = directory / "classpath"
+        if not _all_there(listed):
+            group, artifact, version = _LOGGING[int(release.partition(".")[0]) >= 4]
+            resolve(
+                f"Kafka {release}",
+                RESOURCES / "pom.xml",
+                listed,
+                {
+                    "kafka.version": release,
+                    "logging.group": group,
+                    "logging.artifact": artifact,
+                    "logging.version": version,
+                },
+            )
+        return Installation(release, tuple(listed.read_text(encoding="utf-8").strip().split(os.pathsep)))
+
+
+def resolve(what: str, pom: Path, listed: Path, properties: dict[str, str]) -> None:
+    """Have Maven fetch what a pom depends on, and write the class path into a file. Raises ClusterError."""
+    values = [f"-D{name}={value}" for name, value in (properties | {"mdep.outputFile": str(listed)}).items()]
+    command = [tool("mvn"), "--quiet", "--batch-mode", "--file", str(pom), _PLUGIN, *values]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if ended.returncode != 0:
+        said = next((line for line in ended.stdout.splitlines() if "Could not" in line or "[ERROR]" in line), "")
+        lost = re.search(r"(Could not (?:find|transfer) artifact \S+)", said)
+        raise ClusterError(
+            f"Maven could not fetch {what}: {lost[1] if lost else said}; is there such a version, and is Maven Central"
+            " within reach?"
+        )
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[Path]:
+    """Make a directory of the cache, in which nobody else works meanwhile."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ClusterError(f"{directory}: cannot be made: {error.strerror}; set XDG_CACHE_HOME to another") from None
+    with (directory / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield directory
+
+
+def _all_there(listed: Path) -> bool:
+    """Whether a class path was written whose jars are all there: a local repository may have been emptied since."""
+    return listed.exists() and all(Path(jar).exists() for jar in listed.read_text().strip().split(os.pathsep))

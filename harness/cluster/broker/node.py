@@ -1,0 +1,120 @@
+"""A node of a cluster: a Java process with Kafka in it, its settings, its files and what it logs."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+from epochfuzz.harness.cluster.broker.broker_log import BrokerLog
+from epochfuzz.harness.cluster.broker.installation import RESOURCES, Installation
+from epochfuzz.harness.cluster.broker.sockets import unread
+from epochfuzz.harness.cluster.broker.tools import java
+from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.cluster.room import mark
+
+_STOPPED = "T"  # of /proc: by SIGSTOP
+# Small, and soon there: no compiler that takes long to be worth it, one processor's worth of garbage collection.
+_OPTIONS = ("-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+
+
+class Node:
+    """A controller or broker. `room` has its data, which go with it, and `logs` what it logs, which may stay."""
+
+    def __init__(self, name: str, number: int, port: int, kafka: Installation, room: Path, logs: Path) -> None:
+        self.name, self.number, self.port = name, number, port
+        self.data = room / name
+        self.log = BrokerLog(logs / f"{name}.log")
+        self._kafka, self._room = kafka, room
+        self._settings = room / f"{name}.properties"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_ending = False
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def state(self) -> str:
+        """What its process is: running, paused, ending or down."""
+        if self._process is None or self._process.poll() is not None:
+            return "down"
+        if self._is_stopped():
+            return "paused"
+        return "ending" if self._is_ending else "running"
+
+    def has_waiting_from(self, other: "Node") -> bool:
+        """Whether another node has sent a request that this one, which is paused, has not read yet."""
+        assert other._process is not None
+        return unread(other._process.pid, self.port) > 0
+
+    def configure(self, settings: dict[str, object]) -> None:
+        """Write its server.properties."""
+        text = "".join(f"{key}={value}\n" for key, value in settings.items())
+        self._settings.write_text(text, encoding="utf-8")
+
+    def command(self, main: str, *words: str) -> list[str]:
+        """Return the command line of one of Kafka's programs, which gets the settings as a file."""
+        logging = (
+            f"-Dlog4j.configuration=file:{RESOURCES / 'log4j.properties'}",
+            f"-Dlog4j2.configurationFile={RESOURCES / 'log4j2.properties'}",
+        )
+        path = os.pathsep.join(self._kafka.class_path)
+        return [java(), *_OPTIONS, *logging, mark(self._room), "-cp", path, main, *words]
+
+    def format(self, cluster: str) -> subprocess.Popen[str]:
+        """Begin to make its data directory one of a cluster."""
+        words = ("format", "--cluster-id", cluster, "--config", str(self._settings))
+        return subprocess.Popen(
+            self.command("kafka.tools.StorageTool", *words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def start(self) -> None:
+        """Start the process, in a session of its own: Ctrl-C is for who started the cluster."""
+        self._is_ending = False
+        with self.log.path.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command("kafka.Kafka", str(self._settings)),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self._room,
+                start_new_session=True,
+            )
+
+    def pause(self) -> None:
+        """Send SIGSTOP; a state of `paused` says that every thread stands still."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Send SIGCONT."""
+        self._signal(signal.SIGCONT)
+
+    def terminate(self) -> None:
+        """Send SIGTERM: Kafka shuts down in good order."""
+        self._is_ending = True
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Send SIGKILL, and wait until the process is gone; nothing if it is."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def check(self) -> None:
+        """Raises ClusterError if the process has ended by itself with an error."""
+        code = None if self._process is None else self._process.poll()
+        if code is not None and code > 0 and code != 128 + signal.SIGTERM:
+            raise ClusterError(f"{self.name} ended with {code}: {self.log.last_error() or 'nothing was logged'}")
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None, f"{self.name} was not started"
+        self._process.send_signal(number)
+
+    def _is_stopped(self) -> bool:
+        assert self._process is not None
+        try:
+            threads = list(Path(f"/proc/{self._process.pid}/task").iterdir())
+            return all((thread / "stat").read_text().rpartition(") ")[2][0] == _STOPPED for thread in threads)
+        except OSError:
+            return False

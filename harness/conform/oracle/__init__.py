@@ -1,0 +1,1 @@
+"""Who is right: lock step with the model, or the promises to clients."""

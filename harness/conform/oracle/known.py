@@ -1,0 +1,80 @@
+"""Differences that somebody knows of and leaves as they are: what `--known FILE` has."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from epochfuzz.harness.conform.oracle.fault import Fault, Kind
+from epochfuzz.model.kafka.vocabulary.events import VERBS, verb_of
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+
+class KnownError(ValueError):
+    """A file of known differences that cannot be read as one; the message says what is wrong."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A field that is not the model's after an event of certain verbs, and why.
+
+    `field` is its name on any replica, such as `epochs`. `protocols` are those under which it is known, all if empty.
+    """
+
+    field: str
+    after: tuple[str, ...]
+    why: str
+    protocols: tuple[str, ...] = ()
+
+    def covers(self, fault: Fault, sent: bytes, protocol: Protocol) -> bool:
+        """Whether it says that a fault was to be expected, seen after the last event that was sent."""
+        return (
+            fault.kind is Kind.DIFFERENCE
+            and fault.signature[1] == self.field
+            and bool(sent)
+            and verb_of(sent[-1]).text in self.after
+            and (not self.protocols or protocol.name.partition(":")[0] in self.protocols)
+        )
+
+    def document(self) -> dict[str, Any]:
+        """This as plain data."""
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+
+def of_document(document: Any) -> Known:
+    """The known difference of plain data, of which all other keys are for its author. Raises KnownError."""
+    if not isinstance(document, dict):
+        raise KnownError(f"a known difference has field, after and why; got {document!r}")
+    for key in ("field", "why"):
+        if not isinstance(document.get(key), str):
+            raise KnownError(f"{key}: a known difference has a text there; got {document.get(key)!r}")
+    after, protocols = _texts(document, "after"), _texts(document, "protocols")
+    unknown = [verb for verb in after if verb not in VERBS]
+    if unknown or not after:
+        raise KnownError(f"after: {unknown or after} is no list of events; the events are {', '.join(VERBS)}")
+    return Known(document["field"], after, " ".join(document["why"].split()), protocols)
+
+
+def load_known(path: Path) -> tuple[Known, ...]:
+    """The known differences of a YAML file, which is a list of them. Raises KnownError and OSError."""
+    try:
+        documents = yaml.safe_load(path.read_text())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise KnownError(f"{path}: no YAML: {error}") from None
+    if not isinstance(documents, list):
+        raise KnownError(f"{path}: it is no list of known differences")
+    return tuple(of_document(document) for document in documents)
+
+
+def reason(known: Sequence[Known], fault: Fault, sent: bytes, protocol: Protocol) -> str | None:
+    """Why a difference was to be expected; None if nobody knows of it."""
+    return next((each.why for each in known if each.covers(fault, sent, protocol)), None)
+
+
+def _texts(document: dict[str, Any], key: str) -> tuple[str, ...]:
+    texts = document.get(key, [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise KnownError(f"{key}: a list of texts is wanted; got {texts!r}")
+    return tuple(texts)

@@ -1,0 +1,171 @@
+"""What a subject shows, as a state of the model: so the model's own properties judge it, and say what breaks them."""
+
+from typing import Any, cast
+
+from epochfuzz.harness.conform.oracle.fault import Kind, SubjectFailed
+from epochfuzz.harness.conform.protocol.wire import Observation
+from epochfuzz.model.kafka.contract import healing, properties
+from epochfuzz.model.kafka.history import promises
+from epochfuzz.model.kafka.storage import transactions
+from epochfuzz.model.kafka.vocabulary.configuration import MAX_RECORDS, Configuration
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol
+from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, Partition, initial
+
+_PLAINEST = next(iter(GENERATIONS.values()))
+_UNSEEN = -1
+_RECORDS = {f"m{number}": number for number in range(MAX_RECORDS)}
+_MARKERS = {marker.name: int(marker) for marker in Marker}
+
+
+class SeenPartition:
+    """A subject's partition as far as it is seen. What is left out breaks nothing; what clients were promised stays.
+
+    All that is asked of epochs is whether they are the same: those of records are numbered as they are met, and of the
+    controller's there is only the current one, 0, to which a replica has caught up or not.
+    """
+
+    def __init__(self, settings: Configuration, protocol: Protocol = _PLAINEST) -> None:
+        self.state: Partition = initial(_PLAINEST, settings)
+        self.state.eligible_leaders = protocol.numbers()["eligible_leaders"]
+        self._controller: dict[str, Any] = {}
+        self._record_epochs: dict[int, int] = {}
+        self._controller_epoch: int | None = None
+        self._isr_by_epoch: dict[int | None, int] = {}
+        self._offsets = [_UNSEEN] * MAX_RECORDS  # by record: where it was seen first
+        self._complete: list[int] = []  # replicas that show a log and a high watermark
+
+    def show(self, observation: Observation, event: int | None = None) -> None:
+        """See what there is to be seen, and remember what clients can read, and lose by the event that was applied.
+
+        Raises SubjectFailed for what cannot be.
+        """
+        ends_before, controller_before = [*self.state.leo], self._controller
+        shown = cast(dict[str, dict[str, Any]], observation.get("replicas", {}))
+        replicas = [shown.get(name, {}) for name in REPLICA_NAMES[: self.state.replicas]]
+        self._complete = [r for r, replica in enumerate(replicas) if {"log", "hw"} <= replica.keys()]
+        self._controller = cast(dict[str, Any], observation.get("controller", {}))
+        self._show_controller(self._controller, replicas)
+        for r, replica in enumerate(replicas):
+            self._show_replica(r, replica)
+        for r, replica in enumerate(replicas):
+            self._show_high_watermark(r, replica)
+        self._show_consumer(cast(dict[str, Any], observation.get("consumer", {})))
+        if event is not None:
+            self._note_failure(event, ends_before, controller_before)
+
+    def _note_failure(self, event: int, ends_before: list[int], controller_before: dict[str, Any]) -> None:
+        """Count what the promises of KIP-966 bear only so often, see model/kafka/history/promises.py."""
+        verb, r = verb_of(event), replica_of(event)
+        if verb is Verb.POWER_LOSS and self.state.leo[r] < ends_before[r]:
+            promises.note_lossy_failure(self.state)
+        elif verb is Verb.ELECT and controller_before.get("isr") == [] and not controller_before.get("elr"):
+            promises.note_unclean_recovery(self.state)
+
+    def follow(self, verb: Verb) -> None:
+        """An event was applied that is about a transaction: remember what was decided of which records."""
+        p = self.state
+        if verb is Verb.PRODUCE:
+            p.transaction_records |= 1 << p.produced
+            p.produced += 1
+        elif verb in (Verb.COMMIT, Verb.ABORT):
+            p.committed_records |= p.transaction_records if verb is Verb.COMMIT else 0
+            p.transaction_records = 0
+
+    def broken(self) -> int:
+        """The set of properties that are broken now, but for those that are judged at the end."""
+        return properties.broken_now(self.state)
+
+    def has_converged(self) -> bool:
+        """Whether logs and high watermarks are equal, on all replicas that show them."""
+        p = self.state
+        for r in set(range(p.replicas)).difference(self._complete):
+            for values in (p.leo, p.high_watermark, p.log_record, p.log_epoch):
+                values[r] = values[self._complete[0]] if self._complete else 0
+        return healing.has_converged(p)
+
+    def _show_controller(self, controller: dict[str, Any], replicas: list[dict[str, Any]]) -> None:
+        p = self.state
+        leader = self._replica(controller.get("leader"))
+        knows_leader = leader != NONE and "log" in replicas[leader]
+        p.decided_leader[0] = leader if knows_leader else NONE
+        members = {r for r in map(self._replica, controller.get("isr", [])) if r != NONE}
+        p.decided_isr[0] = sum(1 << r for r in members if "log" in replicas[r])
+        self._controller_epoch = controller.get("epoch")
+        self._isr_by_epoch[self._controller_epoch] = sum(1 << r for r in members)
+
+    def _show_replica(self, r: int, replica: dict[str, Any]) -> None:
+        p = self.state
+        entries = replica.get("log", [])
+        if len(entries) > MAX_RECORDS:
+            raise SubjectFailed(Kind.GARBAGE, f"a log has {len(entries)} records, more than clients have produced")
+        records = [self._record(name, offset) for offset, (name, _) in enumerate(entries)]
+        led_before, read_before = p.known_leader[r] == r, p.high_watermark[r]
+        p.up[r] = replica.get("up") is not False
+        p.known_leader[r] = self._replica(replica.get("leader")) if p.up[r] else NONE
+        epoch = replica.get("leader_epoch")
+        is_caught_up = p.known_leader[r] != NONE and epoch is not None and epoch == self._controller_epoch
+        p.known_epoch[r] = 0 if is_caught_up else NONE
+        p.leo[r] = len(entries)
+        p.log_record[r] = sum(record << 4 * offset for offset, record in enumerate(records))
+        p.log_epoch[r] = sum(self._record_epoch(epoch) << 4 * offset for offset, (_, epoch) in enumerate(entries))
+        p.standing[r] = sum(
+            {
+                1 << record
+                for i, record in enumerate(records)
+                if not transactions.is_marker(p, record) and self._offsets[record] == i
+            }
+        )
+        p.high_watermark[r] = min(max(0, replica.get("hw", 0)), p.leo[r])
+        self._remember(r, epoch, read_before if led_before else NONE)
+
+    def _remember(self, r: int, epoch: int | None, read_before: int) -> None:
+        """Remember what consumers can read of r, in its log whatever it shows, and who is answered for it.
+
+        `read_before` is where they could read to when r was seen to lead last, NONE if it led not until now.
+        """
+        p = self.state
+        if p.known_leader[r] != r:
+            p.isr[r] = p.led_from[r] = 0
+            return
+        p.isr[r] = self._isr_by_epoch.get(epoch, p.decided_isr[0]) | 1 << r  # where no ISR is shown, it counts itself
+        if read_before == NONE:
+            p.led_from[r] = p.leo[r]
+        promises.remember_readable(p, r, max(0, read_before))
+
+    def _show_high_watermark(self, r: int, replica: dict[str, Any]) -> None:
+        """Show a high watermark beyond the log, which nothing that is read may follow."""
+        p = self.state
+        if "hw" in replica:
+            end = p.leo[r] if "log" in replica else replica.get("leo", replica["hw"])
+            p.high_watermark[r] += max(0, replica["hw"] - end)
+
+    def _show_consumer(self, consumer: dict[str, Any]) -> None:
+        """Show where the consumer reads on, and what it has read; where one of these is left out it skips nothing."""
+        p = self.state
+        is_shown = {"position", "leader_epoch", "delivered"} <= consumer.keys()
+        p.position = consumer["position"] if is_shown else 0
+        p.consumer_epoch = 0 if is_shown and consumer["leader_epoch"] == self._controller_epoch else NONE
+        p.delivered = sum(1 << _RECORDS[name] for name in consumer.get("delivered", []) if name in _RECORDS)
+
+    def _record(self, name: str, offset: int) -> int:
+        """The number of a record. Where it is seen first is where it belongs."""
+        if self.state.transactions and name in _MARKERS:
+            return _MARKERS[name]
+        number = _RECORDS.get(name)
+        if number is None:
+            raise SubjectFailed(Kind.GARBAGE, f"a log has {name!r}, which no client produced: records are m0, m1, ...")
+        if self._offsets[number] == _UNSEEN:
+            self._offsets[number] = offset
+            self.state.record_offset |= offset << 4 * number
+        return number
+
+    def _replica(self, name: str | None) -> int:
+        """The number of a replica, NONE for nobody, and for one that there is not."""
+        names = REPLICA_NAMES[: self.state.replicas]
+        return names.index(name) if name is not None and name in names else NONE
+
+    def _record_epoch(self, epoch: int) -> int:
+        if len(self._record_epochs) > MAX_RECORDS and epoch not in self._record_epochs:
+            raise SubjectFailed(Kind.GARBAGE, f"epoch {epoch} is one more than records can have been written in")
+        return self._record_epochs.setdefault(epoch, len(self._record_epochs))

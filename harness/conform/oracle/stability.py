@@ -1,0 +1,32 @@
+"""Stability: a subject gives the same answers to the same schedule."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from epochfuzz.harness.conform.oracle.fault import Fault, Kind, shown
+from epochfuzz.harness.conform.protocol.wire import Observation
+from epochfuzz.harness.conform.run.drive import Driven, Sighting
+
+
+def changed(first: Driven, second: Driven) -> list[Sighting]:
+    """Where a schedule that was run twice had another answer the second time, if anywhere."""
+    for number, (answer, again) in enumerate(zip(first.answers, second.answers, strict=False), start=1):
+        if answer != again:
+            one, other = _part_that_changed(answer, again)
+            return [Sighting(Fault(Kind.UNSTABLE, None, one, other), bytes(first.sent[:number]))]
+    return []
+
+
+def _part_that_changed(answer: tuple[bool, Observation], again: tuple[bool, Observation]) -> tuple[str, str]:
+    """What differs between two answers, in words."""
+    one, other = (dict(_flat({"applied": applied, **observation})) for applied, observation in (answer, again))
+    name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
+    return f"{name} {shown(one.get(name))}", f"{name} {shown(other.get(name))}"
+
+
+def _flat(part: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(part, dict):
+        for key, value in part.items():
+            yield from _flat(value, f"{name}.{key}".lstrip("."))
+    else:
+        yield name, part

@@ -1,0 +1,156 @@
+"""The subject: somebody's implementation, as an object in Python or as a command that speaks the protocol."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol, TypeVar
+
+from epochfuzz.harness.conform.oracle.fault import Kind, SubjectFailed, SubjectUnable
+from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.process import START_PATIENCE, LineProcess
+from epochfuzz.harness.conform.protocol.wire import Config, Malformed, Observation
+from epochfuzz.model.kafka.vocabulary.events import VERBS
+
+PATIENCE = 5.0
+_SETTLING = 0.001
+
+_Reply = TypeVar("_Reply")
+
+
+class Subject(Protocol):
+    """An implementation of the protocol of one partition, with all its replicas and their controller."""
+
+    def reset(self, config: Config, protocol: str) -> Iterable[str] | None:
+        """Start over: empty disks, all up, A leads epoch 0. Returns the verbs it supports, None for all."""
+
+    def apply(self, event: str) -> bool:
+        """Apply an event such as `fetch B`. False: its precondition did not hold, and nothing changed."""
+
+    def observe(self) -> Observation:
+        """What can be seen now; what is left out is not compared."""
+
+
+class Answering(Protocol):
+    """A subject whose answers are of the protocol: a CommandSubject or a CheckedSubject."""
+
+    def reset(self, config: Config, protocol: str) -> list[str]:
+        """Start over; returns the verbs it supports."""
+
+    def apply(self, event: str) -> bool:
+        """Apply an event; whether it was enabled."""
+
+    def observe(self) -> Observation:
+        """What can be seen now."""
+
+    def finish(self) -> None:
+        """The schedule is over."""
+
+
+class CommandSubject:
+    """A command that speaks the conformance protocol. It is started when needed, and again after it failed."""
+
+    def __init__(self, command: Sequence[str], patience: float = PATIENCE) -> None:
+        self.command = command
+        self.patience = patience
+        self._process: LineProcess | None = None
+        self._observation = Observation()
+
+    def __enter__(self) -> "CommandSubject":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a process that has been asked before; if not, the next one to be asked is a fresh one."""
+        return self._process is not None
+
+    def reset(self, config: Config, protocol: str) -> list[str]:
+        """Raises SubjectFailed, SubjectUnable and CommandError."""
+        patience = self.patience
+        if self._process is None:
+            self._process = LineProcess(self.command)
+            patience = max(patience, START_PATIENCE)
+        reply = self._ask(wire.reset_request(config, protocol), patience, wire.parse_reset_reply)
+        if not reply["ok"]:
+            raise SubjectUnable(reply.get("error", "it gave no reason"))
+        return list(reply.get("events", VERBS))
+
+    def apply(self, event: str) -> bool:
+        """Raises SubjectFailed."""
+        reply = self._ask(wire.event_request(event), self.patience, wire.parse_event_reply)
+        self._observation = reply.get("observation", Observation())
+        return bool(reply["applied"])
+
+    def observe(self) -> Observation:
+        """What came with the last reply."""
+        return self._observation
+
+    def finish(self) -> None:
+        """The schedule is over: nothing more should come. Raises SubjectFailed."""
+        if self._process is not None:
+            with self._killed_on_failure(self._process):
+                self._process.expect_silence(_SETTLING)
+
+    def close(self) -> None:
+        """Let the process end."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def _ask(self, line: bytes, patience: float, parse: Callable[[bytes], _Reply]) -> _Reply:
+        assert self._process is not None, "reset it first"
+        with self._killed_on_failure(self._process):
+            reply = self._process.ask(line, patience)
+            try:
+                parsed = parse(reply)
+            except Malformed as error:
+                message = f"a reply that is not of the protocol: {error}"
+                raise SubjectFailed(Kind.GARBAGE, message, self._process.output()) from None
+            self._process.expect_silence()
+            return parsed
+
+    @contextmanager
+    def _killed_on_failure(self, process: LineProcess) -> Iterator[None]:
+        """What comes after a failure belongs to nothing that is asked later."""
+        try:
+            yield
+        except SubjectFailed:
+            process.kill()
+            self._process = None
+            raise
+
+
+class CheckedSubject:
+    """A subject in this process, held to what the protocol would have let through. Raises SubjectFailed."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+
+    def reset(self, config: Config, protocol: str) -> list[str]:
+        """The verbs, all of them if the subject names none."""
+        verbs = self._subject.reset(config, protocol)
+        named = list(VERBS) if verbs is None else list(verbs)
+        try:
+            wire.check_verbs(named)
+        except Malformed as error:
+            raise SubjectFailed(Kind.GARBAGE, f"reset() returned what is no list of events: {error}") from None
+        return named
+
+    def apply(self, event: str) -> bool:
+        """Whether it was enabled."""
+        applied = self._subject.apply(event)
+        if not isinstance(applied, bool):
+            raise SubjectFailed(Kind.GARBAGE, f"apply() returned {applied!r}, which is neither True nor False")
+        return applied
+
+    def observe(self) -> Observation:
+        """What can be seen, in the protocol's types."""
+        observation = self._subject.observe()
+        try:
+            return wire.check_observation(observation)
+        except Malformed as error:
+            raise SubjectFailed(Kind.GARBAGE, f"observe() returned what is no observation: {error}") from None
+
+    def finish(self) -> None:
+        """Nothing can come unasked."""

@@ -1,0 +1,219 @@
+"""The conformance protocol, version 1: one JSON object a line, one reply to each request (docs/conformance.md).
+
+These types are what replies are validated against and what the JSON schema is generated from. A key that version 1 does
+not know is let through, and named in the summary of a run: it is either a misspelling or meant for somebody else.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from typing import Annotated, Any, Literal, NotRequired, cast
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict  # pydantic wants this one up to Python 3.11
+
+from epochfuzz.harness.conform.oracle.judge import OWN
+from epochfuzz.model.kafka.contract import observation
+from epochfuzz.model.kafka.contract.observation import Seen, Shape
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import VERBS
+
+VERSION: Literal[1] = 1
+MOST_VALUES = 2_000  # in a reply, at any depth: five replicas with all that they can hold take a quarter of that
+_LEAST_VALUE = 2  # bytes that a value takes in JSON, with the comma before it
+
+ReplicaName = Literal["A", "B", "C", "D", "E"]
+Verb = Annotated[str, Field(json_schema_extra={"enum": list(VERBS)})]
+
+_open = with_config(ConfigDict(extra="allow", strict=True))
+
+
+class Malformed(ValueError):
+    """A reply that is not of the protocol; the message says where and why."""
+
+
+# What a value of an observation is on the wire.
+_TYPES: dict[Shape, Any] = {
+    Shape.FLAG: bool,
+    Shape.NUMBER: int,
+    Shape.NUMBER_OR_NONE: int | None,
+    Shape.REPLICA_OR_NONE: ReplicaName | None,
+    Shape.REPLICAS: Annotated[list[ReplicaName], AfterValidator(sorted)],
+    Shape.LOG: list[tuple[str, int]],
+    Shape.EPOCHS: list[tuple[int, int]],
+    Shape.RECORDS: Annotated[list[str], AfterValidator(sorted)],
+}
+
+
+def _observed(name: str, meaning: str, fields: Iterable[Seen]) -> Any:
+    """The type of what can be seen of something, any part of which may be left out."""
+    types = {seen.name: Annotated[_TYPES[seen.shape], Field(description=seen.meaning)] for seen in fields}
+    types[OWN] = Annotated[dict[str, Any], Field(description="fields of the subject's own: shown, never compared")]
+    made: Any = TypedDict(name, types, total=False)  # type: ignore[misc]  # known only as this runs
+    made.__doc__ = meaning
+    return _open(made)
+
+
+ReplicaObservation = _observed(
+    "ReplicaObservation",
+    "What can be seen of one replica. A field that is left out is not compared.",
+    observation.REPLICA,
+)
+ControllerObservation = _observed(
+    "ControllerObservation",
+    "The controller's current decision. A field that is left out is not compared.",
+    observation.CONTROLLER,
+)
+ConsumerObservation = _observed(
+    "ConsumerObservation",
+    "What can be seen of the consumer, where there is one. A field that is left out is not compared.",
+    observation.CONSUMER,
+)
+
+
+@_open
+class Observation(TypedDict, total=False):
+    """What can be seen of a partition after an event. A field that is left out is not compared."""
+
+    replicas: dict[ReplicaName, ReplicaObservation]  # type: ignore[valid-type]
+    controller: ControllerObservation  # type: ignore[valid-type]
+    consumer: ConsumerObservation  # type: ignore[valid-type]
+
+
+_SETTING_TYPES: dict[str, Any] = {"acks": Literal["0", "1", "all"]}
+
+Config: Any = TypedDict(  # type: ignore[misc]  # known only as this runs
+    "Config",
+    {
+        setting.name: Annotated[
+            _SETTING_TYPES.get(setting.name, type(setting.default)), Field(description=setting.metadata["meaning"])
+        ]
+        for setting in fields(Configuration)
+    },
+)
+Config.__doc__ = "The settings of the partition; all of them are sent. See the settings of a case file."
+
+
+class ResetRequest(TypedDict):
+    """Start over: empty disks, all replicas up, A leads epoch 0 with everyone in the ISR, and everyone knows it."""
+
+    op: Literal["reset"]
+    version: Literal[1]
+    protocol: str
+    config: Config
+
+
+class EventRequest(TypedDict):
+    """Apply one event, such as `fetch B`."""
+
+    op: Literal["event"]
+    event: str
+
+
+@_open
+class ResetReply(TypedDict):
+    """The answer to a reset. Events that are not among `events` are never sent; left out, all may be."""
+
+    ok: Annotated[bool, Field(description="false: the subject does not have this protocol or configuration")]
+    version: NotRequired[Literal[1]]
+    events: NotRequired[list[Verb]]
+    error: NotRequired[Annotated[str, Field(description="why ok is false")]]
+
+
+@_open
+class EventReply(TypedDict):
+    """The answer to an event: whether it was enabled, and what is to be seen after it."""
+
+    applied: bool
+    observation: NotRequired[Observation]
+
+
+_RESET_REPLY: TypeAdapter[ResetReply] = TypeAdapter(ResetReply)
+_EVENT_REPLY: TypeAdapter[EventReply] = TypeAdapter(EventReply)
+_OBSERVATION: TypeAdapter[Observation] = TypeAdapter(Observation)
+_MESSAGES: TypeAdapter[Any] = TypeAdapter(ResetRequest | EventRequest | ResetReply | EventReply)
+
+
+def config_of(settings: Configuration) -> Config:
+    """The `config` of a reset."""
+    return cast(Config, asdict(settings))
+
+
+def reset_request(config: Config, protocol: str) -> bytes:
+    """The line of a reset."""
+    return _line(ResetRequest(op="reset", version=VERSION, protocol=protocol, config=config))
+
+
+def event_request(event: str) -> bytes:
+    """The line of an event."""
+    return _line(EventRequest(op="event", event=event))
+
+
+def parse_reset_reply(line: bytes) -> ResetReply:
+    """The reply to a reset. Raises Malformed."""
+    reply: ResetReply = _parse(_RESET_REPLY, line)
+    check_verbs(reply.get("events", []))
+    return reply
+
+
+def parse_event_reply(line: bytes) -> EventReply:
+    """The reply to an event. Raises Malformed."""
+    reply: EventReply = _parse(_EVENT_REPLY, line)
+    return reply
+
+
+def check_observation(shown: Any) -> Observation:
+    """An observation that came as Python values, as the protocol would have brought it. Raises Malformed."""
+    try:
+        text = json.dumps(shown).encode()
+    except (TypeError, ValueError) as error:
+        raise Malformed(f"observation: {error}") from None
+    return parse_observation(text)
+
+
+def parse_observation(text: str | bytes) -> Observation:
+    """An observation alone. Raises Malformed."""
+    parsed: Observation = _parse(_OBSERVATION, text)
+    return parsed
+
+
+def check_verbs(verbs: list[str]) -> None:
+    """Raises Malformed for a verb that is not of the alphabet."""
+    for verb in verbs:
+        if verb not in VERBS:
+            raise Malformed(f"events: unknown event {verb!r}; the events are {', '.join(VERBS)}")
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a line, request or reply."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"epochfuzz conformance protocol, version {VERSION}: a line on stdin or stdout of the subject",
+        **_MESSAGES.json_schema(),
+    }
+
+
+def _line(message: ResetRequest | EventRequest) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def _parse(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
+    try:
+        parsed = adapter.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise Malformed(": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))) from None
+    if len(text) > _LEAST_VALUE * MOST_VALUES and _has_more_values(parsed, MOST_VALUES):
+        raise Malformed(f"it has more than {MOST_VALUES:,} values")
+    return parsed
+
+
+def _has_more_values(whole: Any, most: int) -> bool:
+    """Whether a value has more than so many others in it, at any depth."""
+    count, wholes = 0, [whole]
+    while wholes and count <= most:
+        part = wholes.pop()
+        values = part.values() if isinstance(part, dict) else part
+        count += len(values)
+        wholes += (value for value in values if isinstance(value, dict | list | tuple))
+    return count > most

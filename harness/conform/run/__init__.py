@@ -1,0 +1,1 @@
+"""Schedules played on subjects: drawn, repeated, shrunk, reported."""

@@ -1,0 +1,68 @@
+"""Findings as case files: the schedule, and what the model says is to be seen where the subject differed."""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+from epochfuzz.harness.cases.case import Case, CheckedState, Expectation, dump_case
+from epochfuzz.harness.cases.verdict import rewritten
+from epochfuzz.harness.conform.oracle.fault import Kind
+from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.model.kafka.vocabulary.events import event_text
+
+
+def case_of(nonconformity: Nonconformity, seed: int = 0) -> Case:
+    """The case that replays a nonconformity's schedule. It expects of the model what the model does."""
+    protocol = nonconformity.protocol.name
+    sent = nonconformity.sighting.sent
+    expected = _expected(nonconformity)
+    state = [CheckedState(len(sent), protocol, expected)] if expected else []
+    trial = nonconformity.trial
+    provenance: dict[str, Any] = {"protocol": protocol}
+    if trial.number is not None or trial.case is not None:  # else Hypothesis has shrunk it, and does not say from what
+        provenance = {"shrunk_from": nonconformity.shrunk_from, **provenance}
+    if trial.number is not None:
+        provenance |= {"seed": seed, "schedule": trial.number}
+    return rewritten(
+        Case(
+            id=_id(nonconformity),
+            why=f"An implementation was judged against the model. After event {len(sent)}, {event_text(sent[-1])}: "
+            f"{nonconformity.fault.sentence}",
+            settings=trial.settings,
+            events=sent,
+            expect={protocol: Expectation(())},
+            states=tuple(state),
+            provenance=provenance,
+        )
+    )
+
+
+def save_case(nonconformity: Nonconformity, seed: int, directory: Path) -> Path:
+    """Write the case of a nonconformity into a directory, which is made if need be. Raises OSError."""
+    case = case_of(nonconformity, seed)
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / f"{case.id}.yaml"
+    path.write_text(dump_case(case), encoding="utf-8")
+    return path
+
+
+def _id(nonconformity: Nonconformity) -> str:
+    """A slug that is the same for the same nonconformity."""
+    schedule = nonconformity.sighting.sent + nonconformity.trial.settings.text().encode()
+    digest = hashlib.blake2b(schedule, digest_size=3).hexdigest()
+    text = f"{nonconformity.protocol.name}-{nonconformity.fault.kind}-{nonconformity.fault.field or ''}-{digest}"
+    return re.sub(r"[^a-z0-9]+", "-", text.lower())
+
+
+def _expected(nonconformity: Nonconformity) -> dict[str, Any]:
+    """What the model shows in the field that differs, as an observation."""
+    if nonconformity.fault.kind is not Kind.DIFFERENCE or nonconformity.fault.field in (None, "applied"):
+        return {}
+    *path, field = str(nonconformity.fault.field).split(".")
+    if path == ["replicas"]:
+        return {}  # a replica that the partition does not have
+    observation: dict[str, Any] = {field: nonconformity.fault.expected}
+    for name in reversed(path):
+        observation = {name: observation}
+    return observation

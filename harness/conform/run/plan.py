@@ -1,0 +1,94 @@
+"""A plan: what to run a subject on, cut into blocks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.oracle.known import Known, of_document
+from epochfuzz.harness.conform.protocol.subject import PATIENCE
+from epochfuzz.harness.conform.run.block import Block, Trial
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
+
+BLOCK = 50  # schedules that a process lives for: its start should not matter, and jobs should share the work
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run a subject on, and how to judge it."""
+
+    command: tuple[str, ...]
+    protocols: Sequence[Protocol]
+    settings: Configuration
+    schedules: int
+    seed: int
+    cases: Sequence[Case] = ()
+    judged_by: JudgedBy = JudgedBy.LOCKSTEP
+    patience: float = PATIENCE
+    max_failures: int | None = None  # failing schedules after which to run no more
+    processes_for: int = BLOCK  # so many schedules does a process of the subject live
+    known: tuple[Known, ...] = ()  # differences that are no news
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are under each protocol."""
+        return bool(self.cases) + -(-self.schedules // self.processes_for)
+
+    def trials(self, number: int) -> Iterator[Trial]:
+        """The trials of a block: of the first, if there are cases, all of those; of the others, drawn schedules."""
+        number -= bool(self.cases)
+        if number < 0:
+            yield from (self.trial(None, case.id) for case in self.cases)
+        else:
+            first = number * self.processes_for
+            last = min(first + self.processes_for, self.schedules)
+            yield from (self.trial(i, None) for i in range(first, last))
+
+    def trial(self, number: int | None, case: str | None) -> Trial:
+        """The drawn schedule of a number, or a case by its id."""
+        if number is not None:
+            deck = generate.deck_for(self.settings)
+            return Trial(generate.schedule(self.seed, number, deck), self.settings, number=number, known=self.known)
+        chosen = next(each for each in self.cases if each.id == case)
+        return Trial(chosen.events, chosen.settings, case=case, known=self.known)
+
+    def block_of(self, protocol: Protocol, number: int) -> Block:
+        """A block to be run under a protocol."""
+        trials = tuple(self.trials(number))
+        return Block(self.command, self.patience, protocol, self.judged_by, trials, self.max_failures)
+
+    def document(self) -> dict[str, Any]:
+        """This as plain data, from which `from_document` makes an equal plan, as far as running it goes."""
+        return {
+            "command": list(self.command),
+            "protocols": [protocol.name for protocol in self.protocols],
+            "configuration": asdict(self.settings),
+            "schedules": self.schedules,
+            "seed": self.seed,
+            "cases": [[case.id, asdict(case.settings), list(case.events)] for case in self.cases],
+            "judge": str(self.judged_by),
+            "timeout": self.patience,
+            "max_failures": self.max_failures,
+            "block": self.processes_for,
+            "known": [each.document() for each in self.known],
+        }
+
+    @staticmethod
+    def from_document(document: dict[str, Any]) -> "Plan":
+        """The plan of plain data."""
+        return Plan(
+            command=tuple(document["command"]),
+            protocols=[parse_protocol(name) for name in document["protocols"]],
+            settings=Configuration(**document["configuration"]),
+            schedules=document["schedules"],
+            seed=document["seed"],
+            cases=[Case(name, "", Configuration(**config), bytes(e)) for name, config, e in document["cases"]],
+            judged_by=JudgedBy(document["judge"]),
+            patience=document["timeout"],
+            max_failures=document["max_failures"],
+            processes_for=document["block"],
+            known=tuple(map(of_document, document.get("known", []))),
+        )

@@ -1,0 +1,44 @@
+"""Proofs: that a known flaw, which a subject shares with the protocol, shows in no fewer events.
+
+What a subject alone does wrong no search can prove minimal: it would have to run the subject millions of times. What
+the protocol breaks too, the model can be searched for.
+"""
+
+from collections.abc import Sequence
+
+from epochfuzz.harness.conform.oracle.fault import Kind
+from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.harness.engine.explore.certificates import Claim, Reproducer, compile_search, prove_all
+from epochfuzz.harness.engine.runtime.deadline import Deadline
+from epochfuzz.harness.engine.runtime.interruption import Interruption
+from epochfuzz.harness.engine.shrink.findings import CERTIFICATE_MEMORY
+from epochfuzz.harness.engine.shrink.shrink import breaking_prefix
+from epochfuzz.model.kafka.contract import properties
+
+
+def proofs(
+    nonconformities: Sequence[Nonconformity], seconds: float | None, interruption: Interruption | None = None
+) -> list[Reproducer | None]:
+    """How far it is proven of each that nothing shorter breaks the protocol, in so many seconds in all (None: no end).
+
+    None for what the protocol does not break.
+    """
+    claims = [_claim(each) for each in nonconformities]
+    made = [claim for claim in claims if claim is not None]
+    if made and seconds != 0:
+        compile_search(made[0].protocol, made[0].settings)
+        deadline = Deadline(seconds, interruption)
+        for settings in dict.fromkeys(claim.settings for claim in made):
+            of_settings = [claim for claim in made if claim.settings == settings]
+            prove_all(of_settings, deadline, CERTIFICATE_MEMORY)
+    return [None if claim is None else claim.reproducer for claim in claims]
+
+
+def _claim(nonconformity: Nonconformity) -> Claim | None:
+    fault, sent, settings = nonconformity.fault, nonconformity.sighting.sent, nonconformity.trial.settings
+    if nonconformity.known_flaw is None or fault.kind is not Kind.PROMISE or fault.field is None:
+        return None
+    wanted = properties.named(fault.field).bit
+    if breaking_prefix(sent, nonconformity.protocol, settings, wanted) != sent:
+        return None
+    return Claim(nonconformity.protocol, settings, wanted, sent)

@@ -1,0 +1,299 @@
+"""What a run of conformance found, for people: the steps up to the fault, then the subject beside the model."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from epochfuzz.harness.cases.case import log_texts
+from epochfuzz.harness.cases.verdict import differences
+from epochfuzz.harness.conform.oracle.fault import Kind, shown
+from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy
+from epochfuzz.harness.conform.oracle.lockstep import LockStep, comparable, ordered
+from epochfuzz.harness.conform.protocol.wire import Observation
+from epochfuzz.harness.conform.run.block import Trial
+from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.engine.explore.certificates import Reproducer
+from epochfuzz.harness.views.terminal import timeline
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.properties import BY_NAME
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, event_text, schedule_texts
+from epochfuzz.model.kafka.vocabulary.state import Partition, initial
+
+_MOST_LISTED = 30  # names in a line: there are fewer verbs, and fewer fields of the protocol
+
+
+def nonconformity_text(nonconformity: Nonconformity, proof: Reproducer | None = None) -> RenderableType:
+    """A nonconformity: what is wrong, the schedule step by step, and what was to be seen at its end."""
+    return Group(_title(nonconformity, proof), steps(nonconformity))
+
+
+def steps(nonconformity: Nonconformity) -> RenderableType:
+    """The same without the title."""
+    parts: list[RenderableType] = []
+    if nonconformity.sighting.sent and not nonconformity.known_flaw:
+        run = replay(nonconformity.sighting.sent, nonconformity.protocol, nonconformity.trial.settings)
+        parts.append(_observed(nonconformity) if nonconformity.fault.kind is Kind.PROMISE else timeline(run))
+        if nonconformity.fault.kind is Kind.DIFFERENCE:
+            parts.append(_beside(run, nonconformity))
+    if nonconformity.fault.output:
+        parts.append(Text(f"What it printed:\n{nonconformity.fault.output}"))
+    return Group(*parts)
+
+
+def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
+    """What a run has come to that Ctrl-C ended: what failed and is not shrunk, and how much was run; a line each."""
+    for protocol, failed, seen in conformance.unshrunk:
+        flaw = failed.known_flaw(protocol)
+        yield (
+            f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; after {len(failed.sighting.sent)}"
+            f" events of {_origin(failed.trial)}, not shrunk, seen {_times(seen)}"
+            + (f"; known flaw: {flaw}" if flaw else "")
+        )
+    yield f"interrupted after {conformance.schedules:,} of {plan.schedules:,} schedules of seed {plan.seed}"
+
+
+def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
+    """How much was run and how fast, and what it leaves open; a line each."""
+    verdict = "conforms" if conformance.conforms else "does NOT conform"
+    protocols = ", ".join(protocol.name for protocol in plan.protocols)
+    yield f"The subject {verdict} to {protocols}, judged by {plan.judged_by}{_share(conformance, plan)}:"
+    yield (
+        f"{conformance.schedules:,} schedules and {conformance.cases} cases, {conformance.shown.steps:,} steps in"
+        f" {conformance.seconds:.1f} s ({conformance.steps_per_second:,} steps/s)"
+    )
+    if conformance.given_up:
+        yield "Not all schedules were run: too few answers could be judged."
+    for reason in dict.fromkeys(conformance.unable.values()):
+        cases = ", ".join(case for case, why in conformance.unable.items() if why == reason)
+        yield f"Not run, since the subject says {reason!r}: {cases}"
+    lacking = not_judged(conformance, plan)
+    for title, names in (
+        ("Properties judged", judged(conformance, plan)),
+        (
+            "Properties that could not be judged, for want of fields",
+            [f"{name} ({', '.join(fields)})" for name, fields in lacking.items() if fields],
+        ),
+        (
+            "Properties that no field shows, so never judged",
+            [name for name, fields in lacking.items() if not fields],
+        ),
+        ("Events that were never applied", never_applied(conformance, plan)),
+        ("Fields that were never shown, so never compared", never_shown(conformance, plan)),
+        ("Fields of the subject's own, shown and not compared", own_fields(conformance)),
+        ("Fields that mean nothing here", unknown_fields(conformance, plan)),
+    ):
+        if names and conformance.shown.steps:
+            yield f"{title}: {_listed(names)}"
+
+
+def _listed(names: list[str]) -> str:
+    """Names for people: the first of them where there are many, for any may be a subject's."""
+    more = [f"and {len(names) - _MOST_LISTED:,} more"] if len(names) > _MOST_LISTED else []
+    return ", ".join([*map(shown, names[:_MOST_LISTED]), *more])
+
+
+def document(
+    conformance: Conformance, plan: Plan, saved: Mapping[int, Path], proven: Sequence[Reproducer | None]
+) -> dict[str, Any]:
+    """The JSON form of what a run showed.
+
+    `saved` has the case file of a nonconformity by its place, `proven` of each how far the model was searched.
+    """
+    return {
+        "conforms": conformance.conforms,
+        "seed": plan.seed,
+        "configuration": plan.settings.changed(),
+        "protocols": [protocol.name for protocol in plan.protocols],
+        "judgement": str(plan.judged_by),
+        "schedules": conformance.schedules,
+        "cases": conformance.cases,
+        "steps": conformance.shown.steps,
+        "seconds": round(conformance.seconds, 3),
+        "steps_per_second": conformance.steps_per_second,
+        "given_up": conformance.given_up,
+        "never_applied": never_applied(conformance, plan),
+        "never_shown": never_shown(conformance, plan),
+        "judged": judged(conformance, plan),
+        "not_judged": not_judged(conformance, plan),
+        "own_fields": own_fields(conformance),
+        "unknown_fields": unknown_fields(conformance, plan),
+        "unable": conformance.unable,
+        "findings": [
+            _nonconformity_json(each, saved.get(number), proof)
+            for number, (each, proof) in enumerate(zip(conformance.nonconformities, proven, strict=True))
+        ],
+    }
+
+
+def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None, proof: Reproducer | None) -> dict[str, Any]:
+    is_minimal = proof is not None and proof.certified_minimal and proof.schedule == nonconformity.sighting.sent
+    return {
+        "protocol": nonconformity.protocol.name,
+        "kind": str(nonconformity.fault.kind),
+        "events": schedule_texts(nonconformity.sighting.sent),
+        "length": len(nonconformity.sighting.sent),
+        "field": nonconformity.fault.field,
+        "expected": nonconformity.fault.expected,
+        "observed": nonconformity.fault.observed,
+        "output": nonconformity.fault.output,
+        "seen": nonconformity.seen,
+        "schedule": nonconformity.trial.number,
+        "case": nonconformity.trial.case,
+        "shrunk_from": nonconformity.shrunk_from,
+        "certified_minimal": is_minimal,
+        "searched": 0 if proof is None else proof.searched,
+        "configuration": nonconformity.trial.settings.changed(),
+        "known_flaw": nonconformity.known_flaw,
+        **(nonconformity.causes.plain() if nonconformity.causes else {}),
+        "saved": str(saved) if saved else None,
+    }
+
+
+def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
+    """The verbs that protocol and configuration make possible, and that no schedule applied or the subject has not."""
+    starts = _starts(plan)
+    return [verb.text for verb in Verb if any(map(verb.possible, starts)) and not conformance.shown.applied[verb.text]]
+
+
+def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
+    """The fields that there are to be seen, and that no observation had."""
+    return [field for field in _fields(plan) if not conformance.shown.fields[field]]
+
+
+def judged(conformance: Conformance, plan: Plan) -> list[str]:
+    """The properties that the subject was held against: none in lock-step, where fields are compared."""
+    lacking = not_judged(conformance, plan)
+    return [name for name in _properties(plan) if name not in lacking]
+
+
+def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
+    """The properties that it should have been held against and could not be: the fields it never showed, by name.
+
+    A property that takes what no observation has is there without any.
+    """
+    shown = {field for field, count in conformance.shown.fields.items() if count}
+    missing = {name: [field for field in BY_NAME[name].seen_in if field not in shown] for name in _properties(plan)}
+    return {name: fields for name, fields in missing.items() if fields or not BY_NAME[name].seen_in}
+
+
+def _properties(plan: Plan) -> list[str]:
+    """The properties that anything can break in this plan, and that the contract with clients does not give up."""
+    if plan.judged_by is not JudgedBy.PROMISES:
+        return []
+    permitted = properties.permitted(plan.settings)
+    return [name for name in properties.applying(*_starts(plan)) if name not in permitted]
+
+
+def _share(conformance: Conformance, plan: Plan) -> str:
+    asked = len(_properties(plan))
+    return f", {len(judged(conformance, plan))} of {asked} properties" if asked else ""
+
+
+def _fields(plan: Plan) -> list[str]:
+    """The fields that there are to be seen under any of the protocols."""
+    return [field for field, seen in FIELDS.items() if any(map(seen.there, _starts(plan)))]
+
+
+def _starts(plan: Plan) -> list[Partition]:
+    return [initial(protocol, plan.settings) for protocol in plan.protocols]
+
+
+def unknown_fields(conformance: Conformance, plan: Plan) -> list[str]:
+    """The fields of observations that are not of the protocol, perhaps misspelt."""
+    return sorted(conformance.shown.fields.keys() - {*_fields(plan), *own_fields(conformance)})
+
+
+def own_fields(conformance: Conformance) -> list[str]:
+    """The fields of observations that the subject has declared to be its own."""
+    return sorted(field for field in conformance.shown.fields if field.split(".")[1:2] == [OWN])
+
+
+def _title(nonconformity: Nonconformity, proof: Reproducer | None) -> Text:
+    sent = nonconformity.sighting.sent
+    after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "at the reset"
+    shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
+    flaw = "known difference" if nonconformity.fault.kind is Kind.DIFFERENCE else "known flaw"
+    known = f"\n{flaw} of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
+    if proof is not None:
+        shorter = f"breaks it in {len(proof.schedule)} events, " if proof.schedule != sent else ""
+        known += f"\n{nonconformity.protocol.name}, by the model: {shorter}{proof.proven}"
+    return Text.assemble(
+        "\n",
+        (f"{nonconformity.fault.kind} under {nonconformity.protocol.name}: {nonconformity.fault.sentence}", "bold"),
+        f"\n{after}; {_origin(nonconformity.trial)}{shrunk}, seen {_times(nonconformity.seen)}{known}",
+    )
+
+
+def _origin(trial: Trial) -> str:
+    return f"case {trial.case}" if trial.case else f"schedule {trial.number}"
+
+
+def _times(seen: int) -> str:
+    return "once" if seen == 1 else f"{seen:,} times"
+
+
+def _beside(run: Run, nonconformity: Nonconformity) -> Table:
+    """Whatever differs at the end of the schedule; what is judged is the first of it."""
+    applied, observation = nonconformity.answers[-1]
+    model = {"applied": run.steps[-1].applied, **comparable(run.steps[-1].state)}
+    beside = LockStep(nonconformity.protocol, nonconformity.trial.settings)
+    for event in nonconformity.sighting.sent:
+        beside.advance(event)
+    subject = {"applied": applied, **beside.compared(observation)}
+    table = Table("field", "model", "subject", title=f"After event {len(run.steps)}")
+    for name in sorted(subject["replicas"].keys() - model["replicas"]):  # that the partition does not have
+        table.add_row(f"replicas.{name}", "", Text(shown(subject["replicas"].pop(name)), "bold"))
+    for where, observed, expected in differences(subject, model):
+        table.add_row(".".join(where), Text(shown(expected)), Text(shown(observed), "bold"))
+    for name, value in _own(observation):
+        table.add_row(Text(shown(name)), "", Text(shown(value)))
+    return table
+
+
+def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
+    """What the subject shows of its own, with the names of the fields."""
+    seen: dict[str, Any] = dict(observation)
+    parts = {f"replicas.{name}": replica for name, replica in sorted(seen.get("replicas", {}).items())}
+    for part, values in {**parts, "controller": seen.get("controller", {})}.items():
+        yield from ((f"{part}.{OWN}.{field}", value) for field, value in values.get(OWN, {}).items())
+
+
+def _observed(nonconformity: Nonconformity) -> Table:
+    """What the subject showed after each event."""
+    p = initial(nonconformity.protocol, nonconformity.trial.settings)
+    names = REPLICA_NAMES[: p.replicas]
+    table = Table("", "event", *names, "controller")
+    for number, (event, (applied, observation)) in enumerate(
+        zip(nonconformity.sighting.sent, nonconformity.answers, strict=False), 1
+    ):
+        parts = ordered(observation, p)
+        own = dict(_own(observation))
+        replicas = (Text(_replica(parts["replicas"].get(name, {}), _of(name, own))) for name in names)
+        style = "" if applied else "dim"
+        table.add_row(str(number), event_text(event), *replicas, Text(_controller(parts["controller"])), style=style)
+    return table
+
+
+def _of(replica: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """What is a replica's of the subject's own."""
+    part = f"replicas.{replica}.{OWN}."
+    return {field.removeprefix(part): value for field, value in own.items() if field.startswith(part)}
+
+
+def _replica(seen: dict[str, Any], own: dict[str, Any]) -> str:
+    if seen.get("up") is False:
+        return "down"
+    figures = [f"{field} {shown(seen[field])}" for field in ("hw", "leader", "leader_epoch") if field in seen]
+    figures += [f"{field} {shown(value)}" for field, value in own.items()]
+    return "\n".join([shown(" ".join(log_texts(seen.get("log", [])))) or "-", shown(", ".join(figures))])
+
+
+def _controller(seen: dict[str, Any]) -> str:
+    return "\n".join(f"{field} {shown(value)}" for field, value in seen.items())

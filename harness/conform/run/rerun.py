@@ -1,0 +1,111 @@
+"""A case replayed by a subject: what breaks there, beside what breaks in the model."""
+
+from dataclasses import dataclass, replace
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.conform.oracle.fault import JUDGED, Fault, SubjectFailed, SubjectUnable
+from epochfuzz.harness.conform.oracle.healing import heal
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.oracle.lockstep import LockStep
+from epochfuzz.harness.conform.oracle.promises import Promises
+from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.subject import Answering
+from epochfuzz.harness.conform.run.drive import Setting
+from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.model.kafka.contract.properties import BY_NAME
+from epochfuzz.model.kafka.vocabulary.events import VERBS, event_text, verb_of
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A case as it went on a subject, beside the model's run under a protocol, of the properties that can be seen.
+
+    `first_broken` is what the subject broke, as in Run. `differs` is the first fault in lock-step, with the number of
+    the event after which it was seen: something is not as in the model, or there was no answer that can be judged.
+    """
+
+    case: Case
+    model: Run
+    first_broken: dict[str, int]
+    differs: tuple[int, Fault] | None
+
+    @property
+    def subject(self) -> Run:
+        """The verdict on the subject in the terms of a run, whose steps are the model's."""
+        return replace(self.model, first_broken=self.first_broken)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the subject breaks what the model breaks, after the same event."""
+        if self.differs is not None and self.differs[1].kind not in JUDGED:
+            return False
+        return (self.subject.broken, self.subject.at) == (self.model.broken, self.model.at)
+
+
+def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
+    """Replay a case on a subject, from a reset on, and under a protocol of the model.
+
+    Raises SubjectUnable, if the subject lacks the protocol, the configuration or an event, and CommandError.
+    """
+    model = replay(case.events, protocol, case.settings)
+    setting = Setting(protocol, case.settings, JudgedBy.PROMISES)
+    judge = _Both(setting)
+    try:
+        verbs = subject.reset(wire.config_of(case.settings), protocol.name)
+        _refuse_lacking(case, verbs)
+        for number, event in enumerate(case.events, start=1):
+            judge.send(subject, number, event)
+        if case.events:
+            judge.end(len(case.events), heal(subject, setting, verbs))
+        subject.finish()
+    except SubjectFailed as failed:
+        judge.note(failed.fault)
+    return Rerun(case, _as_seen(model), judge.first_broken, judge.differs)
+
+
+def _as_seen(run: Run) -> Run:
+    """A run without the properties that no observation can be judged by."""
+    seen = {name: at for name, at in run.first_broken.items() if BY_NAME[name].seen_in}
+    return replace(run, first_broken=seen)
+
+
+def _refuse_lacking(case: Case, verbs: list[str]) -> None:
+    lacking = sorted({VERBS[verb_of(event)] for event in case.events} - set(verbs))
+    if lacking:
+        raise SubjectUnable(f"it has no {', '.join(lacking)}")
+
+
+class _Both:
+    """Judges by the promises to clients, to the end, and in lock-step, up to the first difference."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.first_broken: dict[str, int] = {}
+        self.differs: tuple[int, Fault] | None = None
+        self._model = LockStep(setting.protocol, setting.settings)
+        self._promises = Promises(setting.protocol, setting.settings)
+        self._number = 0
+
+    def send(self, subject: Answering, number: int, event: int) -> None:
+        self._number = number
+        if self.differs is None:
+            self._model.advance(event)
+        if not self._promises.advance(event):
+            return
+        applied = subject.apply(event_text(event))
+        observation = subject.observe()
+        if self.differs is None:
+            for fault in self._model.judge(event, applied, observation):
+                self.note(fault)
+        self._break(self._promises.judge(event, applied, observation))
+
+    def end(self, number: int, healed: wire.Observation) -> None:
+        self._number = number
+        self._break(self._promises.not_converged(healed))
+
+    def note(self, fault: Fault) -> None:
+        self.differs = self.differs or (self._number, fault)
+
+    def _break(self, faults: list[Fault]) -> None:
+        for fault in faults:
+            self.first_broken.setdefault(str(fault.field), self._number)

@@ -1,0 +1,119 @@
+"""Workers: blocks run on several processes, their results taken in order."""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import closing
+from types import FrameType
+
+from epochfuzz.harness.conform.run.attempts import MOST_SECONDS
+from epochfuzz.harness.conform.run.block import Block, BlockResult, Failed, run_block
+from epochfuzz.harness.conform.run.nonconformity import Nonconformity, nonconformity
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.engine.runtime.deadline import Deadline
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+_PARTING_PATIENCE = 3.0  # a subject that does not end by itself takes one of them
+
+
+class Processes:
+    """The crew of this machine: some processes, each with its own process of the subject.
+
+    A process can live for many schedules: `report` is told how far the one is that runs here, or that others start.
+    What fails under a protocol is shrunk in `shrinking` seconds in all, if that is less than each may take.
+    """
+
+    def __init__(
+        self, jobs: int = 1, report: Callable[[str], None] = lambda doing: None, shrinking: float | None = None
+    ) -> None:
+        self.seconds = 0.0
+        self._jobs = jobs
+        self._shrinking = shrinking
+        self._report = report
+
+    def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
+        """What comes of the plan's blocks under a protocol, in order. On Ctrl-C, first what there is of later ones."""
+        started = time.monotonic() - self.seconds
+        blocks = (plan.block_of(protocol, number) for number in range(plan.blocks))
+        with closing(self._one_by_one(blocks) if self._jobs == 1 else self._in_pool(blocks)) as results:
+            for result in results:
+                self.seconds = time.monotonic() - started
+                yield result
+
+    def nonconformities(
+        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
+    ) -> Iterator[Nonconformity]:
+        """A nonconformity for each of the failed trials, one after another, each in its share of the time."""
+        deadline = Deadline(self._shrinking)
+        for number, (one, seen) in enumerate(failed):
+            share = deadline.remaining / (len(failed) - number)
+            yield nonconformity(plan, protocol, one, seen, min(share, MOST_SECONDS))
+
+    def _one_by_one(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
+        for block in blocks:
+            result = BlockResult()
+            try:
+                run_block(block, self._report, result)
+            except KeyboardInterrupt:
+                yield result
+                raise
+            yield result
+
+    def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
+        others = set(multiprocessing.active_children())
+        self._report(f"starting {self._jobs} processes of the subject")
+        with ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_on_sigterm) as pool:
+            try:
+                yield from _in_order(pool, blocks, 2 * self._jobs)
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for worker in set(multiprocessing.active_children()) - others:
+                    worker.terminate()
+
+
+def _in_order(pool: ProcessPoolExecutor, blocks: Iterable[Block], ahead: int) -> Generator[BlockResult]:
+    running: deque[Future[BlockResult]] = deque()
+    try:
+        for block in blocks:
+            running.append(pool.submit(run_block, block))
+            if len(running) >= ahead:
+                yield _of_first(running)
+        while running:
+            yield _of_first(running)
+    except KeyboardInterrupt:
+        yield from (each.result() for each in running if each.done() and each.exception() is None)
+        raise
+
+
+def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
+    """The result of the first, which is waited for, and only then no longer among them."""
+    result = running[0].result()
+    running.popleft()
+    return result
+
+
+def _leave_on_sigterm() -> None:
+    """A worker leaves on SIGTERM as on an exception, so that its subject is ended; Ctrl-C is the parent's to handle."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
+def _leave_with_parent() -> None:
+    """A parent that was killed says nothing: workers of an executor would wait for more work for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_PARTING_PATIENCE)
+    os._exit(1)

@@ -1,0 +1,1 @@
+"""Mistakes in judging: properties that overlook something."""

@@ -1,0 +1,1 @@
+"""Mistakes of controllers and of what they know of brokers."""

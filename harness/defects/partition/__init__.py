@@ -1,0 +1,1 @@
+"""Mistakes in leadership, replication, truncation and the ISR."""

@@ -1,0 +1,1 @@
+"""Mistakes in what a replica keeps."""

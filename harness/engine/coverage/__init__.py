@@ -1,0 +1,1 @@
+"""What schedules have reached: goals, situations, and those that were never reached."""

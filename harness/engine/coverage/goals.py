@@ -1,0 +1,12 @@
+"""Goals that a run must meet: a run in which nothing was ever truncated has nothing to say about truncation."""
+
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.state import initial
+
+
+def asked_for(protocol: Protocol, settings: Configuration) -> list[str]:
+    """The names of the goals that a run of a protocol must meet."""
+    p = initial(protocol, settings)
+    return [goal.text for goal in Goal if goal.asked_for is not None and goal.asked_for(p)]

@@ -1,0 +1,87 @@
+"""Distinguish: a shortest schedule that breaks one protocol while another holds.
+
+The documents explain a KIP by such a schedule: it loses a record before the change and loses none after it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from epochfuzz.harness.engine.explore.explore import DEFAULT_MEMORY, SearchProgress, explore
+from epochfuzz.harness.engine.runtime.deadline import Deadline, TimeUp
+from epochfuzz.harness.engine.shrink import shrink
+from epochfuzz.harness.engine.walk.walk import Tally, Walker
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+_DEPTHS = (8, 12, 16, 24, 40)  # a search of small depth has small keys, and costs next to nothing beside the next
+_BLOCK = 10_000
+_WALKED = 20 * _BLOCK  # schedules to walk where memory ended the search
+
+
+@dataclass(frozen=True)
+class Distinction:
+    """A schedule that breaks the one while the other holds; None where none was found.
+
+    `searched`: no schedule shorter than this does. `complete`: no schedule at all does, within the bounds.
+    """
+
+    schedule: bytes | None
+    searched: int
+    complete: bool
+
+    @property
+    def certified_minimal(self) -> bool:
+        """Whether complete search found nothing shorter."""
+        return self.schedule is not None and len(self.schedule) <= self.searched
+
+
+def distinguish(
+    breaks: Protocol,
+    holds: Protocol,
+    settings: Configuration,
+    wanted: int,
+    seed: int,
+    seconds: float | None = None,
+    report: Callable[[SearchProgress], None] = lambda progress: None,
+) -> Distinction:
+    """The shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
+
+    Where memory ends the search, random schedules are walked and shrunk instead, and the length is not proven.
+    `seconds` end it all; a shrink that has begun by then is finished.
+    """
+    searched = 0
+    explore(breaks, settings, wanted, depth=1, holding=[holds])  # compile before the clock starts
+    deadline = Deadline(seconds)
+    watched = deadline.watching(report)
+    for depth in _DEPTHS:
+        try:
+            result = explore(breaks, settings.bounded_by(depth), wanted, depth, DEFAULT_MEMORY, watched, [holds])
+        except TimeUp:
+            return Distinction(None, max(searched, deadline.depth + 1), False)
+        if result.shortest is not None:
+            return Distinction(result.shortest, len(result.shortest), False)
+        searched = result.depth + 1
+        if result.memory_exhausted:
+            break
+        if result.complete and settings.bounded_by(depth) == settings:
+            return Distinction(None, searched, True)
+    return Distinction(_walked(breaks, holds, settings, wanted, seed, deadline), searched, False)
+
+
+def _walked(
+    breaks: Protocol, holds: Protocol, settings: Configuration, wanted: int, seed: int, deadline: Deadline
+) -> bytes | None:
+    walker = Walker([breaks], settings, seed)
+    tally = Tally.empty(1)
+    while tally.schedules < _WALKED and not deadline.is_past:
+        tally.add(walker.walk(tally.schedules, _BLOCK))
+    shrunk: list[bytes] = []
+    for bit in range(len(properties.NAMES)):
+        for failure in tally.candidates(0, bit) if wanted >> bit & 1 else []:
+            if deadline.is_past:
+                break
+            schedule = walker.schedule(failure.schedule)
+            if shrink.breaking_prefix(schedule, breaks, settings, wanted, [holds]) is not None:
+                shrunk.append(shrink.shrink(schedule, breaks, settings, wanted, [holds]))
+    return min(shrunk, key=lambda schedule: (len(schedule), schedule), default=None)

@@ -1,0 +1,312 @@
+"""Expansion: the successors of states, compiled: of a part of a level, with their keys, into a part of an outbox."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from epochfuzz.harness.engine.coverage import situations
+from epochfuzz.harness.engine.explore.visited import SHARDS, Array, hash_of, is_visited, look_at_home, row_of, shard_of
+from epochfuzz.harness.engine.keys import packing, symmetry
+from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
+from epochfuzz.model.core.step import possible_events, step
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.controller.controller import forget_superseded
+from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+from epochfuzz.model.kafka.vocabulary.state import Partition
+
+CHUNK = 1 << 10  # rows expanded by one thread in one go
+CHUNKS = 1 << 6  # of a wave: what is expanded before anything is inserted. Results depend on both, never on threads.
+WAVE = CHUNK * CHUNKS
+
+# Which successors are put into the outbox: those that are not in a table, up to the first that is broken; those that
+# are in it; or those that are not in it and broken.
+NEW, SOUGHT, BREAKING = range(3)
+
+# How the expansion of a chunk ended: with its last row, with a broken state, or with one that does not fit its key.
+ENDED, BROKEN, DOES_NOT_FIT = range(3)
+
+# Slots of states: in 0 the one whose successors are sought, then one for judging convergence, then the successors, and
+# a last one, for what is tried after all of them.
+_HEALED = 1
+_FIRST = 2
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Level:
+    """The rows of a level: of each shard those from its start to its end."""
+
+    starts: Rows
+    ends: Rows
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return int((self.ends - self.starts).sum())
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """What came of a chunk: how many entries it has in the outbox, events applied, how it ended, and at which row."""
+
+    entries: int
+    applied: int
+    ended: int
+    row: int
+
+
+class Expansion:
+    """Expands states of some protocols side by side. `outbox` has room for a wave.
+
+    It is, for each entry of a chunk, its key, its hash, the row of its parent, and in `order` the entries by shard,
+    which are those from one of `starts` to the next; last the event that leads there.
+    """
+
+    def __init__(self, starts: Sequence[Partition], symmetric: bool, jobs: int) -> None:
+        self.layout = packing.layout_for(starts)
+        self.alphabet = np.frombuffer(possible_events(*starts), np.uint8)
+        self.halves = 2 * self.layout.words * (len(starts) - 1) + self.layout.halves
+        self.tables = (self.layout.words, self.layout.bytes_table, self.layout.words_table)
+        replicas = starts[0].replicas
+        self.as_it_is = symmetry.renaming_for(self.layout, replicas, False).tables
+        self.canonical = symmetry.renaming_for(self.layout, replicas, symmetric).tables
+        self._shape = (_FIRST + len(self.alphabet) + 1, len(starts))
+        self._templates = [state.to_record(p)[()] for p in starts]
+        self._records = [self._scratch() for _ in range(jobs)]
+        self._expand, self._key_of = compiled(expand, starts), compiled(key_of, starts)
+        room = CHUNK * len(self.alphabet)
+        self.outbox = (
+            np.empty((CHUNKS * room, self.halves), np.uint32),
+            np.empty((CHUNKS, room), np.uint64),
+            np.empty((CHUNKS, room), np.int64),
+            np.empty((CHUNKS, room), np.int32),
+            np.zeros((CHUNKS, SHARDS + 1), np.int64),
+            np.empty((CHUNKS, room), np.uint8),
+        )
+
+    def _scratch(self) -> tuple[Array, tuple[Array, Array]]:
+        """Slots for states, and the same as bytes and words."""
+        records = np.zeros(self._shape, state.RECORD)
+        records[:] = self._templates
+        flat = records.reshape(-1)
+        return records, (flat.view(np.int8), flat.view(np.int64))
+
+    def put(self, states: Sequence[Partition], renaming: tuple[Any, ...]) -> Array:
+        """Make the key of states side by side the first entry of the outbox; returns it."""
+        records, views = self._records[0]
+        records[0] = [state.to_record(p)[()] for p in states]
+        self._key_of(views, self.tables, renaming, self.outbox)
+        return self.outbox[0][0]
+
+    def expand(
+        self, keys: Array, table: Array, level: Level, first: int, count: int,
+        which: int, wanted: int, met: Array, chunk: int, thread: int,
+    ) -> Expanded:  # fmt: skip
+        """Put into a chunk of the outbox NEW, SOUGHT or BREAKING successors of so many rows of a level."""
+        records, views = self._records[thread]
+        return Expanded(
+            *self._expand(
+                records, views, self.tables, self.canonical, keys, table, level.starts, level.ends,
+                first, count, self.alphabet, which, wanted, met, self.outbox, chunk,
+            )
+        )  # fmt: skip
+
+
+def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-untyped-def]
+    """Make the key of the states in a slot, one part for each protocol. Returns not 0 if one does not fit."""
+    words, bytes_table, words_table = tables
+    protocols = key.shape[0] // words
+    for word in range(key.shape[0]):
+        key[word] = 0
+    outside = np.int64(0)
+    for i in range(protocols):
+        at = slot * protocols + i
+        starts = (at * packing.BYTES, at * packing.WORDS)
+        if renaming_tables[5].shape[0] > 0:
+            outside |= symmetry.pack_canonically(views, starts, renaming_tables, room, key, i * words)
+        else:
+            outside |= packing.pack_part(views[0], starts[0], bytes_table, words, key, i * words)
+            outside |= packing.pack_part(views[1], starts[1], words_table, words, key, i * words)
+    return outside
+
+
+def split(key, keys, row):  # type: ignore[no-untyped-def]
+    """Write the words of a key to a row of keys, by halves."""
+    for half in range(keys.shape[1]):
+        keys[np.uint64(row), half] = key[half >> 1] >> ((half & 1) << 5)
+
+
+def unpack(keys, row, key, tables, views, slot):  # type: ignore[no-untyped-def]
+    """Write the states of a row's key into a slot."""
+    words, bytes_table, words_table = tables
+    for word in range(key.shape[0]):
+        key[word] = 0
+    for half in range(keys.shape[1]):
+        key[half >> 1] |= np.int64(keys[np.uint64(row), half]) << ((half & 1) << 5)
+    protocols = key.shape[0] // words
+    for i in range(protocols):
+        at = slot * protocols + i
+        packing.unpack_part(key, i * words, bytes_table, words, views[0], at * packing.BYTES)
+        packing.unpack_part(key, i * words, words_table, words, views[1], at * packing.WORDS)
+
+
+@kernel
+def key_of(views, tables, renaming_tables, outbox):  # type: ignore[no-untyped-def]
+    """Make the key of the states in slot 0 the first entry of an outbox."""
+    new_keys, hashes, parents, order, starts, _ = outbox
+    words = tables[0]
+    protocols = (new_keys.shape[1] + 2 * words - 1) // (2 * words)
+    key = np.zeros(protocols * words, np.int64)
+    pack(views, 0, tables, renaming_tables, symmetry.room(renaming_tables, words), key)
+    split(key, new_keys, 0)
+    hashes[0, 0] = hash_of(new_keys, 0)
+    parents[0, 0] = 0
+    sort_by_shard(hashes[0], 1, order[0], starts[0])
+
+
+def copy_states(records, slot):  # type: ignore[no-untyped-def]
+    """Copy the states in slot 0 to another."""
+    for i in range(records.shape[1]):
+        records[slot, i] = records[0, i]
+
+
+def apply(records, slot, event):  # type: ignore[no-untyped-def]
+    """Apply an event to the copies in a slot. False: no protocol enables it, and they are copies still."""
+    applied = False
+    for i in range(records.shape[1]):
+        if step(records[slot, i], event) == APPLIED:
+            applied = True
+            forget_superseded(records[slot, i])
+    return applied
+
+
+def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
+    """Whether a slot breaks any property under a protocol that is to hold, those judged at the end aside."""
+    for i in range(1, records.shape[1]):
+        if properties.broken_now(records[slot, i]):
+            return True
+    return False
+
+
+def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
+    """Whether a slot breaks a wanted property, and those that are to hold end well from there."""
+    if properties.broken_now(records[slot, 0]) & wanted == 0 and not (
+        wanted & properties.AT_END and broken_at_end(records, slot, 0) & wanted
+    ):
+        return False
+    for i in range(1, records.shape[1]):
+        if broken_at_end(records, slot, i):
+            return False
+    return True
+
+
+def broken_at_end(records, slot, i):  # type: ignore[no-untyped-def]
+    """What a protocol in a slot breaks if this is the end; judged on a copy in the slot for that."""
+    records[_HEALED, i] = records[slot, i]
+    return properties.broken_at_end(records[_HEALED, i])
+
+
+def successors(records, views, tables, renaming_tables, room, alphabet, met, key, keys, hashes, vias):  # type: ignore[no-untyped-def]
+    """Put the states that follow from slot 0 into the slots from _FIRST; returns how many there are.
+
+    Row i of `keys` becomes the key of successor i, and `vias[i]` the event that leads there. The second number that is
+    returned is 0 unless one of them does not fit its key.
+    """
+    count, outside = 0, np.int64(0)
+    copy_states(records, _FIRST)
+    for event in alphabet:
+        slot = _FIRST + count
+        if not apply(records, slot, event):
+            continue
+        if met.shape[0]:
+            before = situations.before(records[0, 0], event & 7)
+            met[situations.situation(records[slot, 0], event, before)] = 1
+        outside |= pack(views, slot, tables, renaming_tables, room, key)
+        split(key, keys, count)
+        hashes[count] = hash_of(keys, count)
+        vias[count] = event
+        count += 1
+        copy_states(records, slot + 1)
+    return count, outside
+
+
+def sort_by_shard(hashes, entries, order, starts):  # type: ignore[no-untyped-def]
+    """Put the numbers of so many entries in the order of their shards, and say where in it each shard's start."""
+    starts[:] = 0
+    for entry in range(entries):
+        starts[shard_of(hashes[entry]) + 1] += 1
+    for shard in range(SHARDS):
+        starts[shard + 1] += starts[shard]
+    for entry in range(entries):
+        shard = shard_of(hashes[entry])
+        order[starts[shard]] = entry
+        starts[shard] += 1
+    for shard in range(SHARDS, 0, -1):
+        starts[shard] = starts[shard - 1]
+    starts[0] = 0
+
+
+@kernel
+def expand(  # type: ignore[no-untyped-def]
+    records, views, tables, renaming_tables, keys, table, firsts, ends, first, count,
+    alphabet, which, wanted, met, outbox, chunk,
+):  # fmt: skip
+    """Put into a chunk of the outbox some successors of `count` rows of a level from number `first`.
+
+    Returns how many there are, how many events applied, how it ended, and the row at which it did. The first of the NEW
+    that is broken is the last entry.
+    """
+    new_keys, all_hashes, all_parents, all_order, all_starts, all_vias = outbox
+    hashes, parents, vias = all_hashes[chunk], all_parents[chunk], all_vias[chunk]
+    words = tables[0]
+    key = np.zeros(records.shape[1] * words, np.int64)
+    room = symmetry.room(renaming_tables, words)
+    next_keys = np.empty((alphabet.shape[0], keys.shape[1]), np.uint32)
+    next_hashes = np.empty(alphabet.shape[0], np.uint64)
+    next_vias = np.empty(alphabet.shape[0], np.uint8)
+    home = np.empty(alphabet.shape[0], np.int32)
+    entries = applied = shard = row = 0
+    ended = ENDED
+    number = first
+    while shard < SHARDS and number >= ends[shard] - firsts[shard]:
+        number -= ends[shard] - firsts[shard]
+        shard += 1
+    for _ in range(count):
+        while number == ends[shard] - firsts[shard]:
+            number = 0
+            shard += 1
+        row = row_of(shard, firsts[shard] + number)
+        number += 1
+        unpack(keys, row, key, tables, views, 0)
+        following, outside = successors(
+            records, views, tables, renaming_tables, room, alphabet, met, key, next_keys, next_hashes, next_vias
+        )
+        applied += following
+        if outside != 0:
+            ended = DOES_NOT_FIT
+            break
+        look_at_home(next_keys, following, next_hashes, keys, table, home)
+        for i in range(following):
+            visited = home[i] or is_visited(next_keys, i, next_hashes[i], keys, table)
+            if visited != (which == SOUGHT) or breaks_holding(records, _FIRST + i):
+                continue
+            broken = which != SOUGHT and breaks(records, _FIRST + i, wanted)
+            if which == BREAKING and not broken:
+                continue
+            entry = chunk * parents.shape[0] + entries
+            for half in range(keys.shape[1]):
+                new_keys[entry, half] = next_keys[i, half]
+            hashes[entries], parents[entries], vias[entries] = next_hashes[i], row, next_vias[i]
+            entries += 1
+            if broken and which == NEW:
+                ended = BROKEN
+                break
+        if ended == BROKEN:
+            break
+    sort_by_shard(hashes, entries, all_order[chunk], all_starts[chunk])
+    return entries, applied, ended, row

@@ -1,0 +1,317 @@
+"""Explore: complete breadth-first search of a protocol within bounds, compiled, on all cores.
+
+Every state that a schedule can reach is visited once, nearest first, so the first state found broken is broken by a
+shortest schedule, and a search that runs dry proves that within its bounds nothing breaks. A level is expanded by all
+threads, wave by wave, and what is new is then inserted shard by shard, in an order that no thread has a part in.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from math import inf
+
+import numba
+import numpy as np
+
+from epochfuzz.harness.engine.explore.expansion import (
+    BROKEN,
+    CHUNK,
+    CHUNKS,
+    DOES_NOT_FIT,
+    NEW,
+    WAVE,
+    Expanded,
+    Expansion,
+    Level,
+)
+from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, Retrace
+from epochfuzz.harness.engine.explore.visited import SHARDS, Visited
+from epochfuzz.harness.engine.keys import packing, symmetry
+from epochfuzz.harness.engine.runtime.threads import Threads, cores
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.renaming import renamed
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.controller.controller import forget_superseded
+from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.state import Partition
+
+GIBIBYTE = 1 << 30
+DEFAULT_MEMORY = 4 * GIBIBYTE
+# Between two waves a search may be ended: interpreted, one of 65,536 rows would take minutes.
+_WAVE = 64 if numba.config.DISABLE_JIT else WAVE  # type: ignore[attr-defined]
+_ANY = properties.set_of(properties.NAMES)
+
+
+class NotConfirmed(Exception):
+    """Replay does not show what a search found: one of them is wrong, and nothing may be concluded from it."""
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What a search found. `shortest` is a shortest schedule that breaks the property, None where none was found.
+
+    `states` are those kept: with symmetry one for each class, and none of the greatest depth that was asked for, for
+    from there nothing is sought. `complete`: every state within the bounds was visited. Otherwise `depth` is the length
+    up to which every schedule was covered, and `memory_exhausted` says whether memory, rather than a requested depth,
+    ended it. `memory` is what the states took, in bytes, and `symmetry` for how many states one stands at the most.
+
+    Where the property breaks, states and transitions are those of the levels before the one whose states break it, so
+    that neither depends on the order in which that one is gone through.
+    """
+
+    states: int
+    transitions: int
+    depth: int
+    complete: bool
+    shortest: bytes | None
+    memory_exhausted: bool
+    memory: int = 0
+    symmetry: int = 1
+
+    @property
+    def broken(self) -> bool:
+        """Whether a schedule within the bounds breaks the property."""
+        return self.shortest is not None
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """How far a search is: the depth it works on, and how many states and transitions it has seen."""
+
+    depth: int
+    states: int
+    transitions: int
+    waiting: int
+
+
+def explore(
+    protocol: Protocol,
+    settings: Configuration,
+    wanted: int,
+    depth: int | None = None,
+    memory: int = DEFAULT_MEMORY,
+    report: Callable[[SearchProgress], None] = lambda progress: None,
+    holding: Sequence[Protocol] = (),
+    met: np.ndarray = NOTHING_MET,
+    *,
+    jobs: int | None = None,
+    symmetric: bool = True,
+    after: bytes = b"",
+) -> Exploration:
+    """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
+
+    It starts where the schedule `after` leads, and is what comes after that.
+    `depth` bounds the length of schedules, `memory` (bytes) the states kept. `report` is called now and then. With
+    protocols that are to be `holding`, a schedule counts only if at no event any of them breaks any property, and all
+    of them converge at its end: they run side by side, and a state of the search is one of each. In `met`, if it is of
+    length SITUATIONS, the situations that events meet under `protocol` are set to 1. It runs on so many threads as
+    there are `jobs`, by default on all cores; nothing that it returns depends on that. `symmetric`: one state stands
+    for all that differ in the names of replicas, wherever that is sound.
+
+    Raises DoesNotFit for a state that its key has no room for, and NotConfirmed where a schedule that was found does
+    not break the property when it is replayed.
+    """
+    protocols = (protocol, *holding)
+    with Threads(min(jobs or cores(), CHUNKS)) as threads:
+        search = _Search(protocols, settings, wanted, memory, met, threads, symmetric, after)
+        return dict(search.run({wanted: inf if depth is None else depth}, report))[wanted]
+
+
+def explore_each(
+    protocol: Protocol, settings: Configuration, depths: Mapping[int, int], memory: int = DEFAULT_MEMORY
+) -> dict[int, Exploration]:
+    """What `explore` finds for each of some properties to a depth of its own, all by one search. Raises as it does."""
+    return dict(explored(protocol, settings, depths, memory))
+
+
+def explored(
+    protocol: Protocol,
+    settings: Configuration,
+    depths: Mapping[int, int],
+    memory: int = DEFAULT_MEMORY,
+    report: Callable[[SearchProgress], None] = lambda progress: None,
+) -> Iterator[tuple[int, Exploration]]:
+    """The same, each as soon as the search has it: whoever has it end early, by `report`, has what came before."""
+    with Threads(min(cores(), CHUNKS)) as threads:
+        yield from _Search((protocol,), settings, sum(depths), memory, NOTHING_MET, threads, True, b"").run(
+            depths, report
+        )
+
+
+class _Search:
+    """A search, level by level. `levels` are the rows of each, the last of them the one that is being expanded."""
+
+    def __init__(
+        self, protocols: Sequence[Protocol], settings: Configuration, wanted: int, memory: int, met: np.ndarray,
+        threads: Threads, symmetric: bool, after: bytes,
+    ) -> None:  # fmt: skip
+        self.protocols, self.settings, self.wanted, self.met, self.threads = protocols, settings, wanted, met, threads
+        self.after = after
+        starts, self.expansion, self.symmetry = prepared(protocols, settings, wanted, symmetric, threads.jobs, after)
+        self.visited = Visited(self.expansion.halves, memory)
+        self.expansion.put(starts, self.expansion.canonical)
+        self.visited.add(self.expansion.outbox, 1, 1, threads)
+        self.levels = [Level(np.zeros(SHARDS, np.int64), self.visited.sizes.copy())]
+        self.transitions = 0
+
+    def run(
+        self, depths: Mapping[int, float], report: Callable[[SearchProgress], None] = lambda progress: None
+    ) -> Iterator[tuple[int, Exploration]]:
+        """Search for each of some sets of properties, which have none in common, to a depth of its own."""
+        remaining = dict(depths)
+        while remaining:
+            level, transitions = self.levels[-1], self.transitions
+            covered = [wanted for wanted, depth in remaining.items() if len(self.levels) > depth or not level.size]
+            result = self._result(complete=not level.size) if covered else None
+            if result is None:
+                self.wanted = sum(remaining)
+                result = self._expand_level(level, len(self.levels) == max(remaining.values()), report)
+                if result is None:
+                    self.levels.append(Level(level.ends, self.visited.sizes.copy()))
+                    continue
+                # What a schedule breaks needs no other; the rest is sought from the same level on.
+                covered = [wanted for wanted in remaining if self._is_answered(wanted, result)]
+                self.transitions = transitions
+            for wanted in covered:
+                del remaining[wanted]
+                yield wanted, result
+
+    def _is_answered(self, wanted: int, result: Exploration) -> bool:
+        """Whether what was found for all is what there is to find for some."""
+        if result.shortest is None:
+            return True
+        return executions(self.protocols, self.settings, self.after + result.shortest)[0].breaks(wanted)
+
+    def _expand_level(
+        self, level: Level, is_last: bool, report: Callable[[SearchProgress], None]
+    ) -> Exploration | None:
+        """Expand a level; how the search ended there, None if it goes on. Of the last one nothing is kept."""
+        found_any, states, transitions = False, int(level.ends.sum()), self.transitions
+        for first in range(0, level.size, _WAVE):
+            wave = self._expand_wave(level, first)
+            for expanded in wave:
+                if expanded.ended == DOES_NOT_FIT:
+                    self._raise_does_not_fit(expanded.row)
+                if expanded.ended == BROKEN:
+                    return replace(self._result(states), transitions=transitions, shortest=self._shortest())
+            self.transitions += sum(each.applied for each in wave)
+            found_any |= any(each.entries for each in wave)
+            if not is_last:
+                starts = self.expansion.outbox[4][: len(wave)]
+                if not self.visited.has_room_for((starts[:, 1:] - starts[:, :-1]).sum(axis=0), self.threads):
+                    return self._result(memory_exhausted=True)
+                tasks = 1 if len(wave) == 1 else SHARDS // 4
+                self.visited.add(self.expansion.outbox, len(wave), tasks, self.threads)
+            waiting = self.visited.size - int(level.starts.sum()) - first
+            report(SearchProgress(len(self.levels) - 1, self.visited.size, self.transitions, waiting))
+        if is_last and found_any:
+            self.levels.append(level)
+            return self._result()
+        return None
+
+    def _expand_wave(self, level: Level, first: int) -> list[Expanded]:
+        """Expand a wave of a level, by chunks."""
+        rows = min(_WAVE, level.size - first)
+        wave: list[Expanded | None] = [None] * -(-rows // CHUNK)  # no wave has more chunks than the outbox
+
+        def work(chunk: int, thread: int) -> None:
+            at = chunk * CHUNK
+            wave[chunk] = self.expansion.expand(
+                self.visited.keys, self.visited.table, level, first + at, min(CHUNK, rows - at),
+                NEW, self.wanted, self.met, chunk, thread,
+            )  # fmt: skip
+
+        self.threads.run(len(wave), work)
+        return [each for each in wave if each is not None]
+
+    def _result(
+        self, states: int | None = None, *, complete: bool = False, memory_exhausted: bool = False
+    ) -> Exploration:
+        """How the search has ended. `states` are those that count, all of them if left out."""
+        states = states or self.visited.size
+        memory = self.visited.bytes * states // self.visited.size
+        depth = len(self.levels) - 1
+        return Exploration(states, self.transitions, depth, complete, None, memory_exhausted, memory, self.symmetry)
+
+    def _shortest(self) -> bytes:
+        """The least of the shortest schedules that break a wanted property. Raises NotConfirmed."""
+        retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
+        tables = retrace.tables_to(retrace.breaking(self.wanted))
+        shortest = retrace.schedule(tables, executions(self.protocols, self.settings, self.after), self.wanted)
+        confirm(self.protocols, self.settings, self.wanted, self.after + shortest)
+        return shortest
+
+    def _raise_does_not_fit(self, row: int) -> None:
+        """Find the successor of the state in a row that its key has no room for."""
+        retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
+        here = executions(self.protocols, self.settings, self.after)
+        schedule = self.after + retrace.schedule(retrace.tables_to(np.array([row])), here)
+        for protocol in self.protocols:
+            for event in Execution(protocol, self.settings).alphabet():
+                p = Execution(protocol, self.settings, schedule + bytes([event])).state
+                forget_superseded(p)
+                for names in permutations(range(self.settings.replicas)):
+                    self.expansion.layout.check(renamed(p, names))
+        raise packing.DoesNotFit(f"a state after {schedule_texts(schedule)} does not fit its key")
+
+
+def executions(protocols: Sequence[Protocol], settings: Configuration, after: bytes) -> list[Execution]:
+    """Where a search starts: some protocols side by side, after a schedule."""
+    started = [Execution(each, settings, after) for each in protocols]
+    for each in started:
+        forget_superseded(each.state)
+    return started
+
+
+def prepared(
+    protocols: Sequence[Protocol], settings: Configuration, wanted: int, symmetric: bool, jobs: int, after: bytes = b""
+) -> tuple[list[Partition], Expansion, int]:
+    """States side by side from which a search starts, what expands them, and for how many states one may stand."""
+    starts = [each.state for each in executions(protocols, settings, after)]
+    symmetric = symmetric and symmetry.is_symmetric(wanted, protocols, settings)
+    return starts, Expansion(starts, symmetric, jobs), symmetry.most_alike(settings) if symmetric else 1
+
+
+def most_states(protocol: Protocol, settings: Configuration, memory: int) -> int:
+    """How many states a search may keep in that many bytes."""
+    return int(memory / Visited.bytes_per_state(packing.layout_for([state.initial(protocol, settings)]).halves))
+
+
+def confirm(protocols: Sequence[Protocol], settings: Configuration, wanted: int, schedule: bytes) -> None:
+    """Raises NotConfirmed unless a schedule breaks a wanted property under the first protocol while the others hold."""
+    execution, *holding = (Execution(protocol, settings, schedule) for protocol in protocols)
+    broken = [protocol.name for protocol, each in zip(protocols[1:], holding, strict=True) if each.breaks(_ANY)]
+    if broken or not execution.breaks(wanted):
+        what = f"breaks {' and '.join(broken)} as well" if broken else f"does not break {properties.names(wanted)}"
+        events = ", ".join(schedule_texts(schedule))
+        raise NotConfirmed(f"replayed under {protocols[0].name}, what the search found {what}: {events}")
+
+
+@dataclass(frozen=True)
+class Timed:
+    """An exploration and how long it ran, compilation not counted."""
+
+    exploration: Exploration
+    seconds: float
+
+
+def timed(
+    protocol: Protocol,
+    settings: Configuration,
+    wanted: int,
+    depth: int | None,
+    memory: int,
+    report: Callable[[SearchProgress], None],
+    *,
+    jobs: int | None,
+    symmetric: bool,
+) -> Timed:
+    """Explore, with the clock started once everything is compiled."""
+    explore(protocol, settings, wanted, depth=1)
+    started = time.monotonic()
+    exploration = explore(protocol, settings, wanted, depth, memory, report, jobs=jobs, symmetric=symmetric)
+    return Timed(exploration, time.monotonic() - started)

@@ -1,0 +1,88 @@
+"""Retrace: the schedule that leads to a state, of which a search keeps only the key.
+
+Level by level, backwards, it is found out once more which states lead towards the last one. Then they are gone through
+forwards, interpreted, from the state that every schedule starts from, by the first event that leads to one of them. So
+of all shortest schedules it is the least in the order of events, whatever keys look like, and with symmetry, where a
+key is of a class of states (symmetry.py), as without.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from epochfuzz.harness.engine.explore.expansion import BREAKING, CHUNK, DOES_NOT_FIT, SOUGHT, Expansion, Level
+from epochfuzz.harness.engine.explore.visited import SHARDS, Array, Visited, row_of
+from epochfuzz.harness.engine.runtime.threads import Threads
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.controller.controller import forget_superseded
+from epochfuzz.model.kafka.vocabulary.state import Partition
+
+NOTHING_VISITED = np.zeros((SHARDS, 1), np.int32)
+NOTHING_MET = np.zeros(0, np.uint8)
+
+Rows = npt.NDArray[np.int64]
+
+
+class Retrace:
+    """Goes back through the levels of a search."""
+
+    def __init__(self, visited: Visited, expansion: Expansion, threads: Threads, levels: Sequence[Level]) -> None:
+        self._visited, self._expansion, self._threads, self._levels = visited, expansion, threads, levels
+
+    def breaking(self, wanted: int) -> Rows:
+        """The rows of the last level from which an event breaks a wanted property."""
+        return self._leading(self._levels[-1], BREAKING, NOTHING_VISITED, wanted)
+
+    def tables_to(self, rows: Rows) -> list[Array]:
+        """Tables of the rows, level by level from the one after the first, that lead to some rows of the last level."""
+        tables: list[Array] = []
+        for level in reversed(self._levels[:-1]):
+            tables.append(self._visited.table_of(rows))
+            rows = self._leading(level, SOUGHT, tables[-1], 0)
+        return tables[::-1]
+
+    def _leading(self, level: Level, which: int, table: Array, wanted: int) -> Rows:
+        """The rows of a level from which an event leads to what is sought."""
+        rows: list[Rows] = []
+        chunks = -(-level.size // CHUNK)
+
+        def work(task: int, thread: int) -> None:
+            first = task * CHUNK
+            found = self._expansion.expand(
+                self._visited.keys, table, level, first, min(CHUNK, level.size - first),
+                which, wanted, NOTHING_MET, thread, thread,
+            )  # fmt: skip
+            rows.append(np.unique(self._expansion.outbox[2][thread, : found.entries]))
+
+        self._threads.run(chunks, work)
+        return np.concatenate(rows)
+
+    def schedule(self, tables: Sequence[Array], executions: Sequence[Execution], wanted: int = 0) -> bytes:
+        """The least schedule through the rows of some tables, and on to a broken state if one is wanted.
+
+        The executions, side by side, are where the search started; they go along. It ends early where a key has no room
+        for what follows, which may show in one state of a class and not in another.
+        """
+        schedule = bytearray()
+        steps = [(SOUGHT, table) for table in tables] + [(BREAKING, NOTHING_VISITED)] * bool(wanted)
+        for which, table in steps:
+            event = self._first_event([each.state for each in executions], which, table, wanted)
+            if event is None:
+                break
+            for each in executions:
+                each.apply(event)
+                forget_superseded(each.state)
+            schedule.append(event)
+        return bytes(schedule)
+
+    def _first_event(self, states: list[Partition], which: int, table: Array, wanted: int) -> int | None:
+        """The first event that leads from states side by side to what is sought, None if keys have no room for it."""
+        free = self._visited.limit
+        self._visited.keys[row_of(0, free)] = self._expansion.put(states, self._expansion.as_it_is)
+        alone = Level(np.full(SHARDS, free, np.int64), free + np.eye(1, SHARDS, dtype=np.int64)[0])
+        found = self._expansion.expand(self._visited.keys, table, alone, 0, 1, which, wanted, NOTHING_MET, 0, 0)
+        if found.ended == DOES_NOT_FIT:
+            return None
+        assert found.entries, "no event leads on"
+        return int(self._expansion.outbox[5][0, 0])

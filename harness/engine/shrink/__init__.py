@@ -1,0 +1,1 @@
+"""Schedules made as short as they can be."""

@@ -1,0 +1,78 @@
+"""Canonical: one schedule for all that are the same but for the names of replicas and the order of independent events.
+
+Shrinking ends where it began: one failure shrinks to `produce A` before `crash B`, another to the reverse, a third to
+the same story of C. They are one finding, and this gives it one form, so that it is listed once and found again
+in a corpus.
+"""
+
+from collections.abc import Callable
+from itertools import permutations
+
+from epochfuzz.harness.engine.shrink.shrink import breaking_prefix
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.vocabulary import events
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.state import VARIABLES
+from epochfuzz.strategies.schedules import simplest_first
+
+_COMPARED = [field.name for field in VARIABLES if field.name != "goals"]
+
+
+def canonical(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes:
+    """The simplest schedule that is the same as this one, which breaks a wanted property with its last event.
+
+    A keeps its name, for it leads epoch 0. Of those that differ in names, the one whose events come soonest in
+    strategies.schedules.simplest_first is taken, read from the left.
+    """
+    rank = simplest_first(settings).index
+    followers = range(1, settings.replicas)
+    same = {_in_order(_renamed(schedule, (0, *names)), protocol, settings, rank) for names in permutations(followers)}
+    good = [each for each in same if breaking_prefix(each, protocol, settings, wanted) == each]
+    return min(good, key=lambda each: [rank(event) for event in each], default=schedule)
+
+
+def _renamed(schedule: bytes, names: tuple[int, ...]) -> bytes:
+    return bytes(events.encode(events.verb_of(event), names[event & 7]) for event in schedule)
+
+
+def _in_order(schedule: bytes, protocol: Protocol, settings: Configuration, rank: Callable[[int], int]) -> bytes:
+    """The schedule with independent events in order: at each place the simplest event that can come so early.
+
+    That is the lexicographic normal form of a trace (Anisimov and Knuth, 1979), but for independence, which is here
+    not a relation between events but holds where both orders lead to the same state.
+    """
+    execution = Execution(protocol, settings)
+    rest, ordered = schedule, bytearray()
+    while rest:
+        rest = min(_brought_forward(execution, rest), key=lambda each: rank(each[0]))
+        execution.apply(rest[0])
+        ordered.append(rest[0])
+        rest = rest[1:]
+    return bytes(ordered)
+
+
+def _brought_forward(start: Execution, schedule: bytes) -> list[bytes]:
+    """The schedule with each event in front that can get there past all before it."""
+    executions = [start.copy()]
+    for event in schedule[:-1]:
+        executions.append(executions[-1].copy())
+        executions[-1].apply(event)
+    forward = [schedule]
+    for last in range(1, len(schedule)):
+        place = last
+        while place and _independent(executions[place - 1], schedule[place - 1], schedule[last]):
+            place -= 1
+        if place == 0:
+            forward.append(schedule[last : last + 1] + schedule[:last] + schedule[last + 1 :])
+    return forward
+
+
+def _independent(start: Execution, first: int, second: int) -> bool:
+    """Whether two events lead to the same state in either order."""
+    one, other = start.copy(), start.copy()
+    if not (other.apply(second) and other.apply(first)):
+        return False
+    one.apply(first)
+    one.apply(second)
+    return all(getattr(one.state, name) == getattr(other.state, name) for name in _COMPARED)

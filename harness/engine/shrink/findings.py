@@ -1,0 +1,354 @@
+"""Fuzz: walk random schedules in this process, and turn what they break into minimal reproducers."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+from typing import Protocol as Interface
+
+from epochfuzz.harness.engine.explore.certificates import QUICK, Claim, Reproducer, compile_search, prove, prove_all
+from epochfuzz.harness.engine.runtime.deadline import Deadline
+from epochfuzz.harness.engine.runtime.interruption import Interruption
+from epochfuzz.harness.engine.shrink import shrink
+from epochfuzz.harness.engine.shrink.canonical import canonical
+from epochfuzz.harness.engine.walk.walk import Failure, Tally, Walker
+from epochfuzz.harness.witness.causes import Causes, causes
+from epochfuzz.harness.witness.witness import Witness
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+BLOCK = 1_000
+_CANDIDATES = 3  # failures worth shrinking where nothing proves the first reproducer minimal
+MOST_CANDIDATES = 4  # and where there is time to look for variants
+CERTIFICATE_MEMORY = 1 << 30
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A property that a protocol broke and may not, how many schedules did it, and the shortest of some kinds."""
+
+    protocol: Protocol
+    property: str
+    seen: int
+    failures: tuple[Failure, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A property that a protocol breaks, with the shortest reproducer known, in canonical form (canonical.py).
+
+    `witness` is that schedule as it went under all protocols that were walked, `variants` are reproducers as short as
+    that one which do not come to the same. `seen` counts the schedules that broke the property, `schedule` is the
+    number of the one that was shrunk, from `shrunk_from` events.
+    """
+
+    protocol: Protocol
+    property: str
+    reproducer: Reproducer
+    witness: Witness
+    variants: tuple[bytes, ...]
+    seen: int
+    schedule: int
+    shrunk_from: int
+
+    @cached_property
+    def causes(self) -> Causes:
+        """Which choices of the protocol the reproducer needs, and what is known of them."""
+        return causes(self.reproducer.schedule, self.protocol, self.witness.settings, self.property)
+
+    @cached_property
+    def known_flaw(self) -> str | None:
+        """Why that was to be expected, None where it was not."""
+        return self.causes.reason if self.protocol.is_named else None
+
+    def plain(self) -> dict[str, Any]:
+        """This as plain data, as both the JSON document and the tables of a campaign have it."""
+        return {
+            "protocol": self.protocol.name,
+            "property": self.property,
+            "events": schedule_texts(self.reproducer.schedule),
+            "length": len(self.reproducer.schedule),
+            "variants": [schedule_texts(variant) for variant in self.variants],
+            **self.reproducer.plain(),
+            "seen": self.seen,
+            "schedule": self.schedule,
+            "shrunk_from": self.shrunk_from,
+        }
+
+
+@dataclass(frozen=True)
+class Walked:
+    """What came of a walk: its tally, how long it ran, compilation not counted, and whether Ctrl-C ended it."""
+
+    tally: Tally
+    seconds: float
+    interrupted: bool = False
+
+
+class Engine(Interface):
+    """What draws schedules, runs them, and gives again the one that failed: the walk, or a state machine."""
+
+    protocols: tuple[Protocol, ...]
+    settings: Configuration
+    seed: int
+
+    def walk(self, first: int, count: int) -> Tally:
+        """Run schedules `first` to `first + count - 1`."""
+
+    def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
+        """The schedule of a failure."""
+
+
+def walk(
+    walker: Walker,
+    schedules: int | None,
+    seconds: float | None,
+    jobs: int,
+    report: Callable[[Tally, float], None] = lambda tally, elapsed: None,
+) -> Walked:
+    """Walk a number of schedules, or for some seconds, on `jobs` threads. Threads change nothing in the tally.
+
+    Ctrl-C ends it earlier: the tally is then that of the first so many schedules, as if no more had been asked for.
+    """
+    walker.walk(0, 1)  # compile before the clock starts
+    tally = Tally.empty(len(walker.protocols))
+    started = time.monotonic()
+    with Interruption() as interruption, ThreadPoolExecutor(jobs) as pool:
+        running: set[Future[Tally]] = set()
+        for first, count in _blocks(schedules, seconds, started):
+            if interruption.happened:
+                break
+            running.add(pool.submit(walker.walk, first, count))
+            if len(running) >= 2 * jobs:
+                running = _collect(running, tally)
+                report(tally, time.monotonic() - started)
+        while running:
+            running = _collect(running, tally)
+            report(tally, time.monotonic() - started)
+    return Walked(tally, time.monotonic() - started, interruption.happened)
+
+
+def _blocks(schedules: int | None, seconds: float | None, started: float) -> Iterator[tuple[int, int]]:
+    first = 0
+    while (schedules is None or first < schedules) and (seconds is None or time.monotonic() - started < seconds):
+        count = BLOCK if schedules is None else min(BLOCK, schedules - first)
+        yield first, count
+        first += count
+
+
+def _collect(running: set[Future[Tally]], tally: Tally) -> set[Future[Tally]]:
+    done, still_running = wait(running, return_when=FIRST_COMPLETED)
+    for future in done:
+        tally.add(future.result())
+    return still_running
+
+
+def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tally) -> list[Breach]:
+    """What each protocol broke and may not, in the order of protocols and then of properties."""
+    allowed = properties.permitted(settings)
+    return [
+        Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:MOST_CANDIDATES]))
+        for index, protocol in enumerate(protocols)
+        for bit, name in enumerate(properties.NAMES)
+        if name not in allowed and (failures := tally.candidates(index, bit))
+    ]
+
+
+@dataclass
+class Found:
+    """What a walk broke: findings, in the order of breaches, and what Ctrl-C came before it was shrunk."""
+
+    findings: list[Finding] = field(default_factory=list)
+    unshrunk: list[Breach] = field(default_factory=list)
+    interrupted: bool = False
+
+    def add(self, other: "Found") -> None:
+        """Add what came of further breaches."""
+        self.findings += other.findings
+        self.unshrunk += other.unshrunk
+        self.interrupted |= other.interrupted
+
+
+class Shown(Interface):
+    """Who shows findings as they come, and as they get better."""
+
+    def doing(self, what: str) -> None:
+        """Name what is being done."""
+
+    def found(self, findings: Sequence[Finding]) -> None:
+        """These are known by now."""
+
+
+def findings(
+    walker: Engine,
+    of: Sequence[Breach],
+    shown: Shown,
+    certify: float | None = None,
+    memory: int = CERTIFICATE_MEMORY,
+) -> Found:
+    """Shrink breaches and show them at once; then look for what is shorter, and prove that nothing is.
+
+    It takes about as many seconds as `certify` says, None for no end; with 0 everything is shrunk, and nothing proven.
+    The first Ctrl-C ends it with what is known by then. `memory` (bytes) bounds each search.
+    """
+    with Interruption() as interruption:
+        if certify and of:
+            shown.doing("compiling the search")
+            compile_search(of[0].protocol, walker.settings)
+        deadline = Deadline(None if certify == 0 else certify, interruption)
+        work = _Findings(walker, shown, deadline)
+        for number, breach in enumerate(of):
+            if interruption.happened:
+                return Found(work.known, list(of[number:]), True)
+            work.shrink(breach)
+        if certify == 0:
+            work.shorten(1)
+        else:
+            work.certify(memory)
+        return Found(work.known, [], interruption.happened)
+
+
+def findings_by_protocol(
+    walker: Engine, of: Sequence[Breach], shown: Shown, certify: float | None, memory: int
+) -> Iterator[Found]:
+    """The findings of one protocol after the other, in so many seconds in all: each has its share of what is left."""
+    deadline = Deadline(certify)
+    by_protocol = [list(same) for _, same in groupby(of, attrgetter("protocol"))]
+    while by_protocol:
+        share = None if certify is None else deadline.remaining / len(by_protocol)
+        found = findings(walker, by_protocol.pop(0), shown, share, memory)
+        if found.interrupted:
+            found.unshrunk += [breach for same in by_protocol for breach in same]
+            by_protocol.clear()
+        yield found
+
+
+class _Findings:
+    """The findings of a walk, as they get better."""
+
+    def __init__(self, walker: Engine, shown: Shown, deadline: Deadline) -> None:
+        self._walker, self._shown, self._deadline = walker, shown, deadline
+        self._found: dict[Claim, Finding] = {}
+        self._breaches: dict[Claim, Breach] = {}
+
+    @property
+    def known(self) -> list[Finding]:
+        """What is known of them by now."""
+        return list(self._found.values())
+
+    def shrink(self, breach: Breach) -> None:
+        """Leave out of the shortest failure what is needless, which takes a moment, and show what remains."""
+        self._shown.doing(f"shrinking {breach.property} under {breach.protocol.name}")
+        wanted = properties.named(breach.property).bit
+        failing = self._walker.failing(breach.failures[0], breach.protocol, breach.property)
+        trimmed = shrink.trim(failing, breach.protocol, self._walker.settings, wanted)
+        claim = Claim(breach.protocol, self._walker.settings, wanted, trimmed)
+        self._breaches[claim] = breach
+        self._found[claim] = as_finding(self._walker, breach, claim.reproducer, [], breach.failures[0])
+        self._shown.found(self.known)
+
+    def certify(self, memory: int) -> None:
+        """Prove what a moment proves, shrink the rest further, and prove that as far as time goes."""
+        claims = list(self._found)
+        self._shown.doing("certifying")
+        prove(claims, self._deadline, memory, QUICK, self._improved)
+        self.shorten(_CANDIDATES)
+        self._shown.doing("certifying")
+        prove_all(claims, self._deadline, memory, self._improved)
+
+    def shorten(self, most: int) -> None:
+        """Have Hypothesis shrink up to so many failures of what is not proven: they may be of different kinds."""
+        for rank in range(most):
+            for claim in self._found:
+                if self._deadline.remaining < self._deadline.seconds / 2:  # the other half is for proofs
+                    return
+                if rank < len(self._breaches[claim].failures) and claim.searches:
+                    self._shorten(claim, self._breaches[claim].failures[rank])
+
+    def _shorten(self, claim: Claim, failure: Failure) -> None:
+        name = properties.names(claim.wanted)[0]
+        self._shown.doing(f"shrinking {name} under {claim.protocol.name} further")
+        failing = self._walker.failing(failure, claim.protocol, name)
+        shorter = shrink.shrink(failing, claim.protocol, claim.settings, claim.wanted)
+        if len(shorter) < len(claim.schedule):
+            claim.shorten(shorter)
+            self._improved(claim, failure)
+
+    def _improved(self, claim: Claim, failure: Failure | None = None) -> None:
+        self._found[claim] = improved(self._found[claim], claim.reproducer, failure)
+        self._shown.found(self.known)
+
+
+def finding(walker: Engine, breach: Breach, candidates: int) -> Finding:
+    """The finding of a breach: the shortest failure of each kind, up to `candidates` of them, is shrunk.
+
+    The shortest that comes of them is the reproducer, and others as short are its variants. Nothing is proven.
+    """
+    protocol, settings = breach.protocol, walker.settings
+    wanted = properties.named(breach.property).bit
+
+    def shrunk(failure: Failure) -> tuple[bytes, Failure]:
+        failing = walker.failing(failure, protocol, breach.property)
+        return shrink.shrink(failing, protocol, settings, wanted), failure
+
+    tried = [shrunk(failure) for failure in breach.failures[:candidates]]
+    schedule, failure = min(tried, key=lambda each: len(each[0]))
+    as_short = [other for other, _ in tried if len(other) == len(schedule)]
+    return as_finding(walker, breach, Claim(protocol, settings, wanted, schedule).reproducer, as_short, failure)
+
+
+def certified(found: Sequence[Finding], seconds: float | None, memory: int = CERTIFICATE_MEMORY) -> list[Finding]:
+    """The findings of a run, proven as far as so many seconds go; None for no end."""
+    claims = {
+        Claim(each.protocol, each.witness.settings, properties.named(each.property).bit, each.reproducer.schedule): each
+        for each in found
+    }
+    for each in found[:1]:
+        compile_search(each.protocol, each.witness.settings)
+    deadline = Deadline(seconds)
+    prove(list(claims), deadline, memory, QUICK)
+    prove_all(list(claims), deadline, memory)
+    return [improved(each, claim.reproducer) for claim, each in claims.items()]
+
+
+def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = None) -> Finding:
+    """A finding of which more is proven, or that has a shorter schedule, of another failure if one is given."""
+    if len(reproducer.schedule) == len(known.reproducer.schedule):
+        return replace(known, reproducer=replace(reproducer, schedule=known.reproducer.schedule))
+    wanted = properties.named(known.property).bit
+    settings = known.witness.settings
+    schedule = canonical(reproducer.schedule, known.protocol, settings, wanted)
+    return replace(
+        known,
+        reproducer=replace(reproducer, schedule=schedule),
+        witness=Witness(schedule, settings, known.witness.protocols),
+        variants=(),
+        schedule=known.schedule if failure is None else failure.schedule,
+        shrunk_from=known.shrunk_from if failure is None else failure.length,
+    )
+
+
+def as_finding(
+    walker: Engine, breach: Breach, reproducer: Reproducer, as_short: Sequence[bytes], shrunk: Failure
+) -> Finding:
+    """The finding of a breach that was shrunk to a reproducer, and to others as short."""
+    protocol, settings = breach.protocol, walker.settings
+    wanted = properties.named(breach.property).bit
+    schedules = [reproducer.schedule, *as_short]
+    first, *others = dict.fromkeys(canonical(each, protocol, settings, wanted) for each in schedules)
+    return Finding(
+        protocol=protocol,
+        property=breach.property,
+        reproducer=replace(reproducer, schedule=first),
+        witness=Witness(first, settings, walker.protocols),
+        variants=tuple(sorted(others)),
+        seen=breach.seen,
+        schedule=shrunk.schedule,
+        shrunk_from=shrunk.length,
+    )

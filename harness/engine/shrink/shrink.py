@@ -1,0 +1,96 @@
+"""Shrink: from a failure of any length to a schedule of few events that fails as it does.
+
+Delta debugging takes a fraction of a second, Hypothesis (simplest.py) some of them, and neither proves anything: that
+nothing is shorter, complete search says (certificates.py).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
+from epochfuzz.harness.engine.shrink.simplest import simplest
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+_MOST_ATTEMPTS = 10_000
+
+
+class DoesNotBreak(ValueError):
+    """The schedule to be shrunk does not break the property."""
+
+
+def breaking_prefix(
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, holding: Sequence[Protocol] = ()
+) -> bytes | None:
+    """The enabled events of a schedule up to where a wanted property first broke; None where none did.
+
+    None also where one of the protocols `holding` broke any property by then. They must converge from there; where
+    they do not, a later event at which they do, and the wanted property is still broken, will do.
+    """
+    execution = Execution(protocol, settings)
+    others = [Execution(other, settings) for other in holding]
+    applied = bytearray()
+    for event in schedule:
+        enabled = execution.apply(event)
+        for other in others:
+            enabled |= other.apply(event)
+        if enabled:
+            applied.append(event)
+            if any(other.broken() for other in others):
+                return None
+            if execution.broken() & wanted and _end_well(others):
+                return bytes(applied)
+    if wanted & properties.AT_END and execution.broken_at_end() & wanted and _end_well(others):
+        return bytes(applied)
+    return None
+
+
+def _end_well(others: Sequence[Execution]) -> bool:
+    return not any(other.broken_at_end() for other in others)
+
+
+def shrink(
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, holding: Sequence[Protocol] = ()
+) -> bytes:
+    """A schedule as short as Hypothesis can make it that still breaks a wanted property. Raises DoesNotBreak."""
+    failing = trim(schedule, protocol, settings, wanted, holding)
+
+    def fails(events: bytes) -> bool:
+        return breaking_prefix(events, protocol, settings, wanted, holding) is not None
+
+    shrunk = simplest(failing, list(Execution(protocol, settings).alphabet()), fails, _MOST_ATTEMPTS)
+    return breaking_prefix(shrunk, protocol, settings, wanted, holding) or failing
+
+
+def trim(
+    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, holding: Sequence[Protocol] = ()
+) -> bytes:
+    """A schedule without runs of events that it breaks a wanted property without. Raises DoesNotBreak.
+
+    Hypothesis deletes events too, but takes a millisecond for each attempt; what it is better at is events in place of
+    others, and deletions that go together.
+    """
+
+    def breaking(events: bytes) -> bytes | None:
+        return breaking_prefix(events, protocol, settings, wanted, holding)
+
+    failing = breaking(schedule)
+    if failing is None:
+        raise DoesNotBreak
+    return delta_debugged(failing, breaking)
+
+
+def needed_bounds(schedule: bytes, protocol: Protocol, settings: Configuration) -> tuple[int, int]:
+    """The least numbers of records and of epoch changes under which every event of a schedule is enabled.
+
+    A record that is sent again may need room for one more in the log, so that counting events would not do.
+    """
+
+    def is_enabled(records: int, epochs: int) -> bool:
+        execution = Execution(protocol, replace(settings, records=records, epochs=epochs))
+        return all(execution.apply(event) for event in schedule)
+
+    records = next(each for each in range(1, settings.records + 1) if is_enabled(each, settings.epochs))
+    return records, next(each for each in range(settings.epochs + 1) if is_enabled(records, each))

@@ -1,0 +1,1 @@
+"""Random walks by the million."""

@@ -1,0 +1,143 @@
+"""Hunt: which schedule of a strategy is the first to break a protocol, compiled.
+
+A strategy says what schedule number i of seed s is. All draw from the same alphabet of events:
+
+- `uniform`: every event as likely as any other.
+- `swarm`: the strategy of every walk, see generate.py.
+- `guided`: a schedule that met a situation new to its block is kept, and later ones of the block begin as it did and
+  end otherwise, as coverage-guided fuzzers do. A block depends on its own schedules only, so (s, i) still says it all.
+"""
+
+import numpy as np
+
+from epochfuzz.harness.engine.coverage import situations
+from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+
+STRATEGIES = ("uniform", "swarm", "guided")
+UNIFORM, SWARM, GUIDED = range(len(STRATEGIES))
+BLOCK = 1 << 16  # a guided schedule knows of those before it in its block
+
+_KEPT = 1024  # schedules that a block keeps
+_NOT_FOUND = -1
+
+
+class Hunter:
+    """Hunts in one configuration for a schedule that breaks a judged property (a set) under a protocol."""
+
+    def __init__(self, protocol: Protocol, settings: Configuration, judged: int) -> None:
+        self.settings = settings
+        self.judged = judged
+        start = state.initial(protocol, settings)
+        self._start = state.to_record(start).reshape(1)
+        self._deck = generate.deck_for(settings, [protocol])
+        self._alphabet = np.frombuffer(Execution(protocol, settings).alphabet(), np.uint8)
+        self._hunt_block = compiled(hunt_block, [start])
+
+    def first(self, strategy: str, seed: int, most: int) -> tuple[int, bytes] | None:
+        """(number, schedule) of the first schedule that breaks a judged property; None if none of `most` does."""
+        for block in range(0, most, BLOCK):
+            number, schedule = self._hunt_block(
+                self._start, STRATEGIES.index(strategy), np.uint64(seed), block, min(BLOCK, most - block),
+                self._deck, self._alphabet, self.judged,
+            )  # fmt: skip
+            if number != _NOT_FOUND:
+                return int(number), schedule.tobytes()
+        return None
+
+
+def below(word, shift, end):  # type: ignore[no-untyped-def]
+    """A number from 0 to end - 1, from the sixteen bits of a random word at `shift`."""
+    return np.int64((((word >> np.uint64(shift)) & np.uint64(0xFFFF)) * np.uint64(end)) >> np.uint64(16))
+
+
+def draw_uniform(seed, number, alphabet, out):  # type: ignore[no-untyped-def]
+    """Write a schedule of events drawn from the whole alphabet; returns its length."""
+    word = generate.first_word(seed, number)
+    length = generate.MAX_LENGTH - below(generate.scramble(word), 0, 3 * generate.MAX_LENGTH // 4)
+    for i in range(length):
+        word += generate.GAMMA
+        out[i] = alphabet[below(generate.scramble(word), 0, alphabet.shape[0])]
+    return length
+
+
+def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
+    """Run a schedule until it breaks a judged property, keeping the enabled events in `drawn`.
+
+    Returns whether it did, how many events applied, and how many situations were new to `met`. An empty one notes none.
+    """
+    applied = new = 0
+    for position in range(length):
+        event = drawn[position]
+        r = event & 7
+        before = situations.before(p, r)
+        if step(p, event) != APPLIED:
+            continue
+        drawn[applied] = event
+        applied += 1
+        if properties.broken_now(p) & judged:
+            return True, applied, new
+        if met.shape[0]:
+            seen = situations.situation(p, event, before)
+            new += not met[seen]
+            met[seen] = True
+    broken = judged & properties.AT_END != 0 and properties.broken_at_end(p) & judged != 0
+    return broken, applied, new
+
+
+def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-untyped-def]
+    """Put the beginning of a schedule that was kept before a drawn one; returns the new length."""
+    choice = below(word, 0, count)
+    cut = 1 + below(word, 16, lengths[choice])
+    rest = min(length, generate.MAX_LENGTH - cut)
+    for i in range(rest - 1, -1, -1):
+        drawn[cut + i] = drawn[i]
+    for i in range(cut):
+        drawn[i] = kept[choice, i]
+    return cut + rest
+
+
+def keep(kept, lengths, count, number, drawn, applied):  # type: ignore[no-untyped-def]
+    """Keep the events that a schedule applied, in place of an older one where there is no room; returns the count."""
+    place = count if count < _KEPT else number % _KEPT
+    for i in range(applied):
+        kept[place, i] = drawn[i]
+    lengths[place] = applied
+    return min(_KEPT, count + 1)
+
+
+@kernel
+def hunt_block(start, strategy, seed, first, count, deck, alphabet, judged):  # type: ignore[no-untyped-def]
+    """Walk a block until a schedule breaks a judged property.
+
+    Returns its number, -1 where none does, and the events that it applied.
+    """
+    hand, drawn = generate.room()
+    met = np.zeros(situations.SITUATIONS if strategy == GUIDED else 0, np.bool_)
+    kept = np.empty((_KEPT, generate.MAX_LENGTH), np.uint8)
+    lengths = np.zeros(_KEPT, np.int64)
+    record = start.copy()
+    kept_count = 0
+    for number in range(first, first + count):
+        record[0] = start[0]
+        if strategy == UNIFORM:
+            length = draw_uniform(seed, np.uint64(number), alphabet, drawn)
+        else:
+            length = generate.draw_schedule(seed, np.uint64(number), deck, hand, drawn)
+        if strategy == GUIDED and kept_count > 0:
+            word = generate.scramble(generate.first_word(seed, np.uint64(number)))
+            if word & np.uint64(3):  # one schedule in four stays as it was drawn
+                length = begin_as(kept, lengths, kept_count, word >> np.uint64(2), drawn, length)
+        broken, applied, new = breaks(record[0], drawn, length, judged, met)
+        if broken:
+            return number, drawn[:applied]
+        if new > 0 and applied > 0:
+            kept_count = keep(kept, lengths, kept_count, number, drawn, applied)
+    return _NOT_FOUND, drawn[:0]

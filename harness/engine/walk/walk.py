@@ -1,0 +1,189 @@
+"""Walk: random schedules, compiled, each under every protocol, with every property checked after every event.
+
+Schedules are walked in blocks. What a block returns is counters, the few schedules that broke each property soonest,
+and the situations that were met: it merges with the next block's in any order, so threads and clusters change nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from epochfuzz.harness.engine.coverage import coverage, situations
+from epochfuzz.harness.engine.coverage.coverage import Coverage, Meetings
+from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary import goals, state
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+
+KEPT = 3  # shortest failures kept for each protocol, property and kind of failure
+_NEVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, order=True)
+class Failure:
+    """A schedule that broke a property, after that many applied events."""
+
+    length: int
+    schedule: int
+
+
+@dataclass
+class Tally:
+    """What walking some schedules showed; axes are protocol, then property or goal, then kind of failure, then rank.
+
+    `events` counts applied events, `goals` the schedules that met a goal, `failures` those that broke a property, by
+    the kind of situation (situations.kind_of) in which it broke first. The KEPT failures of each kind with the fewest
+    events, ties broken by schedule number, are rows (length, schedule) of `shortest`. `met`: situations by protocol.
+    """
+
+    schedules: int
+    events: np.ndarray
+    failures: np.ndarray
+    goals: np.ndarray
+    shortest: np.ndarray
+    met: list[Coverage]
+
+    @staticmethod
+    def empty(protocols: int) -> "Tally":
+        """The tally of no schedules."""
+        kinds = (protocols, len(properties.NAMES), situations.KINDS)
+        return Tally(
+            schedules=0,
+            events=np.zeros(protocols, np.int64),
+            failures=np.zeros(kinds, np.int64),
+            goals=np.zeros((protocols, len(goals.NAMES)), np.int64),
+            shortest=np.full((*kinds, KEPT, 2), _NEVER, np.int64),
+            met=[Coverage.empty() for _ in range(protocols)],
+        )
+
+    @property
+    def seen(self) -> np.ndarray:
+        """How many schedules broke each property; axes are protocol and property."""
+        return self.failures.sum(axis=2)
+
+    def add(self, other: "Tally") -> None:
+        """Add the tally of other schedules to this one."""
+        self.schedules += other.schedules
+        self.events += other.events
+        self.failures += other.failures
+        self.goals += other.goals
+        both = np.concatenate([self.shortest, other.shortest], axis=3)
+        order = np.lexsort((both[..., 1], both[..., 0]), axis=-1)[..., :KEPT]
+        self.shortest = np.take_along_axis(both, order[..., None], axis=3)
+        self.met = [one.merged(another) for one, another in zip(self.met, other.met, strict=True)]
+
+    def kept(self, protocol: int, property_: int, kind: int) -> list[Failure]:
+        """The failures kept of a protocol, a property and a kind (indices), the shortest first."""
+        rows = self.shortest[protocol, property_, kind]
+        return [Failure(int(length), int(i)) for length, i in rows if length != _NEVER]
+
+    def candidates(self, protocol: int, property_: int) -> list[Failure]:
+        """Failures worth shrinking: the shortest of each kind, the shortest of all first."""
+        kinds = np.flatnonzero(self.failures[protocol, property_])
+        return sorted(self.kept(protocol, property_, int(kind))[0] for kind in kinds)
+
+
+class Walker:
+    """Walks schedules of one seed under protocols on the same configuration. Safe to share between threads."""
+
+    def __init__(self, protocols: Sequence[Protocol], settings: Configuration, seed: int) -> None:
+        self.protocols = tuple(protocols)
+        self.settings = settings
+        self.seed = seed
+        self.deck = generate.deck_for(settings, protocols)
+        starts = [state.initial(p, settings) for p in protocols]
+        self._starts = np.array([state.to_record(p) for p in starts], state.RECORD)
+        self._walk_block = compiled(walk_block, starts)
+
+    def walk(self, first: int, count: int) -> Tally:
+        """Walk schedules `first` to `first + count - 1`."""
+        tally = Tally.empty(len(self.protocols))
+        tally.schedules = count
+        meetings = Meetings.none(len(self.protocols))
+        self._walk_block(
+            self._starts, np.uint64(self.seed), first, count, self.deck,
+            tally.events, tally.failures, tally.goals, tally.shortest,
+            meetings.place, meetings.rows, meetings.size,
+        )  # fmt: skip
+        tally.met = meetings.coverage()
+        return tally
+
+    def schedule(self, number: int) -> bytes:
+        """Schedule `number` as drawn."""
+        return generate.schedule(self.seed, number, self.deck)
+
+    def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
+        """The schedule of a failure, whatever it was that it broke."""
+        return self.schedule(failure.schedule)
+
+
+def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
+    """Insert (length, number) into rows sorted by both, if it is among the first KEPT."""
+    place = KEPT
+    while place > 0 and (
+        shortest[place - 1, 0] > length or (shortest[place - 1, 0] == length and shortest[place - 1, 1] > number)
+    ):
+        place -= 1
+    if place == KEPT:
+        return
+    for row in range(KEPT - 1, place, -1):
+        shortest[row] = shortest[row - 1]
+    shortest[place, 0] = length
+    shortest[place, 1] = number
+
+
+def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place, rows, size):  # type: ignore[no-untyped-def]
+    """Run one schedule from the state `p`; count what it broke and met; returns the events applied."""
+    applied = 0
+    broken = 0
+    situation = 0
+    for position in range(length):
+        event = drawn[position]
+        r = event & 7
+        before = situations.before(p, r)
+        if step(p, event) != APPLIED:
+            continue
+        applied += 1
+        situation = situations.situation(p, event, before)
+        coverage.meet(place, rows, size, protocol, situation, number)
+        newly_broken = properties.broken_now(p) & ~broken
+        if newly_broken:
+            broken |= newly_broken
+            count_broken(newly_broken, situation, applied, number, failures, shortest)
+    shown = p.goals  # what healing shows is not the schedule's
+    broken_at_end = properties.broken_at_end(p)
+    if broken_at_end:
+        count_broken(broken_at_end, situation, applied, number, failures, shortest)
+    p.goals = shown
+    return applied
+
+
+def count_broken(broken, situation, length, number, failures, shortest):  # type: ignore[no-untyped-def]
+    """Count a set of properties as broken in a situation, after `length` events of schedule `number`."""
+    kind = situations.kind_of(situation)
+    for bit in range(failures.shape[0]):
+        if broken >> bit & 1:
+            failures[bit, kind] += 1
+            keep_failure(shortest[bit, kind], length, number)
+
+
+@kernel
+def walk_block(starts, seed, first, count, deck, applied, failures, goals_met, shortest, place, rows, size):  # type: ignore[no-untyped-def]
+    """Walk `count` schedules from number `first` under every protocol, adding to the arrays of a Tally."""
+    hand, drawn = generate.room()
+    record = starts[:1].copy()
+    for number in range(first, first + count):
+        length = generate.draw_schedule(seed, np.uint64(number), deck, hand, drawn)
+        for protocol in range(starts.shape[0]):
+            record[0] = starts[protocol]
+            p = record[0]
+            applied[protocol] += walk_schedule(
+                p, drawn, length, number, protocol, failures[protocol], shortest[protocol], place, rows, size
+            )
+            for goal in range(goals_met.shape[1]):
+                goals_met[protocol, goal] += p.goals >> goal & 1

@@ -1,0 +1,1 @@
+"""Steps and executions, and the linker that makes flat code of rules."""

@@ -1,0 +1,440 @@
+"""Program: the rules as flat code, with all that is constant worked out beforehand.
+
+The rules are written to be read: they go from module to module, compare with enumerations, look up tables of rules and
+loop over declarations. Nothing of that has to happen at each event. `link` takes functions, and all that they call, and
+partially evaluates them: names of constants become numbers, tables of functions become a choice between calls, loops
+over declarations are unrolled, rules that have one answer under the constants of a state that are given are that
+answer, and what cannot happen under them is left out.
+
+What comes out is run as it is (`interpreted`), or written to a file and compiled by Numba, see
+harness/engine/runtime/compilation.py. Nobody has to know: tracebacks and debuggers show the rules as they are written.
+"""
+
+import ast
+import builtins
+import copy
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from types import CodeType, FunctionType
+from typing import Any
+
+from epochfuzz.model.core import source
+from epochfuzz.model.core.source import Rule
+from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+PARTITION = "p"  # the name that every rule has for the state
+_HERE = f"{__name__.partition('.')[0]}."
+DEFECT = "defect"  # the constant of a state that says which mistake is planted
+
+_OF_KNOWN: dict[str, Callable[[Any], int]] = {"bool": bool, "int": int, "len": len}
+
+# Mistakes, by the rule that they take the place of where `p.defect` is their number; see harness/defects.
+_planted: dict[Rule, dict[int, Rule]] = {}
+
+
+class CannotLink(TypeError):
+    """A function that is not simple enough to be linked; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class Linked:
+    """A function as it was linked: its flat name, its code, and the function that it was made from."""
+
+    name: str
+    node: ast.FunctionDef
+    origin: Rule
+
+    @cached_property
+    def code(self) -> CodeType:
+        """What defines it, run in a namespace."""
+        return compile(ast.Module([self.node], type_ignores=[]), self.origin.__code__.co_filename, "exec")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of one protocol, ready to be run interpreted."""
+
+    step: Callable[[Any, int], int]
+    broken_now: Callable[[Any], int]
+    broken_at_end: Callable[[Any], int]
+
+
+def plant(rule: Rule, number: int, mistake: Rule) -> None:
+    """Have a mistake take the place of a rule where the protocol has that defect. Raises TypeError for another form.
+
+    A mistake that calls the rule whose place it takes calls the sound one: it may be that rule, and a little else.
+    """
+    check_stands_for(rule, mistake)
+    _planted.setdefault(rule, {})[number] = mistake
+
+
+def check_stands_for(rule: Rule, mistake: Rule) -> None:
+    """Raises TypeError unless a mistake takes and returns what the rule does."""
+    if inspect.signature(rule) != inspect.signature(mistake):
+        raise TypeError(f"{mistake.__qualname__}{inspect.signature(mistake)} cannot stand for {rule.__qualname__}")
+
+
+def interpreted(protocol: Protocol) -> Rules:
+    """The rules of a protocol."""
+    return _interpreted(tuple((protocol.numbers() | {DEFECT: protocol.defect}).items()))
+
+
+@lru_cache(maxsize=256)
+def _interpreted(constants: tuple[tuple[str, int], ...]) -> Rules:
+    roots = (step, properties.broken_now, properties.broken_at_end)
+    namespace: dict[str, Any] = {}
+    for linked in link(roots, dict(constants)):
+        exec(linked.code, namespace)
+    return Rules(*(namespace[flat_name(root)] for root in roots))
+
+
+def link(roots: Iterable[Rule], constants: Mapping[str, int] = {}, *, with_defects: bool = False) -> list[Linked]:
+    """The roots and all functions that they call, each after those that it calls. Raises CannotLink.
+
+    `constants` are fields of a state, with the values that they have. Defects are left out unless the state's own is
+    among the constants, or all are asked for, to be told apart as the program runs.
+    """
+    if constants.get(DEFECT) and not any(constants[DEFECT] in mistakes for mistakes in _planted.values()):
+        raise CannotLink(f"no defect has the number {constants[DEFECT]}; harness/defects, imported, plants its own")
+    linker = _Linker(dict(constants), with_defects or bool(constants.get(DEFECT)))
+    for root in roots:
+        linker.add(root)
+    return linker.linked
+
+
+# What a linker does for a function that it folds, and for what: other functions are linked.
+_Need = tuple[Callable[["_Linker", Any], str], Any]
+
+# Functions that were folded and their needs, and answers of rules, by all that the outcome depends on: protocols are
+# alike in most rules.
+_folded: dict[tuple[Any, ...], tuple[Linked, list[_Need]]] = {}
+_answers: dict[tuple[Any, ...], int | None] = {}
+
+
+@dataclass
+class _Linker:
+    constants: dict[str, int]
+    with_defects: bool
+    linked: list[Linked] = field(default_factory=list)
+    _needs: list[_Need] = field(default_factory=list)  # of the function that is being folded
+    _names: dict[Rule, str] = field(default_factory=dict)
+    _tables: dict[tuple[Rule, ...], str] = field(default_factory=dict)
+    _answered: dict[Rule, int | None] = field(default_factory=dict)
+
+    def add(self, function: Rule) -> str:
+        """Link a function unless it is there already; returns its flat name."""
+        self._needs.append((_Linker.add, function))
+        if function not in self._names:
+            if flat_name(function) in self._names.values():
+                raise CannotLink(f"{function.__module__}.{function.__name__} has the flat name of another function")
+            self._names[function] = flat_name(function)
+            mistakes = _planted.get(function, {}) if self.with_defects else {}
+            if mistakes:
+                self._add_choice(function, mistakes)
+            else:
+                self._emit(flat_name(function), function)
+        return self._names[function]
+
+    def add_sound(self, function: Rule) -> str:
+        """Link a rule as it is where no mistake takes its place; returns its flat name."""
+        self._needs.append((_Linker.add_sound, function))
+        name = f"{flat_name(function)}_without_defect"
+        if all(linked.name != name for linked in self.linked):
+            self._emit(name, function)
+        return name
+
+    def add_table(self, functions: tuple[Rule, ...]) -> str:
+        """Link a table of functions as one that calls the function of a number; returns its flat name."""
+        self._needs.append((_Linker.add_table, functions))
+        if functions not in self._tables:
+            name = self._tables[functions] = f"one_of_{len(functions)}_from_{flat_name(functions[0])}"
+            arguments = ", ".join(inspect.signature(functions[0]).parameters)
+            calls = [f"{self.add(each)}({arguments})" for each in functions]
+            self._emit_text(name, f"number, {arguments}", "number", enumerate(calls[:-1]), calls[-1], functions[0])
+        return self._tables[functions]
+
+    def answer(self, function: Rule) -> int | None:
+        """The number that a rule returns under the constants, None where that depends on more."""
+        if function not in self._answered:
+            self._answered[function] = None  # to a rule that asks itself
+            if source.only_answers(function) and not (self.with_defects and function in _planted):
+                key = function, self._known_to(function)
+                if key not in _answers:
+                    _answers[key] = _Folder(self, function, None).answer(source.definition(function))
+                self._answered[function] = _answers[key]
+        return self._answered[function]
+
+    def _known_to(self, function: Rule) -> tuple[int | None, ...]:
+        """All that the code of a function depends on: the constants that it reads, and the rules that it asks."""
+        constants = map(self.constants.get, source.names_in(function.__code__))
+        return (*constants, *map(self.answer, source.rules_in(function)))
+
+    def _add_choice(self, function: Rule, mistakes: Mapping[int, Rule]) -> None:
+        """Link a rule that has mistakes as a choice between itself and them."""
+        name, arguments = flat_name(function), ", ".join(inspect.signature(function).parameters)
+        chosen = self.constants.get(DEFECT)
+        if chosen is not None:
+            mistake = mistakes.get(chosen)
+            self._emit(name, function) if mistake is None else self._emit(name, mistake, function)
+            return
+        calls = []
+        for number, mistake in mistakes.items():
+            self._emit(f"{name}_with_defect_{number}", mistake, function)
+            calls.append((number, f"{name}_with_defect_{number}({arguments})"))
+        sound = f"{self.add_sound(function)}({arguments})"
+        self._emit_text(name, arguments, f"{PARTITION}.{DEFECT}", calls, sound, function)
+
+    def _emit_text(
+        self, name: str, arguments: str, subject: str, calls: Iterable[tuple[int, str]], last: str, origin: Rule
+    ) -> None:
+        """Emit a choice between calls by a number."""
+        lines = [f"def {name}({arguments}):"]
+        for number, call in calls:
+            lines += [f"    if {subject} == {number}:", f"        return {call}"]
+        (node,) = ast.parse("\n".join([*lines, f"    return {last}"])).body
+        assert isinstance(node, ast.FunctionDef)
+        self.linked.append(Linked(name, node, origin))
+
+    def _emit(self, name: str, function: Rule, in_place_of: Rule | None = None) -> None:
+        key = name, function, in_place_of, self._known_to(function)
+        outer, self._needs = self._needs, []  # what this function needs is no need of the one that it is linked for
+        if key in _folded:
+            linked, needs = _folded[key]
+            for need, what in needs:
+                need(self, what)
+        else:
+            node = _Folder(self, function, in_place_of).folded(source.definition(function))
+            node.name = name
+            linked = Linked(name, ast.fix_missing_locations(node), function)
+            _folded[key] = linked, self._needs
+        self._needs = outer
+        self.linked.append(linked)
+
+
+class _Folder(ast.NodeTransformer):
+    """Evaluates what can be evaluated in a function. What is known is an ast.Constant, whatever object it holds."""
+
+    def __init__(self, linker: _Linker, function: Rule, in_place_of: Rule | None) -> None:
+        self._linker = linker
+        self._function = function
+        self._in_place_of = in_place_of
+        self._globals = function.__globals__
+        self._locals = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
+        self._bound: dict[str, Any] = {}  # variables of loops that are being unrolled
+
+    def folded(self, definition: ast.FunctionDef) -> ast.FunctionDef:
+        """The function, without what is for readers alone."""
+        definition.decorator_list, definition.returns = [], None
+        for argument in definition.args.args:
+            argument.annotation = None
+        definition.body = self._block(source.body(definition))
+        return _Writer(self._linker, self._in_place_of).visit(definition)
+
+    def answer(self, definition: ast.FunctionDef) -> int | None:
+        """The number that is all of the function, if there is one."""
+        first = self._block(source.body(definition))[0]
+        number = first.value if isinstance(first, ast.Return) else None
+        return number.value if isinstance(number, ast.Constant) and isinstance(number.value, int) else None
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        if node.id in self._bound:
+            return _known(self._bound[node.id], node)
+        if node.id in self._locals:
+            return node
+        if node.id in self._globals:
+            return _known(self._globals[node.id], node)
+        if hasattr(builtins, node.id):
+            return node
+        raise self._cannot(node, f"{node.id} is not defined")
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        of_partition = isinstance(node.value, ast.Name) and node.value.id == PARTITION
+        if of_partition and isinstance(node.ctx, ast.Load) and node.attr in self._linker.constants:
+            return _known(self._linker.constants[node.attr], node)
+        node.value = self.visit(node.value)
+        if isinstance(node.value, ast.Constant) and isinstance(node.ctx, ast.Load):
+            return _known(getattr(node.value.value, node.attr), node)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Constant) and isinstance(node.slice, ast.Constant):
+            return _known(_value(node.value)[node.slice.value], node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        called = node.func
+        if isinstance(called, ast.Subscript) and isinstance(called.value, ast.Constant):
+            name = self._linker.add_table(tuple(_value(called.value)))
+            node.args.insert(0, called.slice)
+            node.func = ast.copy_location(ast.Name(name, ast.Load()), node)
+        elif isinstance(called, ast.Name) and called.id in _OF_KNOWN and isinstance(node.args[0], ast.Constant):
+            return _known(_OF_KNOWN[called.id](_value(node.args[0])), node)
+        elif isinstance(called, ast.Constant) and _value(called) in source.rules_in(self._function):
+            answer = self._linker.answer(_value(called))
+            if answer is not None and not any(
+                isinstance(each, ast.Call) for arg in node.args for each in ast.walk(arg)
+            ):
+                return _known(answer, node)
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        return self._evaluated(node) if _is_number(node.operand) else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return self._evaluated(node) if _is_number(node.left) and _is_number(node.right) else node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        return self._evaluated(node) if all(map(_is_number, (node.left, *node.comparators))) else node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        """Leave out what makes no difference, and what comes after that which decides."""
+        decisive = isinstance(node.op, ast.Or)
+        values: list[ast.expr] = []
+        for value in map(self.visit, node.values):
+            values.append(value)
+            if isinstance(value, ast.Constant) and bool(value.value) == decisive:
+                break
+        *others, last = values
+        values = [value for value in others if not isinstance(value, ast.Constant)] + [last]
+        if len(values) > 1 and isinstance(last, ast.Constant) and bool(last.value) != decisive:
+            values.pop()  # a condition: what `x and True` is beside true or false, nobody asks
+        return values[0] if len(values) == 1 else ast.copy_location(ast.BoolOp(node.op, values), node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.test, ast.Constant):
+            return node.body if node.test.value else node.orelse
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        assert node.value is not None
+        assign = ast.Assign([node.target], self.visit(node.value))
+        return ast.copy_location(assign, node)
+
+    def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt]:
+        node.test = self.visit(node.test)
+        if isinstance(node.test, ast.Constant):
+            return self._block(node.body if node.test.value else node.orelse, may_be_empty=True)
+        node.body, node.orelse = self._block(node.body), self._block(node.orelse, may_be_empty=True)
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
+        node.test = self.visit(node.test)
+        if isinstance(node.test, ast.Constant) and not node.test.value:
+            return []
+        node.body = self._block(node.body)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
+        """Unroll a loop over declarations; any other stays."""
+        node.iter = self.visit(node.iter)
+        elements = _elements(node.iter)
+        if elements is None:
+            node.body = self._block(node.body)
+            return node
+        if any(isinstance(inner, ast.Break | ast.Continue) for inner in ast.walk(node)):
+            raise self._cannot(node, "a loop over declarations has a break or a continue")
+        unrolled: list[ast.stmt] = []
+        for element in elements:
+            self._bind(node.target, element)
+            unrolled += self._block(copy.deepcopy(node.body), may_be_empty=True)
+        return unrolled
+
+    def _bind(self, target: ast.expr, element: Any) -> None:
+        if isinstance(target, ast.Tuple):
+            for each, value in zip(target.elts, element, strict=True):
+                self._bind(each, value)
+        else:
+            assert isinstance(target, ast.Name)
+            self._bound[target.id] = element
+
+    def _block(self, body: Sequence[ast.stmt], *, may_be_empty: bool = False) -> list[ast.stmt]:
+        """Statements up to where the block is left."""
+        block: list[ast.stmt] = []
+        for statement in body:
+            made = self.visit(statement)
+            block += made if isinstance(made, list) else [made]
+            if block and isinstance(block[-1], ast.Return | ast.Break | ast.Continue):
+                break
+        return block if block or may_be_empty else [ast.copy_location(ast.Pass(), body[0])]
+
+    def _evaluated(self, node: ast.expr) -> ast.expr:
+        expression = ast.fix_missing_locations(ast.Expression(copy.deepcopy(node)))
+        return _known(eval(compile(expression, "<constant>", "eval")), node)
+
+    def _cannot(self, node: ast.expr | ast.stmt, why: str) -> CannotLink:
+        code = self._function.__code__
+        return CannotLink(f"{code.co_filename}:{node.lineno}: {code.co_name} cannot be linked: {why}")
+
+
+class _Writer(ast.NodeTransformer):
+    """Writes what is known in a way that can be compiled: numbers, names of linked functions, and what numpy has."""
+
+    def __init__(self, linker: _Linker, in_place_of: Rule | None) -> None:
+        self._linker = linker
+        self._in_place_of = in_place_of
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        value = _value(node)
+        if value is None or isinstance(value, bool | int | str):
+            return node
+        if isinstance(value, FunctionType):
+            add = self._linker.add_sound if value is self._in_place_of else self._linker.add
+            return ast.copy_location(ast.Name(add(value), ast.Load()), node)
+        if isinstance(value, tuple):
+            elements = [self.visit(_known(element, node)) for element in value]
+            return ast.copy_location(ast.Tuple(elements, ast.Load()), node)
+        if getattr(value, "__module__", None) == "numpy":
+            return _parsed(f"np.{value.__name__}", node)
+        if type(value).__module__ == "numpy":  # a scalar, which prints as it is made
+            return _parsed(repr(value), node)
+        raise CannotLink(f"{value!r} is no constant that a compiled rule can have")
+
+
+def flat_name(function: Rule) -> str:
+    """The name of a function among all that are linked: where its module stands in this package, and its own."""
+    return f"{function.__module__.removeprefix(_HERE)}.{function.__name__}".replace(".", "_")
+
+
+def _known(value: Any, node: ast.expr) -> ast.Constant:
+    """What is known in place of a node; members of enumerations are numbers from here on."""
+    plain = int(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return ast.copy_location(ast.Constant(plain), node)
+
+
+def _value(node: ast.Constant) -> Any:
+    """What is known: any object, though a constant of a parsed text could only be a few."""
+    return node.value
+
+
+def _parsed(text: str, node: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.parse(text, mode="eval").body, node)
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
+
+
+def _elements(iterated: ast.expr) -> list[Any] | None:
+    """The elements of a loop over declarations, None for any other loop."""
+    if isinstance(iterated, ast.Constant):
+        return list(_value(iterated))
+    if (
+        isinstance(iterated, ast.Call)
+        and isinstance(iterated.func, ast.Name)
+        and iterated.func.id == "enumerate"
+        and isinstance(iterated.args[0], ast.Constant)
+    ):
+        return list(enumerate(_value(iterated.args[0])))
+    return None

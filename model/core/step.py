@@ -1,0 +1,28 @@
+"""One step: an event byte applied to a partition."""
+
+from importlib import import_module
+
+from epochfuzz.model.kafka.vocabulary.events import Verb, alphabet, verb_of
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import State
+
+# The rule of each verb, in their order: the function of its name in the module that the verb's declaration names.
+RULES = tuple(getattr(import_module(f"epochfuzz.model.kafka.{verb.module}"), verb.text) for verb in Verb)
+
+
+def possible_events(*starts: State) -> bytes:
+    """The events that can be enabled under the constants of any of some states, in byte order."""
+    return bytes(event for event in alphabet(starts[0].replicas) if any(map(verb_of(event).possible, starts)))
+
+
+def step(p: State, event: int) -> int:
+    """Apply an event: APPLIED, or the Refusal that says which precondition does not hold, and then nothing changed."""
+    r = event & 7
+    if r >= p.replicas:
+        return Refusal.NO_SUCH_REPLICA
+    joined_incomplete = p.joined_incomplete
+    p.joined_incomplete = 0  # a fact of one event: kept any longer, it would double the states of a search
+    refusal: int = RULES[event >> 3](p, r)
+    if refusal != APPLIED:
+        p.joined_incomplete = joined_incomplete
+    return refusal

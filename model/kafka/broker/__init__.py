@@ -1,0 +1,1 @@
+"""A broker's life: crashes, power loss, restarts, registration and fencing."""

@@ -1,0 +1,72 @@
+"""Faults: processes die and return, power fails, and what was written to disk decides what a replica wakes up with."""
+
+from epochfuzz.model.kafka.broker import registration
+from epochfuzz.model.kafka.history import promises
+from epochfuzz.model.kafka.partition import processes
+from epochfuzz.model.kafka.storage import epoch_cache, log
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import State
+
+
+def crash(p: State, r: int) -> int:
+    """The process dies."""
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    processes.die(p, r)
+    return APPLIED
+
+
+def power_loss(p: State, r: int) -> int:
+    """As a crash, and what was not flushed never reached the disk."""
+    if not p.power_loss:
+        return Refusal.POWER_LOSS_OFF
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    processes.die(p, r)
+    lose_unflushed(p, r)
+    return APPLIED
+
+
+def lose_unflushed(p: State, r: int) -> None:
+    """r's log ends where it was last flushed."""
+    if p.flushed[r] < p.leo[r]:
+        p.goals |= Goal.UNFLUSHED_RECORDS_LOST
+        promises.note_lossy_failure(p)
+    log.truncate(p, r, p.flushed[r])
+    epoch_cache.truncate_from_end(p, r, p.leo[r])
+    p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
+
+
+def restart(p: State, r: int) -> int:
+    """The process starts again, and the broker registers with the controller."""
+    if p.up[r]:
+        return Refusal.IS_UP
+    refusal = registration.register(p, r)
+    if refusal == APPLIED:
+        processes.start(p, r)
+    return refusal
+
+
+def flush(p: State, r: int) -> int:
+    """r's log is forced to disk."""
+    if not p.power_loss:
+        return Refusal.POWER_LOSS_OFF
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    if p.flushed[r] == p.leo[r]:
+        return Refusal.LOG_IS_FLUSHED
+    p.flushed[r] = p.leo[r]
+    return APPLIED
+
+
+def checkpoint(p: State, r: int) -> int:
+    """r writes its high watermark to `replication-offset-checkpoint`."""
+    if not p.asynchronous_checkpoint:
+        return Refusal.ASYNCHRONOUS_CHECKPOINT_OFF
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    if p.checkpointed[r] == p.high_watermark[r]:
+        return Refusal.HIGH_WATERMARK_IS_CHECKPOINTED
+    p.checkpointed[r] = p.high_watermark[r]
+    return APPLIED

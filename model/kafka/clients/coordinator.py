@@ -1,0 +1,72 @@
+"""The transaction coordinator: it decides what becomes of a transaction, and has its marker written to the partition.
+
+The decision is durable. The marker goes to the leader, again and again until it is replicated, and to whoever leads by
+then: it is the log alone that says what readers get, see transactions.py.
+"""
+
+from epochfuzz.model.kafka.partition import high_watermark, replication
+from epochfuzz.model.kafka.storage import log, transactions
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import has_transactions
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import Marker, State, Transaction
+
+
+def commit(p: State, r: int) -> int:
+    """The transaction is committed, all of its records having been acknowledged, and r writes the marker."""
+    if p.transaction == Transaction.OPEN and p.transaction_records & ~p.acked != 0:
+        return Refusal.IS_NOT_ACKNOWLEDGED
+    return end(p, r, Transaction.COMMITTING)
+
+
+def abort(p: State, r: int) -> int:
+    """The transaction is aborted, and r writes the marker."""
+    return end(p, r, Transaction.ABORTING)
+
+
+def end(p: State, r: int, decision: int) -> int:
+    """The transaction is decided, and where it has been so already r is told once more."""
+    if not has_transactions(p):
+        return Refusal.DOES_NOT_HAPPEN
+    if p.transaction == Transaction.NONE:
+        return Refusal.NO_TRANSACTION
+    if p.transaction == Transaction.OPEN:
+        decide(p, decision)
+        write_marker(p, r)
+        return APPLIED
+    return write_marker(p, r) if p.transaction == decision else Refusal.IS_DECIDED_OTHERWISE
+
+
+def decide(p: State, decision: int) -> None:
+    """Whatever becomes of brokers, this is what becomes of the transaction."""
+    p.transaction = decision
+    if decision == Transaction.COMMITTING:
+        p.committed_records |= p.transaction_records
+        p.goals |= Goal.TRANSACTION_COMMITTED
+    else:
+        p.goals |= Goal.TRANSACTION_ABORTED
+
+
+def write_marker(p: State, r: int) -> int:
+    """Leader r appends the marker where its log ends in the transaction. If all of that is lost, it is over."""
+    if not replication.presumes_leadership(p, r):
+        return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
+    if transactions.is_open(p, r):
+        marker = Marker.COMMIT if p.transaction == Transaction.COMMITTING else Marker.ABORT
+        replication.append_as_leader(p, r, marker)
+        high_watermark.advance_leader(p, r)
+        return APPLIED
+    if not transactions.is_gone(p):
+        return Refusal.NOTHING_TO_MARK
+    transactions.close(p)
+    return APPLIED
+
+
+def finish(p: State, leader: int) -> None:
+    """A partition is healed: its leader gets the marker of a transaction that is decided.
+
+    Healing may open leader epochs beyond the bound of a run, and of the last of them no record can be.
+    """
+    is_decided = p.transaction == Transaction.COMMITTING or p.transaction == Transaction.ABORTING
+    if is_decided and p.known_epoch[leader] <= log.LAST_EPOCH:
+        write_marker(p, leader)

@@ -1,0 +1,57 @@
+"""A producer that tries again: NOT_LEADER_OR_FOLLOWER, a time-out, or an error for good, and it sends the record again.
+
+Its metadata says whom it asks, and may be old: any replica that presumes leadership may be sent the record. Whatever it
+waited for before, it waits for no more (Sender.completeBatch, NetworkClient.handleTimedOutRequests).
+"""
+
+from epochfuzz.model.kafka.history import producer_window, promises, waiting
+from epochfuzz.model.kafka.partition.replication import append_produced, presumes_leadership
+from epochfuzz.model.kafka.storage import idempotence, log, transactions
+from epochfuzz.model.kafka.vocabulary import replica_sets
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.mechanisms import Idempotence
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import NONE, State
+
+
+def retry(p: State, r: int) -> int:
+    """The producer sends its oldest record without an answer again, to r."""
+    if not p.retries:
+        return Refusal.RETRIES_OFF
+    record = producer_window.oldest_unanswered(p)
+    if record == NONE:
+        return Refusal.NOTHING_TO_RETRY
+    if not presumes_leadership(p, r):
+        return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
+    if replica_sets.size(p.isr[r]) < p.min_insync_replicas:
+        p.goals |= Goal.NOT_ENOUGH_REPLICAS
+        return Refusal.NOT_ENOUGH_REPLICAS
+    refusal = transactions.why_not_produced(p, r)
+    if refusal != APPLIED:
+        return refusal
+    if idempotence.recognises(p, r, record):
+        answer_duplicate(p, r, record)
+    else:
+        refusal = idempotence.why_not_appended(p, r, record)
+        if refusal != APPLIED:
+            return refusal
+        promises.note_offset(p, record, p.leo[r])
+        append_produced(p, r, record)
+    p.goals |= Goal.PRODUCER_RETRIED
+    return APPLIED
+
+
+def answer_duplicate(p: State, r: int, record: int) -> None:
+    """r has the record, and the answer is about where: it waits for the high watermark there as any other does.
+
+    UnifiedLog.analyzeAndValidateProducerState hands back the old offsets, and ReplicaManager.appendRecords waits.
+    """
+    p.goals |= Goal.DUPLICATE_RECOGNISED
+    offset = log.offset_of(p, r, record)
+    if offset != NONE:
+        promises.note_offset(p, record, offset)
+    waiting.join(p, r, record)
+    if p.idempotence == Idempotence.ANSWERED_AT_ONCE:
+        waiting.leave(p, record)
+        p.acked |= 1 << record
+    waiting.answer(p, r)

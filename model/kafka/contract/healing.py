@@ -1,0 +1,113 @@
+"""Healing: all faults stop, every replica returns, every decision is delivered, and followers fetch until it is quiet.
+
+Only after that can logs be asked to agree, whatever went before: the `convergence` property.
+"""
+
+from epochfuzz.model.kafka.clients import coordinator
+from epochfuzz.model.kafka.controller import controller, eligible_leaders
+from epochfuzz.model.kafka.history import waiting
+from epochfuzz.model.kafka.partition import alter_partition, isr, leadership, processes, replication
+from epochfuzz.model.kafka.vocabulary.in_force import tracks_eligible_leaders
+from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkGate, IsrChange, Registration
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+from epochfuzz.model.kafka.vocabulary.state import EPOCHS, NONE, Phase, State
+
+
+def heal(p: State) -> None:
+    """Bring a partition to rest. A leaderless one first gets a leader, as a controller would choose it."""
+    if p.registration == Registration.FENCED:
+        fence_the_dead(p)
+    return_all(p)
+    if controller.leader(p) == NONE:
+        choose_leader(p)
+    inform_all(p)
+    if p.isr_change == IsrChange.REQUEST:
+        settle_isr(p)
+    if controller.true_leader(p) != NONE:
+        coordinator.finish(p, controller.true_leader(p))
+    # A follower truncates at most once an epoch, then each round brings a record, and two more the high watermark; that
+    # answers whoever still waits.
+    for _ in range(3 * EPOCHS):
+        if has_converged(p) and not waiting.anywhere(p):
+            return
+        fetch_round(p)
+
+
+def fence_the_dead(p: State) -> None:
+    """In one decision, so that there is room for it: who is down leaves the ISR, as far as `expire` would have it."""
+    members = controller.isr(p)
+    for r in range(p.replicas):
+        if not p.up[r] and (members & ~(1 << r) != 0 or tracks_eligible_leaders(p)):
+            members &= ~(1 << r)
+    leader = controller.leader(p)
+    if leader != NONE and not p.up[leader]:
+        controller.end_leadership(p, leader, members)
+    elif members != controller.isr(p):
+        controller.decide(p, leader, members)
+
+
+def return_all(p: State) -> None:
+    """Who is down starts, and who is fenced is heard from."""
+    p.fenced = 0
+    for r in range(p.replicas):
+        if not p.up[r]:
+            if p.registration == Registration.FENCED:
+                eligible_leaders.follow_registration(p, r)
+            processes.start(p, r)
+
+
+def choose_leader(p: State) -> None:
+    """The first replica that may lead: of the ISR, or where that is empty of those that may replace it."""
+    for r in range(p.replicas):
+        if controller.leader(p) == NONE:
+            if controller.isr(p) >> r & 1:
+                controller.decide(p, r, controller.isr(p))
+            elif controller.replaces_isr(p, r):
+                controller.elect_without_isr(p, r)
+
+
+def settle_isr(p: State) -> None:
+    """Every change of the ISR that is under way is answered, and leaders learn what became of it."""
+    for r in range(p.replicas):
+        alter_partition.alter(p, r)
+        alter_partition.altered(p, r)
+    inform_all(p)
+
+
+def inform_all(p: State) -> None:
+    """Every replica learns all that the controller has decided."""
+    for r in range(p.replicas):
+        while leadership.notify(p, r) == APPLIED:
+            pass
+
+
+def fetch_round(p: State) -> None:
+    """Every follower receives what is in flight, fetches and receives, and joins the ISR once it has caught up."""
+    for r in range(p.replicas):
+        replication.receive(p, r)
+        replication.fetch(p, r)
+        replication.receive(p, r)
+        if p.high_watermark_gate == HighWatermarkGate.MIN_ISR:
+            isr.expand(p, r)
+            settle_isr(p)
+
+
+def has_converged(p: State) -> bool:
+    """Whether all live logs and high watermarks are equal, as they must be after `heal`, and none is still to be cut.
+
+    A follower whose process ended for good meanwhile, see `out_of_range`, has no live log.
+    """
+    live = NONE
+    for r in range(p.replicas):
+        if p.up[r]:
+            if p.phase[r] != Phase.FETCHING or (live != NONE and not is_equal(p, r, live)):
+                return False
+            live = r
+    return True
+
+
+def is_equal(p: State, r: int, other: int) -> bool:
+    """Whether two replicas have the same log and high watermark."""
+    if p.leo[r] != p.leo[other] or p.high_watermark[r] != p.high_watermark[other]:
+        return False
+    return bool(p.log_record[r] == p.log_record[other] and p.log_epoch[r] == p.log_epoch[other])

@@ -1,0 +1,228 @@
+"""What can be seen of a partition from outside, in plain Python values.
+
+This is the language of checked states in case files, of fingerprints, and of the conformance protocol: it speaks of
+logs, offsets and epochs, and stays the same when the layout of a state changes. What can be seen is declared once, and
+so the readers of cases, the messages of the conformance protocol and the TLA+ traces follow from the tables here.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.storage import log, transactions
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    falls_back_to_last_known_leader,
+    has_consumer,
+    has_heartbeats,
+    has_transactions,
+    requests_isr_changes,
+    retries,
+    rival_overwrites,
+    tracks_eligible_leaders,
+    tracks_partition_epoch,
+)
+from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, Partition, Rival, always_read
+
+
+class Shape(Enum):
+    """What a value is made of."""
+
+    FLAG = "true or false"
+    NUMBER = "a whole number"
+    NUMBER_OR_NONE = "a whole number, or null"
+    REPLICA_OR_NONE = "a replica, or null for nobody"
+    REPLICAS = "a list of replicas"
+    LOG = "a list of [record, leader epoch] by offset, a record being m0, m1, ..., or a marker: COMMIT or ABORT"
+    EPOCHS = "a list of [leader epoch, start offset]"
+    RECORDS = "a list of records, by number"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Something that can be seen, of a replica r or, where r means nothing, of the controller or the consumer.
+
+    `there` says in which states, of which the constants matter, there is anything of the kind.
+    """
+
+    name: str
+    shape: Shape
+    meaning: str
+    value: Callable[[Partition, int], Any]
+    there: Callable[[Partition], bool] = always_read
+
+
+# In the order in which they are compared.
+REPLICA = (
+    Seen("up", Shape.FLAG, "whether the process runs", lambda p, r: bool(p.up[r])),
+    Seen("leo", Shape.NUMBER, "log end offset: the offset of the next record", lambda p, r: p.leo[r]),
+    Seen(
+        "hw",
+        Shape.NUMBER,
+        "high watermark; of a process that is down, the one it would restart with",
+        lambda p, r: p.high_watermark[r],
+    ),
+    Seen(
+        "log",
+        Shape.LOG,
+        "by offset: the record, m0, m1, ..., and its leader epoch",
+        lambda p, r: [[record_name(p, record), epoch] for record, epoch in log_entries(p, r)],
+    ),
+    Seen(
+        "epochs",
+        Shape.EPOCHS,
+        "leader epoch cache: epoch and start offset",
+        lambda p, r: [[p.cache_epoch[r, i], p.cache_start[r, i]] for i in range(p.cache_size[r])],
+    ),
+    Seen(
+        "leader",
+        Shape.REPLICA_OR_NONE,
+        "whom it takes for the leader; null for nobody",
+        lambda p, r: replica_name(p.known_leader[r]),
+    ),
+    Seen(
+        "leader_epoch",
+        Shape.NUMBER_OR_NONE,
+        "the epoch of the latest decision that it learned",
+        lambda p, r: p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
+    ),
+    Seen(
+        "waiting",
+        Shape.RECORDS,
+        "the records whose acks=all requests wait there",
+        lambda p, r: record_names(p.waiting[r]),
+        there=retries,
+    ),
+    Seen(
+        "isr",
+        Shape.REPLICAS,
+        "the ISR as it has it as a leader, in any order; empty elsewhere",
+        lambda p, r: members(p.isr[r]),
+        there=tracks_partition_epoch,
+    ),
+    Seen(
+        "pending_isr",
+        Shape.REPLICAS,
+        "the ISR that it has proposed as a leader, and waits for; empty for none",
+        lambda p, r: members(p.pending_isr[r]),
+        there=requests_isr_changes,
+    ),
+    Seen(
+        "lso",
+        Shape.NUMBER,
+        "last stable offset: the end of what read_committed consumers may read of it",
+        lambda p, r: transactions.last_stable_offset(p, r),
+        there=has_transactions,
+    ),
+)
+CONTROLLER = (
+    Seen(
+        "leader",
+        Shape.REPLICA_OR_NONE,
+        "the leader of the current decision; null for nobody",
+        lambda p, _: replica_name(controller.leader(p)),
+    ),
+    Seen("epoch", Shape.NUMBER, "the leader epoch of the current decision", lambda p, _: p.controller_epoch),
+    Seen("isr", Shape.REPLICAS, "the ISR, in any order", lambda p, _: members(controller.isr(p))),
+    Seen(
+        "fenced",
+        Shape.REPLICAS,
+        "the replicas whose session has expired, and that have not been heard from since",
+        lambda p, _: members(p.fenced),
+        there=has_heartbeats,
+    ),
+    Seen(
+        "elr",
+        Shape.REPLICAS,
+        "the eligible leader replicas",
+        lambda p, _: members(p.elr),
+        there=tracks_eligible_leaders,
+    ),
+    Seen(
+        "last_known_leader",
+        Shape.REPLICA_OR_NONE,
+        "who led last, where nobody leads since the ISR is empty; else null",
+        lambda p, _: replica_name(p.last_leader),
+        there=falls_back_to_last_known_leader,
+    ),
+    Seen(
+        "rival_leader",
+        Shape.REPLICA_OR_NONE,
+        "the leader of a decision that only the old controller knows of; null for nobody",
+        lambda p, _: replica_name(p.rival_leader) if p.rival == Rival.HAS_DECIDED else None,
+        there=rival_overwrites,
+    ),
+    Seen(
+        "rival_epoch",
+        Shape.NUMBER_OR_NONE,
+        "the leader epoch of that decision",
+        lambda p, _: p.rival_epoch + 1 if p.rival == Rival.HAS_DECIDED else None,
+        there=rival_overwrites,
+    ),
+)
+
+CONSUMER = (
+    Seen("position", Shape.NUMBER, "the offset that it reads next", lambda p, _: p.position, there=has_consumer),
+    Seen(
+        "leader_epoch",
+        Shape.NUMBER,
+        "the leader epoch that its metadata has",
+        lambda p, _: p.consumer_epoch,
+        there=has_consumer,
+    ),
+    Seen(
+        "delivered",
+        Shape.RECORDS,
+        "the records that it has read, at any time",
+        lambda p, _: record_names(p.delivered),
+        there=has_consumer,
+    ),
+)
+
+
+def observe(p: Partition) -> dict[str, Any]:
+    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with what there is of REPLICA and of CONTROLLER.
+
+    Where there is a consumer, `"consumer": {...}` follows, with what there is of CONSUMER.
+    """
+    shown = {
+        "replicas": {REPLICA_NAMES[r]: _values(p, REPLICA, r) for r in range(p.replicas)},
+        "controller": _values(p, CONTROLLER, NONE),
+    }
+    return shown | {"consumer": _values(p, CONSUMER, NONE)} if p.consumer else shown
+
+
+def record_names(record_set: int) -> list[str]:
+    """The names of a record set, in order."""
+    return [f"m{record}" for record in record_ids(record_set)]
+
+
+def record_ids(record_set: int) -> list[int]:
+    """The record ids of a record set, in order."""
+    return [record for record in range(record_set.bit_length()) if record_set >> record & 1]
+
+
+def _values(p: Partition, kinds: Iterable[Seen], r: int) -> dict[str, Any]:
+    return {seen.name: seen.value(p, r) for seen in kinds if seen.there(p)}
+
+
+def log_entries(p: Partition, r: int) -> list[tuple[int, int]]:
+    """(record id, leader epoch) by offset."""
+    return [(log.at(p.log_record[r], offset), log.at(p.log_epoch[r], offset)) for offset in range(p.leo[r])]
+
+
+def record_name(p: Partition, record: int) -> str:
+    """`m0`, or for the marker of a transaction what it says: `COMMIT` or `ABORT`."""
+    return Marker(record).name if transactions.is_marker(p, record) else f"m{record}"
+
+
+def replica_name(r: int) -> str | None:
+    """A letter, None for nobody."""
+    return None if r == NONE else REPLICA_NAMES[r]
+
+
+def members(replica_set: int) -> list[str]:
+    """The letters of a replica set, in order."""
+    return [name for r, name in enumerate(REPLICA_NAMES) if replica_set >> r & 1]

@@ -1,0 +1,1 @@
+"""The controller: its decisions, and who is eligible, fenced, or a controller no more."""

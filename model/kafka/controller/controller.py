@@ -1,0 +1,261 @@
+"""The controller: it decides leader, leader epoch and ISR, and keeps every decision by epoch.
+
+Replicas learn of decisions one at a time (`notify`) or by skipping to the latest (`catch_up`), see leadership.py.
+"""
+
+from epochfuzz.model.kafka.controller import eligible_leaders, leader_metadata
+from epochfuzz.model.kafka.history import promises
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    falls_back_to_last_known_leader,
+    has_heartbeats,
+    leaders_check_eligibility,
+    tracks_eligible_leaders,
+    tracks_partition_epoch,
+)
+from epochfuzz.model.kafka.vocabulary.mechanisms import FollowerFenceEpoch, LastKnownLeader, Leaderless
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import NONE, State
+
+
+def elect(p: State, r: int) -> int:
+    """The controller makes r leader: a member of the ISR, or where it has none an eligible leader replica, or the last
+    known leader; or any live replica by an unclean election.
+    """
+    if p.controller_epoch >= p.epochs:
+        return Refusal.EPOCHS_BOUND
+    if not takes_for_alive(p, r) and not (p.last_known_leader == LastKnownLeader.UNCHECKED and is_last_known(p, r)):
+        return Refusal.IS_FENCED if p.up[r] else Refusal.IS_DOWN
+    if r == leader(p):
+        return Refusal.IS_LEADER
+    if isr(p) >> r & 1:
+        return elect_member(p, r)
+    if replaces_isr(p, r):
+        return elect_without_isr(p, r)
+    return elect_uncleanly(p, r)
+
+
+def elect_member(p: State, r: int) -> int:
+    """r is in the ISR. Where ZooKeeper's controller fails over from a leader that is down, or from none, it takes all
+    members that are down out of the ISR in the same decision; a preferred election keeps it as it is.
+
+    PartitionStateMachine.leaderForOffline and leaderForPreferredReplica, Kafka 2.0.0.
+    """
+    fails_over = leader(p) == NONE or not p.up[leader(p)]
+    decide(p, r, live(p, isr(p)) if fails_over and p.leaderless == Leaderless.IGNORED else isr(p))
+    return APPLIED
+
+
+def elect_without_isr(p: State, r: int) -> int:
+    """The ISR is empty: an eligible leader replica leads, and if there is none the last known leader, come what may.
+
+    The latter is KIP-966's stand-in for an unclean recovery that compares logs (PartitionChangeBuilder, 4.0).
+    """
+    if p.elr >> r & 1:
+        p.goals |= Goal.ELIGIBLE_REPLICA_ELECTED
+    else:
+        p.goals |= Goal.LAST_KNOWN_LEADER_ELECTED
+        promises.note_unclean_recovery(p)
+    decide(p, r, 1 << r)
+    return APPLIED
+
+
+def replaces_isr(p: State, r: int) -> bool:
+    """Whether the ISR is empty and r may lead all the same: as an eligible leader replica, or the last known leader."""
+    return isr(p) == 0 and (p.elr >> r & 1 != 0 or is_last_known(p, r))
+
+
+def is_last_known(p: State, r: int) -> bool:
+    """Whether r is the one to fall back to: neither the ISR nor the eligible leader replicas have anybody."""
+    return falls_back_to_last_known_leader(p) and isr(p) == 0 and p.elr == 0 and p.last_leader == r
+
+
+def elect_uncleanly(p: State, r: int) -> int:
+    """r is not in the ISR, of which nobody is up: r alone is in the new one."""
+    if not p.unclean_leader_election:
+        return Refusal.UNCLEAN_ELECTION_OFF
+    if candidates(p) != 0:
+        return Refusal.ISR_HAS_LIVE_MEMBER
+    decide(p, r, 1 << r)
+    p.elr = 0
+    p.goals |= Goal.ELECTED_UNCLEANLY
+    return APPLIED
+
+
+def expire(p: State, r: int) -> int:
+    """r's session with the controller expires, though r may live on as a zombie: it loses leadership and the ISR.
+
+    In KRaft it is fenced then, until it is heard from again, or restarts; one that has neither to lose is fenced too.
+    """
+    if has_heartbeats(p) and p.fenced >> r & 1:
+        return Refusal.IS_FENCED
+    refusal = why_not_expired(p, r)
+    if refusal == APPLIED:
+        if not may_end_session(p, r):
+            return Refusal.EPOCHS_BOUND
+        end_session(p, r)
+    elif not has_heartbeats(p):
+        return refusal
+    if has_heartbeats(p):
+        p.fenced |= 1 << r
+    return APPLIED
+
+
+def may_end_session(p: State, r: int) -> bool:
+    """Whether there is room for the decision that the end of r's session takes, if it takes one."""
+    return p.controller_epoch < p.epochs or not takes_an_epoch(p, r)
+
+
+def takes_an_epoch(p: State, r: int) -> bool:
+    """Whether a new leader epoch begins when r's session ends: not where only a follower goes (KAFKA-15021, 3.6)."""
+    return p.follower_fence_epoch == FollowerFenceEpoch.BUMPED or r == leader(p)
+
+
+def why_not_expired(p: State, r: int) -> int:
+    """Whether the end of r's session changes anything: r leads, or is a member of the ISR and not its last one.
+
+    Where there are eligible leader replicas the last member becomes one of them.
+    """
+    if r == leader(p):
+        return APPLIED
+    remaining = isr(p) & ~(1 << r)
+    if remaining == isr(p):
+        return Refusal.NEITHER_LEADS_NOR_IN_ISR
+    return Refusal.LAST_MEMBER if remaining == 0 and not tracks_eligible_leaders(p) else APPLIED
+
+
+def end_session(p: State, r: int) -> None:
+    """r leads no more, and leaves the ISR unless it is its last member and cannot be an eligible leader replica."""
+    remaining = isr(p) & ~(1 << r)
+    if remaining == 0 and not tracks_eligible_leaders(p):
+        remaining = isr(p)
+    if not takes_an_epoch(p, r):
+        change_isr(p, remaining)
+    elif r == leader(p):
+        end_leadership(p, r, remaining)
+    else:
+        decide(p, leader(p), remaining)
+
+
+def end_leadership(p: State, r: int, members: int) -> None:
+    """There is no leader any more, and it is remembered who was it last (PartitionChangeBuilder, 4.1.1)."""
+    decide(p, NONE, members)
+    p.last_leader = r
+    if members == 0:
+        p.goals |= Goal.ISR_WAS_EMPTY
+
+
+def decide(p: State, new_leader: int, members: int) -> None:
+    """A LeaderAndIsr decision: it opens the next leader epoch."""
+    eligible_leaders.follow_isr(p, isr(p), members)
+    open_epoch(p, new_leader, members)
+    begin_partition_epoch(p)
+
+
+def open_epoch(p: State, new_leader: int, members: int) -> None:
+    """The next leader epoch, which nobody knows of yet."""
+    p.controller_epoch += 1
+    p.decided_leader[p.controller_epoch] = new_leader
+    p.decided_isr[p.controller_epoch] = members
+    if new_leader != NONE:
+        p.last_leader = NONE
+    if leaders_check_eligibility(p):
+        for r in range(p.replicas):
+            leader_metadata.forget(p, r)
+
+
+def change_isr(p: State, members: int) -> None:
+    """The ISR changes, in the current decision: leader and leader epoch stay."""
+    eligible_leaders.follow_isr(p, isr(p), members)
+    p.decided_isr[p.controller_epoch] = members
+    begin_partition_epoch(p)
+
+
+def begin_partition_epoch(p: State) -> None:
+    """What leaders know of the ISR, and what they have asked for, is of an earlier partition epoch from here on."""
+    if tracks_partition_epoch(p):
+        for r in range(p.replicas):
+            p.isr_current[r] = 0
+            p.alter_current[r] = 0
+
+
+def forget_superseded(p: State) -> None:
+    """Clear the decisions that no replica can learn any more: they distinguish no two states of a search."""
+    oldest = p.controller_epoch
+    for r in range(p.replicas):
+        if p.up[r]:
+            oldest = min(oldest, p.known_epoch[r] + 1)
+    for epoch in range(oldest):
+        p.decided_leader[epoch] = NONE
+        p.decided_isr[epoch] = 0
+
+
+def leader(p: State) -> int:
+    """The leader by the current decision, NONE for none."""
+    return p.decided_leader[p.controller_epoch]
+
+
+def isr(p: State) -> int:
+    """The ISR by the current decision."""
+    return p.decided_isr[p.controller_epoch]
+
+
+def true_leader(p: State) -> int:
+    """The leader that is up and aware of the controller's current epoch; NONE where there is none."""
+    r = leader(p)
+    if r != NONE and p.up[r] and p.known_epoch[r] == p.controller_epoch:
+        return r
+    return NONE
+
+
+def live(p: State, members: int) -> int:
+    """The replicas of a set that are up."""
+    for r in range(p.replicas):
+        if not p.up[r]:
+            members &= ~(1 << r)
+    return members
+
+
+def takes_for_alive(p: State, r: int) -> bool:
+    """Whether r is up and not fenced, so that it may lead and join the ISR."""
+    return p.up[r] and not (has_heartbeats(p) and p.fenced >> r & 1)
+
+
+def taken_for_alive(p: State, members: int) -> int:
+    """The replicas of a set that the controller takes for alive.
+
+    In KRaft those whose session has not ended, be they down (ReplicationControlManager.ineligibleReplicasForIsr).
+    """
+    return members & ~p.fenced if has_heartbeats(p) else live(p, members)
+
+
+def electable(p: State, members: int) -> int:
+    """The replicas of a set that are up, and that the controller takes for alive."""
+    return live(p, members) & ~p.fenced if has_heartbeats(p) else live(p, members)
+
+
+def candidates(p: State) -> int:
+    """Who may lead without any loss: the members of the ISR that are alive, and the eligible leader replicas."""
+    return electable(p, isr(p) | p.elr if tracks_eligible_leaders(p) else isr(p))
+
+
+def next_decision(p: State, r: int) -> int:
+    """The epoch of the next decision that r learns, NONE where there is none.
+
+    A replica of ZooKeeper's time does not act on a decision that names no leader, which is as if it had never learned
+    of it (ReplicaManager.becomeLeaderOrFollower, Kafka 2.0.0).
+    """
+    for epoch in range(p.known_epoch[r] + 1, p.controller_epoch + 1):
+        if p.decided_leader[epoch] != NONE or p.leaderless == Leaderless.OBEYED:
+            return epoch
+    return NONE
+
+
+def latest_decision(p: State, r: int) -> int:
+    """The epoch of the latest decision that r learns, NONE where there is none."""
+    epoch = p.controller_epoch
+    while epoch > p.known_epoch[r]:
+        if p.decided_leader[epoch] != NONE or p.leaderless == Leaderless.OBEYED:
+            return epoch
+        epoch -= 1
+    return NONE

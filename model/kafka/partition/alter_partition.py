@@ -1,0 +1,217 @@
+"""AlterPartition (KIP-497): a leader changes the ISR by a request to the controller, not by a write to ZooKeeper.
+
+Until it is answered the change is pending, and the leader counts both ISRs (high_watermark.py). A broker has one
+request under way at a time and sends it again until somebody answers; some answers are final, and then the proposal
+stays pending until the leader hears of what has changed. Partition.submitAlterPartition, handleAlterPartitionUpdate
+and handleAlterPartitionError; DefaultAlterPartitionManager.
+"""
+
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.partition import high_watermark
+from epochfuzz.model.kafka.storage import log
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import has_heartbeats, requests_isr_changes, shrinking_opens_epoch
+from epochfuzz.model.kafka.vocabulary.mechanisms import (
+    EffectiveIsr,
+    IsrAnswer,
+    IsrDuplicate,
+    IsrEligibility,
+    IsrQueue,
+    IsrRefresh,
+    IsrVersion,
+    StaleController,
+)
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import Alter, State
+
+
+def why_not_proposed(p: State, leader: int) -> int:
+    """Whether the leader may propose a change of the ISR: it has none pending, and no request under way.
+
+    Up to 2.8.0 news of the partition cleared the first condition, and the second was not looked at: the request was
+    then not even sent (KAFKA-12686).
+    """
+    if p.pending_isr[leader] != 0:
+        return Refusal.ISR_CHANGE_PENDING
+    if p.alter[leader] == Alter.NOTHING or (p.isr_queue == IsrQueue.CLEARED_BY_NEWS and not p.alter_mine[leader]):
+        return APPLIED
+    return Refusal.REQUEST_UNDER_WAY
+
+
+def propose(p: State, leader: int, members: int) -> None:
+    """The leader asks the controller for another ISR."""
+    p.pending_isr[leader] = members
+    if p.alter[leader] == Alter.NOTHING:
+        p.alter[leader] = Alter.REQUEST
+        p.alter_isr[leader] = members
+        p.alter_current[leader] = p.isr_current[leader]
+        p.alter_mine[leader] = 1
+        p.alter_stale[leader] = p.remote_stale[leader] & members & ~p.isr[leader]
+    if p.effective_isr == EffectiveIsr.PROPOSED:
+        high_watermark.advance_leader(p, leader)
+
+
+def alter(p: State, r: int) -> int:
+    """The controller handles r's request."""
+    if not requests_isr_changes(p):
+        return Refusal.DOES_NOT_HAPPEN
+    if p.alter[r] != Alter.REQUEST:
+        return Refusal.NO_REQUEST_UNDER_WAY
+    if p.isr_version == IsrVersion.CHECKED and not p.alter_current[r]:
+        answer_outdated(p, r)
+    elif not are_eligible(p, r):
+        p.alter[r] = Alter.REVERTED
+        p.goals |= Goal.ISR_REQUEST_REVERTED
+    elif opens_epoch(p, r):
+        if p.controller_epoch >= p.epochs:
+            return Refusal.EPOCHS_BOUND
+        take_out_of_isr(p, r)
+    else:
+        change_isr(p, r)
+    return APPLIED
+
+
+def answer_outdated(p: State, r: int) -> None:
+    """The partition epoch is another by now. ZooKeeper's controller answers all the same that is ISR is so already."""
+    if p.isr_duplicate == IsrDuplicate.ANSWERED and is_made_already(p, r):
+        p.alter[r] = Alter.APPLIED
+        p.alter_current[r] = 1
+    else:
+        p.alter[r] = Alter.REFUSED
+        p.goals |= Goal.ISR_REQUEST_REFUSED
+
+
+def is_made_already(p: State, r: int) -> bool:
+    """Whether the ISR is what r proposes, which leads the current epoch."""
+    return controller.true_leader(p) == r and p.alter_isr[r] == controller.isr(p)
+
+
+def are_eligible(p: State, r: int) -> bool:
+    """Whether the controller accepts all members that r proposes (KIP-841, KIP-903)."""
+    members = p.alter_isr[r]
+    if p.isr_eligibility >= IsrEligibility.ALIVE and controller.taken_for_alive(p, members) != members:
+        return False
+    if p.isr_eligibility >= IsrEligibility.INCARNATION_RACY and p.alter_stale[r] != 0:
+        p.goals |= Goal.STALE_INCARNATION_REFUSED
+        return False
+    return True
+
+
+def change_isr(p: State, r: int) -> None:
+    """The controller makes the change that r proposes."""
+    members = p.alter_isr[r]
+    added = members & ~controller.isr(p)
+    note_joining(p, r, added)
+    p.goals |= Goal.ISR_GREW if added != 0 else Goal.ISR_SHRANK
+    controller.change_isr(p, members)
+    p.alter[r] = Alter.APPLIED
+    p.alter_current[r] = 1
+
+
+def opens_epoch(p: State, r: int) -> bool:
+    """Whether the change that r proposes opens a leader epoch, for somebody leaves the ISR by it."""
+    return shrinking_opens_epoch(p) and controller.isr(p) & ~p.alter_isr[r] != 0
+
+
+def take_out_of_isr(p: State, r: int) -> None:
+    """The controller makes the change that r proposes, in a new leader epoch of r's.
+
+    The answer names that epoch, which r does not lead yet or has learned of otherwise by the time it comes; so r drops
+    it, and waits for the metadata (Partition.handleAlterPartitionUpdate).
+    """
+    p.goals |= Goal.ISR_SHRANK
+    controller.decide(p, r, p.alter_isr[r])
+    p.alter[r] = Alter.NEW_EPOCH
+
+
+def note_joining(p: State, leader: int, joining: int) -> None:
+    """Replicas join the ISR: with all that is below the high watermark of the leader that proposed it, or not.
+
+    A KRaft broker that is dead, and not known to be, can do no harm there: when it registers again it leaves the ISR.
+    """
+    for r in range(p.replicas):
+        if has_heartbeats(p) and not p.up[r] and not p.fenced >> r & 1:
+            continue
+        if joining >> r & 1 and log.lacks(p, r, leader, min(p.high_watermark[leader], p.leo[leader])):
+            p.joined_incomplete = 1
+
+
+def altered(p: State, r: int) -> int:
+    """r gets the answer to its request."""
+    if not requests_isr_changes(p):
+        return Refusal.DOES_NOT_HAPPEN
+    answer = p.alter[r]
+    if answer == Alter.NOTHING or answer == Alter.REQUEST:
+        return Refusal.NO_ANSWER_UNDER_WAY
+    if not p.alter_mine[r]:
+        p.goals |= Goal.ISR_ANSWERED_LATE
+    elif answer == Alter.APPLIED:
+        take_isr(p, r)
+    elif answer == Alter.REVERTED:
+        take_back_proposal(p, r)
+    forget_request(p, r)
+    return APPLIED
+
+
+def take_isr(p: State, leader: int) -> None:
+    """The ISR is what the leader proposed (Partition.handleAlterPartitionUpdate)."""
+    p.isr[leader] = p.alter_isr[leader]
+    p.caught_up[leader] &= ~p.isr[leader]
+    p.isr_current[leader] = p.alter_current[leader]
+    p.pending_isr[leader] = 0
+    if p.isr_answer != IsrAnswer.HIGH_WATERMARK_KEPT:
+        high_watermark.advance_leader(p, leader)
+
+
+def take_back_proposal(p: State, leader: int) -> None:
+    """The ISR is as it was: INELIGIBLE_REPLICA, or up to 3.2 OPERATION_NOT_ATTEMPTED."""
+    p.pending_isr[leader] = 0
+    if p.isr_answer == IsrAnswer.ADVANCED:
+        high_watermark.advance_leader(p, leader)
+
+
+def resend(p: State, r: int) -> int:
+    """The answer is lost, and r sends the same request again."""
+    if not requests_isr_changes(p):
+        return Refusal.DOES_NOT_HAPPEN
+    answer = p.alter[r]
+    if answer == Alter.NOTHING or answer == Alter.REQUEST:
+        return Refusal.NO_ANSWER_UNDER_WAY
+    if answer == Alter.APPLIED:
+        p.alter_current[r] = 0
+    p.alter[r] = Alter.REQUEST
+    return APPLIED
+
+
+def refuse(p: State, r: int) -> int:
+    """A controller that is active no more answers, and r takes it for final (KAFKA-14154)."""
+    if not requests_isr_changes(p) or p.stale_controller != StaleController.FINAL:
+        return Refusal.DOES_NOT_HAPPEN
+    if p.alter[r] != Alter.REQUEST:
+        return Refusal.NO_REQUEST_UNDER_WAY
+    p.alter[r] = Alter.REFUSED
+    p.goals |= Goal.ISR_REQUEST_REFUSED
+    return APPLIED
+
+
+def waits_in_vain(p: State, leader: int) -> bool:
+    """Whether nothing that is under way can end the change of the ISR that the leader has pending."""
+    if p.alter[leader] != Alter.NOTHING and p.alter_mine[leader]:
+        return False
+    knows_decision = p.known_epoch[leader] == p.controller_epoch
+    return knows_decision and (p.isr_refresh == IsrRefresh.NONE or p.isr_current[leader] != 0)
+
+
+def forget_proposal(p: State, r: int) -> None:
+    """Nothing is pending at r any more; the answer to a request that is under way is not for it."""
+    p.pending_isr[r] = 0
+    p.alter_mine[r] = 0
+
+
+def forget_request(p: State, r: int) -> None:
+    """r has no request under way."""
+    p.alter[r] = Alter.NOTHING
+    p.alter_isr[r] = 0
+    p.alter_current[r] = 0
+    p.alter_mine[r] = 0
+    p.alter_stale[r] = 0

@@ -1,0 +1,119 @@
+"""The high watermark (HW): the end of what consumers may read.
+
+A follower's trails the leader's by one fetch round trip, because it learns the leader's HW only in the answer to the
+fetch after the one that brought the record. That is the root of every loss this project reproduces.
+"""
+
+from epochfuzz.model.kafka.controller import leader_metadata
+from epochfuzz.model.kafka.history import promises
+from epochfuzz.model.kafka.storage import transactions
+from epochfuzz.model.kafka.vocabulary import replica_sets
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import keeps_positions, requests_isr_changes
+from epochfuzz.model.kafka.vocabulary.mechanisms import EffectiveIsr, HighWatermarkGate, IsrChange
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+from epochfuzz.model.kafka.vocabulary.state import NONE, State
+
+
+def advance_leader(p: State, leader: int) -> None:
+    """HW = max(HW, min(LEO of the leader, remote LEO of every ISR member)), evaluated at the leader.
+
+    Applied at produce, fetch, becoming leader and changes of the ISR. Without the max a HW could only fall.
+    """
+    lowest = lowest_leo_in_isr(p, leader)
+    previous = p.high_watermark[leader]
+    if lowest > previous:
+        if is_held(p, leader):
+            p.goals |= Goal.HIGH_WATERMARK_HELD
+            return
+        p.high_watermark[leader] = lowest
+        promises.remember_readable(p, leader, previous)
+        transactions.follow_high_watermark(p, leader, previous)
+        p.goals |= Goal.HIGH_WATERMARK_ADVANCED
+
+
+def is_held(p: State, leader: int) -> bool:
+    """KIP-966: whether the committed ISR is too small for anything more to be committed (Partition.isUnderMinIsr)."""
+    return (
+        p.high_watermark_gate == HighWatermarkGate.MIN_ISR and replica_sets.size(p.isr[leader]) < p.min_insync_replicas
+    )
+
+
+def lowest_leo_in_isr(p: State, leader: int) -> int:
+    """What the leader and every member of its ISR have, as far as the leader knows."""
+    lowest = p.leo[leader]
+    members = effective_isr(p, leader)
+    for follower in range(p.replicas):
+        if follower != leader and members >> follower & 1:
+            lowest = min(lowest, replication_position(p, leader, follower))
+    return lowest
+
+
+def effective_isr(p: State, leader: int) -> int:
+    """The ISR that the leader counts: while a change is pending, who is in the one of before or in the proposed one.
+
+    The controller may have made the change already, or may never make it (Partition.maximalIsr, KIP-497).
+    """
+    if p.isr_change == IsrChange.ATOMIC or p.effective_isr == EffectiveIsr.COMMITTED:
+        return p.isr[leader]
+    if p.effective_isr == EffectiveIsr.PROPOSED and p.pending_isr[leader] != 0:
+        return p.pending_isr[leader]
+    return replica_sets.maximal_isr(p, leader)
+
+
+def note_position(p: State, leader: int, follower: int, offset: int) -> None:
+    """The leader takes note of how far a follower is; its HW is looked at only if that is news.
+
+    Partition.updateFollowerFetchState; it matters where a HW has been left behind (KAFKA-13091).
+    """
+    note_caught_up(p, leader, follower, offset)
+    if keeps_positions(p):
+        p.fetched[leader] |= 1 << follower
+    if p.remote_leos[leader, follower] != offset:
+        p.remote_leos[leader, follower] = offset
+        advance_leader(p, leader)
+
+
+def has_fetched(p: State, leader: int, follower: int) -> bool:
+    """Whether the follower has fetched from the leader in its present epoch."""
+    if keeps_positions(p) and not p.fetched[leader] >> follower & 1:
+        return False
+    return p.remote_leos[leader, follower] != NONE
+
+
+def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
+    """A replica outside the ISR fetches: from the leader's LEO, or maybe from what that was when it fetched before.
+
+    Replica.updateFetchState, lastCaughtUpTimeMs; what the LEO was then is not kept.
+    """
+    is_near = offset >= p.leo[leader] or has_fetched(p, leader, follower)
+    if requests_isr_changes(p) and is_near and not p.isr[leader] >> follower & 1:
+        p.caught_up[leader] |= 1 << follower
+
+
+def due(p: State, leader: int) -> int:
+    """Where the leader's HW should be by now, be the leader as patient as it may.
+
+    More than replica.lag.time.max.ms passes before every event of the model. Where it does not, a leader waits for who
+    was caught up that long ago and may join the ISR (Partition.maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr).
+    """
+    lowest = lowest_leo_in_isr(p, leader)
+    for r in range(p.replicas):
+        if p.caught_up[leader] >> r & 1 and leader_metadata.why_not_eligible(p, leader, r) == APPLIED:
+            lowest = min(lowest, replication_position(p, leader, r))
+    return lowest
+
+
+def replication_position(p: State, leader: int, follower: int) -> int:
+    """The follower's LEO as its leader knows it; 0 until the follower has fetched from it in this epoch."""
+    return max(0, p.remote_leos[leader, follower])
+
+
+def advance_follower(p: State, follower: int, leader_high_watermark: int) -> None:
+    """HW = min(own LEO, leader's HW in the answer). It may go backwards after a fail-over (KAFKA-2334)."""
+    previous = p.high_watermark[follower]
+    if leader_high_watermark < previous:
+        p.goals |= Goal.HIGH_WATERMARK_WENT_BACK
+    p.high_watermark[follower] = min(p.leo[follower], leader_high_watermark)
+    if p.follower_reads:
+        promises.expose(p, follower, previous)

@@ -1,0 +1,145 @@
+"""In-sync replicas: the true leader shrinks the ISR when a follower lags, and expands it when one has caught up.
+
+Neither changes the leader epoch; the controller's current decision carries the ISR as changed. Up to Kafka 2.6 the
+leader makes the change itself, by a conditional write to ZooKeeper; since KIP-497 it asks, see alter_partition.py.
+"""
+
+from epochfuzz.model.kafka.controller import controller, leader_metadata
+from epochfuzz.model.kafka.partition import alter_partition, high_watermark
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import leaders_check_eligibility, tracks_partition_epoch
+from epochfuzz.model.kafka.vocabulary.mechanisms import (
+    DivergingFetch,
+    Fencing,
+    IsrAnswer,
+    IsrChange,
+    IsrEligibility,
+    IsrExpansion,
+)
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
+
+
+def shrink(p: State, r: int) -> int:
+    """The true leader sees r lag behind its LEO for too long (`replica.lag.time.max.ms`): r leaves the ISR."""
+    leader = controller.true_leader(p)
+    return shrink_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
+
+
+def shrink_by(p: State, leader: int, r: int) -> int:
+    """A leader takes r out of its ISR."""
+    if leader == r:
+        return Refusal.LEADS
+    if not p.isr[leader] >> r & 1:
+        return Refusal.NOT_IN_ISR
+    if high_watermark.replication_position(p, leader, r) >= p.leo[leader] and not is_beyond_log(p, leader, r):
+        return Refusal.DOES_NOT_LAG
+    refusal = change(p, leader, p.isr[leader] & ~(1 << r))
+    if refusal == APPLIED:
+        note_shrunk(p, leader)
+    return refusal
+
+
+def is_beyond_log(p: State, leader: int, r: int) -> bool:
+    """Whether the leader has noted an offset of r that is beyond its own log, which is not in sync with it either.
+
+    Partition.isFollowerOutOfSync compares for equality; only a diverging fetch that is counted (KAFKA-13141) is beyond.
+    """
+    if p.diverging_fetch != DivergingFetch.COUNTED:
+        return False
+    return high_watermark.replication_position(p, leader, r) > p.leo[leader]
+
+
+def note_shrunk(p: State, leader: int) -> None:
+    """The leader has taken a replica out of its ISR, or has proposed to, after which it looks at its HW up to 3.0."""
+    if p.isr_change == IsrChange.ATOMIC:
+        p.goals |= Goal.ISR_SHRANK
+    if p.isr_change == IsrChange.ATOMIC or p.isr_answer == IsrAnswer.HIGH_WATERMARK_KEPT:
+        high_watermark.advance_leader(p, leader)
+
+
+def expand(p: State, r: int) -> int:
+    """The true leader sees r caught up: r joins the ISR."""
+    leader = controller.true_leader(p)
+    return expand_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
+
+
+def expand_by(p: State, leader: int, r: int) -> int:
+    """A leader takes r into its ISR."""
+    if leader == r:
+        return Refusal.LEADS
+    if p.isr[leader] >> r & 1:
+        return Refusal.IN_ISR
+    refusal = why_not_caught_up(p, leader, r) if p.fencing == Fencing.EPOCH else why_not_fetching(p, leader, r)
+    if refusal == APPLIED:
+        refusal = why_not_eligible(p, leader, r)
+    if refusal == APPLIED:
+        refusal = change(p, leader, p.isr[leader] | 1 << r)
+    if refusal == APPLIED and p.isr_change == IsrChange.ATOMIC:
+        p.goals |= Goal.ISR_GREW
+    return refusal
+
+
+def why_not_fetching(p: State, leader: int, r: int) -> int:
+    """Whether r could fetch from the leader now, and is caught up.
+
+    From KIP-320 on no fetch of another epoch reaches the leader, and it looks at its own bookkeeping alone
+    (Partition.maybeExpandIsr): r may be down by then, or truncate.
+    """
+    if p.known_leader[r] != leader:
+        return Refusal.FOLLOWS_ANOTHER
+    if p.phase[r] != Phase.FETCHING:
+        return Refusal.IS_TRUNCATING
+    return why_not_caught_up(p, leader, r)
+
+
+def why_not_caught_up(p: State, leader: int, r: int) -> int:
+    """Whether the leader has seen r at its high watermark; since KAFKA-7128 also at the start of its own epoch.
+
+    A leader sees nothing of a replica that has not fetched from it in this epoch, be its high watermark 0.
+    """
+    if not high_watermark.has_fetched(p, leader, r):
+        return Refusal.HAS_NOT_FETCHED
+    seen_at = p.remote_leos[leader, r]
+    if seen_at < p.high_watermark[leader]:
+        return Refusal.BELOW_HIGH_WATERMARK
+    if p.isr_expansion == IsrExpansion.EPOCH_START and seen_at < p.epoch_start[leader]:
+        return Refusal.BELOW_EPOCH_START
+    return APPLIED
+
+
+def why_not_eligible(p: State, leader: int, r: int) -> int:
+    """Whether r may join as its leader sees it, which in KRaft goes by its own metadata."""
+    if leaders_check_eligibility(p):
+        return leader_metadata.why_not_eligible(p, leader, r)
+    if p.isr_change == IsrChange.REQUEST or p.isr_eligibility == IsrEligibility.UNCHECKED:
+        return APPLIED
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    if not controller.takes_for_alive(p, r):
+        return Refusal.IS_FENCED
+    if p.isr_eligibility >= IsrEligibility.INCARNATION_RACY and p.remote_stale[leader] >> r & 1:
+        p.goals |= Goal.STALE_INCARNATION_REFUSED
+        return Refusal.HAS_RESTARTED
+    return APPLIED
+
+
+def change(p: State, leader: int, members: int) -> int:
+    """The leader changes the ISR, or asks for the change."""
+    if p.isr_change == IsrChange.REQUEST:
+        refusal = alter_partition.why_not_proposed(p, leader)
+        if refusal == APPLIED:
+            alter_partition.propose(p, leader, members)
+        return refusal
+    if tracks_partition_epoch(p) and not p.isr_current[leader]:
+        return Refusal.INVALID_UPDATE_VERSION
+    write(p, leader, members)
+    return APPLIED
+
+
+def write(p: State, leader: int, members: int) -> None:
+    """The leader's ISR and the controller's current decision change together."""
+    alter_partition.note_joining(p, leader, members & ~p.isr[leader])
+    p.isr[leader] = members
+    controller.change_isr(p, members)
+    p.isr_current[leader] = 1 if tracks_partition_epoch(p) else 0

@@ -1,0 +1,150 @@
+"""What a replica does with a decision of the controller (LeaderAndIsr): lead, follow, or wait without a leader."""
+
+from epochfuzz.model.kafka.controller import controller, fail_over, leader_metadata
+from epochfuzz.model.kafka.history import promises, waiting
+from epochfuzz.model.kafka.partition import (
+    alter_partition,
+    flight,
+    high_watermark,
+    partition_epoch,
+    processes,
+    truncation,
+)
+from epochfuzz.model.kafka.storage import epoch_cache
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import rival_overwrites, tracks_partition_epoch
+from epochfuzz.model.kafka.vocabulary.mechanisms import EpochCache, RemoteLeo
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, Rival, State
+
+
+def notify(p: State, r: int) -> int:
+    """r learns the next decision that is newer than what it knows, or changes of the ISR in that which it knows."""
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    epoch = controller.next_decision(p, r)
+    if epoch == NONE:
+        return partition_epoch.learn_isr(p, r)
+    if fail_over.is_of_rival(p, epoch) and fail_over.is_refused(p, r):
+        return Refusal.STALE_CONTROLLER_EPOCH
+    learn(p, r, epoch)
+    return APPLIED
+
+
+def catch_up(p: State, r: int) -> int:
+    """r learns the latest decision and never sees those between."""
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    if p.controller_epoch - p.known_epoch[r] < 2:
+        return Refusal.LESS_THAN_TWO_EPOCHS_BEHIND
+    epoch = controller.latest_decision(p, r)
+    if epoch == NONE:
+        return Refusal.KNOWS_LATEST_EPOCH
+    learn(p, r, epoch)
+    p.goals |= Goal.EPOCH_MISSED
+    return APPLIED
+
+
+def learn(p: State, r: int, epoch: int) -> None:
+    """r learns the decision of `epoch`, newer than any it knows."""
+    fail_over.note_sender(p, r, epoch)
+    adopt(p, r, epoch, p.decided_leader[epoch], p.decided_isr[epoch])
+
+
+def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
+    """r takes a decision for the latest: a leader, and the ISR that it has now."""
+    previous_leader = p.known_leader[r]
+    epoch_missed = epoch > p.known_epoch[r] + 1
+    flight.outlive_decision(p, r)
+    p.known_epoch[r] = epoch
+    p.known_leader[r] = leader
+    take_role(p, r, previous_leader, epoch_missed, members)
+
+
+def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, members: int) -> None:
+    """r does what a decision makes of it: it leads the members of an ISR, follows, or waits for a leader."""
+    leader = p.known_leader[r]
+    if leader == r:
+        if previous_leader == r:
+            stay_leader(p, r, epoch_missed)
+        lead(p, r, previous_leader == r, members)
+        return
+    step_down(p, r)
+    if leader == NONE:
+        p.phase[r] = Phase.FETCHING
+    elif truncation.is_due(p, leader != previous_leader, epoch_missed):
+        truncation.begin(p, r)
+
+
+def step_down(p: State, r: int) -> None:
+    """r goes by nothing that it knew as a leader, neither as a follower nor as the leader of another reign."""
+    waiting.fail(p, r)
+    processes.forget_leadership(p, r)
+
+
+def lead(p: State, r: int, led_before: bool, members: int) -> None:
+    """r leads its known epoch, with the ISR that the decision has now; `led_before`, as it sees it, until now too."""
+    epoch = p.known_epoch[r]
+    if not led_before:
+        step_down(p, r)
+        become_leader(p, r)
+    alter_partition.forget_proposal(p, r)
+    p.phase[r] = Phase.FETCHING
+    p.isr[r] = members
+    is_current = epoch == p.controller_epoch and members == controller.isr(p)
+    p.isr_current[r] = 1 if tracks_partition_epoch(p) and is_current else 0
+    leader_metadata.learn(p, r)
+    p.epoch_start[r] = p.leo[r]
+    assign_epoch_start(p, r)
+    if not led_before:
+        promises.remember_readable(p, r, 0)
+    high_watermark.advance_leader(p, r)
+    if p.controller_epoch > epoch:
+        p.goals |= Goal.LED_AN_OUTDATED_EPOCH
+
+
+def become_leader(p: State, r: int) -> None:
+    """r is a new leader. A high watermark beyond its log, see truncation.cut, is set to where the log begins.
+
+    Replica.convertHWToLocalOffsetMetadata, Kafka 1.0 to 2.3; before that it was set to -1, for unknown.
+    """
+    p.led_from[r] = p.leo[r]
+    if p.high_watermark[r] > p.leo[r]:
+        p.high_watermark[r] = 0
+
+
+def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
+    """r was leader before, and is no new one: it keeps what it knows of all its followers, unless its protocol has the
+    repair (Partition.makeLeader, isNewLeader: Kafka 0.10.2 to trunk).
+
+    Only when they caught up is forgotten of those outside the ISR, so that they have to fetch before they join it
+    (Replica.resetReplicaState).
+    """
+    p.goals |= Goal.LEADER_STAYED
+    p.fetched[r] = 0
+    p.caught_up[r] = 0
+    if p.remote_leo == RemoteLeo.FORGOTTEN or (p.remote_leo == RemoteLeo.FORGOTTEN_IF_MISSED and epoch_missed):
+        processes.forget_followers(p, r)
+
+
+def assign_epoch_start(p: State, r: int) -> None:
+    """KAFKA-7415: the epoch cache has the leader's own epoch before any record of it."""
+    if p.epoch_cache == EpochCache.KAFKA_7415:
+        epoch_cache.assign(p, r, p.known_epoch[r], p.leo[r])
+
+
+def rival_notify(p: State, r: int) -> int:
+    """r learns the old controller's decision, which only an unconditional write keeps from all others."""
+    if not rival_overwrites(p):
+        return Refusal.DOES_NOT_HAPPEN
+    if p.rival != Rival.HAS_DECIDED:
+        return Refusal.RIVAL_HAS_NOT_DECIDED
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    if fail_over.is_refused(p, r):
+        return Refusal.STALE_CONTROLLER_EPOCH
+    if p.known_epoch[r] > p.rival_epoch:
+        return Refusal.KNOWS_LATER_EPOCH
+    adopt(p, r, p.rival_epoch + 1, p.rival_leader, p.rival_isr)
+    p.goals |= Goal.RIVAL_OBEYED
+    return APPLIED

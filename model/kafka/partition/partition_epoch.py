@@ -1,0 +1,38 @@
+"""The partition epoch: it rises with every change of leader, leader epoch and ISR, and tells who knows the latest.
+
+It is not numbered here: all that anybody asks of a partition epoch is whether it is the current one.
+"""
+
+from epochfuzz.model.kafka.controller import controller, leader_metadata
+from epochfuzz.model.kafka.partition import alter_partition, high_watermark
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import tracks_partition_epoch
+from epochfuzz.model.kafka.vocabulary.mechanisms import IsrRefresh
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import State
+
+
+def learn_isr(p: State, r: int) -> int:
+    """The metadata log brings leader r what changed in its epoch: the ISR, by its own request too, maybe before that is
+    answered, and which replicas are fenced or have registered anew.
+    """
+    if not tracks_partition_epoch(p) or p.isr_refresh == IsrRefresh.NONE or controller.true_leader(p) != r:
+        return Refusal.KNOWS_LATEST_EPOCH
+    if p.isr_current[r] and not leader_metadata.are_news(p, r):
+        return Refusal.KNOWS_LATEST_EPOCH
+    leader_metadata.learn(p, r)
+    if not p.isr_current[r]:
+        note_leaving(p, r, p.isr[r] & ~controller.isr(p))
+        alter_partition.forget_proposal(p, r)
+        p.isr[r] = controller.isr(p)
+        p.isr_current[r] = 1
+        p.goals |= Goal.ISR_LEARNED_FROM_METADATA
+        high_watermark.advance_leader(p, r)
+    return APPLIED
+
+
+def note_leaving(p: State, leader: int, leaving: int) -> None:
+    """Replicas left the ISR though they may be caught up, if the leader has not proposed that itself."""
+    if p.pending_isr[leader] != 0:
+        leaving &= p.pending_isr[leader]
+    p.caught_up[leader] = (p.caught_up[leader] | leaving) & ~controller.isr(p)

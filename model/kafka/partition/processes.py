@@ -1,0 +1,66 @@
+"""A replica's process: what it forgets when it dies, and what it finds on its disk when it starts."""
+
+from epochfuzz.model.kafka.controller import fail_over, incarnations, leader_metadata
+from epochfuzz.model.kafka.partition import alter_partition, flight
+from epochfuzz.model.kafka.storage import epoch_cache
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
+
+
+def die(p: State, r: int) -> None:
+    """What r held in memory is gone, its disk is kept. Its HW is what was checkpointed, as far as the log goes."""
+    p.up[r] = 0
+    p.waiting[r] = 0
+    p.remembered[r] = 0
+    forget_leadership(p, r)
+    alter_partition.forget_request(p, r)
+    flight.discard_answer(p, r)
+    fail_over.forget_sender(p, r)
+    p.known_epoch[r] = NONE
+    p.known_leader[r] = NONE
+    p.phase[r] = Phase.FETCHING
+    if p.asynchronous_checkpoint:
+        if p.checkpointed[r] < p.high_watermark[r]:
+            p.goals |= Goal.HIGH_WATERMARK_RESTARTED_LOWER
+        p.high_watermark[r] = p.checkpointed[r]
+    p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
+
+
+def start(p: State, r: int) -> None:
+    """r is up with its disk. It has missed all decisions but the current one, which its next `notify` brings.
+
+    Loading the log removes the entries of the epoch cache that start at its end or beyond
+    (LeaderEpochFileCache.clearAndFlushLatest, Kafka 0.11 to 3.9).
+    """
+    p.up[r] = 1
+    p.known_epoch[r] = p.controller_epoch - 1
+    epoch_cache.truncate_from_end(p, r, p.leo[r])
+    incarnations.note_restart(p, r)
+
+
+def write_all(p: State, r: int) -> None:
+    """What r has in memory of its log and its high watermark is written to disk."""
+    if p.power_loss:
+        p.flushed[r] = p.leo[r]
+    if p.asynchronous_checkpoint:
+        p.checkpointed[r] = p.high_watermark[r]
+
+
+def forget_leadership(p: State, r: int) -> None:
+    """Forget what r knew as a leader."""
+    alter_partition.forget_proposal(p, r)
+    p.isr[r] = 0
+    p.isr_current[r] = 0
+    p.epoch_start[r] = 0
+    p.led_from[r] = 0
+    forget_followers(p, r)
+    leader_metadata.forget(p, r)
+
+
+def forget_followers(p: State, leader: int) -> None:
+    """The leader forgets what it knew of its followers."""
+    p.fetched[leader] = 0
+    p.caught_up[leader] = 0
+    p.remote_stale[leader] = 0
+    for follower in range(p.replicas):
+        p.remote_leos[leader, follower] = NONE

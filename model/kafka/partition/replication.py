@@ -1,0 +1,217 @@
+"""Replication: a record is produced at a leader, fetched by followers, and the answers are received or lost.
+
+A follower has one request under way at a time. The answer carries what the leader had when it answered, and stays
+in flight until it is received or dropped, or until the follower crashes or learns a new decision.
+"""
+
+from epochfuzz.model.kafka.controller import incarnations
+from epochfuzz.model.kafka.history import producer_window, promises, waiting
+from epochfuzz.model.kafka.partition import flight, high_watermark, processes, truncation, truncation_on_fetch
+from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log, transactions
+from epochfuzz.model.kafka.vocabulary import replica_sets
+from epochfuzz.model.kafka.vocabulary.configuration import Acks
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.mechanisms import Fencing, OutOfRange, RemoteLeoOutOfRange, Truncation
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
+
+
+def presumes_leadership(p: State, r: int) -> bool:
+    """r is up and believes itself leader at some epoch; a zombie does so wrongly."""
+    return p.known_leader[r] == r
+
+
+def serves_consumers(p: State, r: int) -> bool:
+    """Whether consumers may read from r: a leader, or with KIP-392 any replica."""
+    return p.known_leader[r] == r or (p.follower_reads and p.up[r])
+
+
+def produce(p: State, r: int) -> int:
+    """A client sends the next record to r; with too small an ISR acks=all gets NOT_ENOUGH_REPLICAS."""
+    if not presumes_leadership(p, r):
+        return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
+    if p.produced >= p.records:
+        return Refusal.RECORDS_BOUND
+    refusal = transactions.why_not_produced(p, r)
+    if refusal != APPLIED:
+        return refusal
+    if p.acks == Acks.ALL and replica_sets.size(p.isr[r]) < p.min_insync_replicas:
+        p.goals |= Goal.NOT_ENOUGH_REPLICAS
+        return Refusal.NOT_ENOUGH_REPLICAS
+    if p.retries:
+        refusal = why_not_sent(p, r)
+        if refusal != APPLIED:
+            return refusal
+    if p.known_epoch[r] < p.controller_epoch:
+        p.goals |= Goal.ZOMBIE_ACCEPTED_A_WRITE
+    record = promises.remember_produced(p, r)
+    transactions.note_produced(p, record)
+    append_produced(p, r, record)
+    return APPLIED
+
+
+def why_not_sent(p: State, r: int) -> int:
+    """Why a producer that sends records again sends no new one to r, or why r takes none."""
+    if not producer_window.has_room(p):
+        return Refusal.TWO_IN_FLIGHT
+    return idempotence.why_not_appended(p, r, p.produced)
+
+
+def append_produced(p: State, r: int, record: int) -> None:
+    """Leader r appends a record that a producer has sent, whose request waits for the ISR with acks=all."""
+    append_as_leader(p, r, record)
+    waiting.join(p, r, record)
+    high_watermark.advance_leader(p, r)
+
+
+def append_as_leader(p: State, leader: int, record: int) -> None:
+    """Append a record in the leader's own epoch."""
+    epoch_cache.assign(p, leader, p.known_epoch[leader], p.leo[leader])
+    log.append(p, leader, record, p.known_epoch[leader])
+
+
+def fetch(p: State, follower: int) -> int:
+    """The follower's request reaches its leader, which answers: OffsetsForLeaderEpoch while truncating, then Fetch."""
+    leader = p.known_leader[follower]
+    if leader == NONE:
+        return Refusal.KNOWS_NO_LEADER if p.up[follower] else Refusal.IS_DOWN
+    if leader == follower:
+        return Refusal.LEADS
+    if flight.is_awaited(p, follower, leader):
+        return Refusal.ANSWER_IN_FLIGHT
+    if not presumes_leadership(p, leader):
+        return Refusal.LEADER_DOES_NOT_LEAD if p.up[leader] else Refusal.LEADER_IS_DOWN
+    refusal = why_fenced(p, leader, follower)
+    if refusal != APPLIED:
+        return refusal
+    flight.give_up_answer(p, follower)
+    answer(p, leader, follower)
+    flight.note_request(p, follower, leader)
+    return APPLIED
+
+
+def answer(p: State, leader: int, follower: int) -> None:
+    """The leader answers: with where an epoch ends, with records, or that there is no such offset."""
+    if p.phase[follower] != Phase.FETCHING:
+        request_epoch_end(p, follower, leader)
+    elif p.truncation == Truncation.ON_FETCH and truncation_on_fetch.diverges(p, leader, follower):
+        truncation_on_fetch.answer_diverging(p, leader, follower)
+    elif is_out_of_range(p, leader, follower):
+        answer_out_of_range(p, follower, leader)
+    else:
+        request_records(p, follower, leader)
+
+
+def is_out_of_range(p: State, leader: int, follower: int) -> bool:
+    """Whether the leader has no such offset, or knows nothing of the epoch that the fetch carries."""
+    if p.truncation == Truncation.ON_FETCH:
+        return truncation_on_fetch.is_beyond(p, leader, follower)
+    return p.leo[follower] > p.leo[leader]
+
+
+def is_fenced(p: State, leader: int, follower: int) -> bool:
+    """KIP-320: whether a leader refuses a request for the leader epoch that it carries."""
+    return p.fencing == Fencing.EPOCH and p.known_epoch[follower] != p.known_epoch[leader]
+
+
+def why_fenced(p: State, leader: int, follower: int) -> int:
+    """What the leader answers to a request of the wrong epoch."""
+    if not is_fenced(p, leader, follower):
+        return APPLIED
+    p.goals |= Goal.FETCH_FENCED
+    behind = p.known_epoch[follower] < p.known_epoch[leader]
+    return Refusal.FENCED_LEADER_EPOCH if behind else Refusal.UNKNOWN_LEADER_EPOCH
+
+
+def request_epoch_end(p: State, follower: int, leader: int) -> None:
+    """OffsetsForLeaderEpoch: where does the last epoch that the follower has end in the leader's log?"""
+    epoch, end = truncation.answer_epoch_request(p, leader, truncation.requested_epoch(p, follower))
+    p.flight[follower] = Flight.EPOCH_END
+    p.flight_epoch[follower] = epoch
+    p.flight_offset[follower] = end
+
+
+def answer_out_of_range(p: State, follower: int, leader: int) -> None:
+    """Fetch from beyond the leader's LEO: the answer is an error, and where the leader's log ends."""
+    p.goals |= Goal.FETCH_OUT_OF_RANGE
+    if p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN:
+        p.remote_leos[leader, follower] = NONE  # updateFollowerLogReadResults does not look at the error
+    p.flight[follower] = Flight.OUT_OF_RANGE
+    p.flight_offset[follower] = p.leo[leader]
+
+
+def request_records(p: State, follower: int, leader: int) -> None:
+    """Fetch: the offset tells the leader the follower's LEO; the answer brings records and the leader's HW.
+
+    The leader reads records and HW before it takes note of the offset. An answer without records has waited at the
+    leader for some to come, and was read again then, so it has the HW of afterwards (ReplicaManager.fetchMessages,
+    DelayedFetch.onComplete).
+    """
+    start = p.leo[follower]
+    high_watermark_read = p.high_watermark[leader]
+    high_watermark.note_position(p, leader, follower, start)
+    incarnations.note_fetch(p, leader, follower)
+    count = min(p.records_per_fetch, p.leo[leader] - start)
+    p.flight[follower] = Flight.RECORDS
+    p.flight_count[follower] = count
+    p.flight_record[follower] = log.prefix(p.log_record[leader] >> (4 * start), count)
+    p.flight_record_epoch[follower] = log.prefix(p.log_epoch[leader] >> (4 * start), count)
+    p.flight_offset[follower] = high_watermark_read if count > 0 else p.high_watermark[leader]
+
+
+def receive(p: State, follower: int) -> int:
+    """The answer in flight arrives."""
+    if p.flight[follower] == Flight.NOTHING:
+        return Refusal.NOTHING_IN_FLIGHT
+    if flight.counts(p, follower):
+        apply_answer(p, follower)
+    flight.discard_answer(p, follower)
+    return APPLIED
+
+
+def apply_answer(p: State, follower: int) -> None:
+    """The follower does what the answer says."""
+    answer = p.flight[follower]
+    offset = p.flight_offset[follower]
+    if answer == Flight.RECORDS:
+        append_fetched(p, follower)
+        high_watermark.advance_follower(p, follower, offset)
+    elif answer == Flight.OUT_OF_RANGE:
+        apply_out_of_range(p, follower, offset)
+    elif answer == Flight.DIVERGING:
+        truncation_on_fetch.apply_diverging(p, follower, p.flight_epoch[follower], offset)
+    else:
+        truncation.apply_epoch_answer(p, follower, p.flight_epoch[follower], offset)
+
+
+def apply_out_of_range(p: State, follower: int, end: int) -> None:
+    """The follower's log is longer than its leader's was: it is cut, or up to Kafka 2.0.0 the process gives up.
+
+    ReplicaFetcherThread.handleOffsetOutOfRange exits rather than lose records while unclean elections are off.
+    """
+    if p.out_of_range == OutOfRange.HALT and not p.unclean_leader_election:
+        p.goals |= Goal.HALTED_OUT_OF_RANGE
+        processes.die(p, follower)
+    else:
+        truncation.cut(p, follower, end)
+
+
+def append_fetched(p: State, follower: int) -> None:
+    """Append the records of the answer in flight, each with the epoch its leader gave it."""
+    for i in range(p.flight_count[follower]):
+        record, epoch = log.at(p.flight_record[follower], i), log.at(p.flight_record_epoch[follower], i)
+        append_as_follower(p, follower, record, epoch)
+
+
+def append_as_follower(p: State, follower: int, record: int, epoch: int) -> None:
+    """Append a record in the epoch that it was written in."""
+    epoch_cache.assign(p, follower, epoch, p.leo[follower])
+    log.append(p, follower, record, epoch)
+
+
+def drop(p: State, follower: int) -> int:
+    """The answer in flight is lost."""
+    if p.flight[follower] == Flight.NOTHING:
+        return Refusal.NOTHING_IN_FLIGHT
+    flight.discard_answer(p, follower)
+    return APPLIED

@@ -1,0 +1,108 @@
+"""The leader epoch cache: at which offset each leader epoch started, the content of `leader-epoch-checkpoint`.
+
+Entries (epoch, start offset) are kept oldest first: `cache_size[r]` of them, in `cache_epoch[r, i]` and
+`cache_start[r, i]`. The rules need nothing else of `p`, and put no bound on offsets or on the number of entries.
+"""
+
+from epochfuzz.model.kafka.vocabulary.mechanisms import EpochCache
+from epochfuzz.model.kafka.vocabulary.state import NONE, State
+
+
+def latest_epoch(p: State, r: int) -> int:
+    """The epoch of r's last entry, NONE for an empty cache."""
+    size = p.cache_size[r]
+    return p.cache_epoch[r, size - 1] if size > 0 else NONE
+
+
+def assign(p: State, r: int, epoch: int, offset: int) -> None:
+    """Note that `epoch` starts at `offset`, if that is news, by the rule of the partition's `epoch_cache`."""
+    if p.cache_size[r] == 0:
+        add_entry(p, r, epoch, offset)
+    elif p.epoch_cache == EpochCache.KAFKA_7415:
+        assign_kafka_7415(p, r, epoch, offset)
+    else:
+        assign_original(p, r, epoch, offset)
+
+
+def assign_original(p: State, r: int, epoch: int, offset: int) -> None:
+    """Kafka 0.11 to 2.0: an entry whose epoch or start offset would go backwards is ignored."""
+    last = p.cache_size[r] - 1
+    if epoch > p.cache_epoch[r, last] and offset >= p.cache_start[r, last]:
+        add_entry(p, r, epoch, offset)
+
+
+def assign_kafka_7415(p: State, r: int, epoch: int, offset: int) -> None:
+    """KAFKA-7415: a new entry removes those whose epoch or start offset is not below its own."""
+    last = p.cache_size[r] - 1
+    if epoch == p.cache_epoch[r, last] and offset >= p.cache_start[r, last]:
+        return
+    while last >= 0 and contradicts(p, r, last, epoch, offset):
+        remove_last_entry(p, r)
+        last -= 1
+    add_entry(p, r, epoch, offset)
+
+
+def contradicts(p: State, r: int, index: int, epoch: int, offset: int) -> bool:
+    """Whether an entry cannot come before one of that epoch and start offset."""
+    return p.cache_epoch[r, index] >= epoch or p.cache_start[r, index] >= offset
+
+
+def add_entry(p: State, r: int, epoch: int, offset: int) -> None:
+    """Add an entry behind the last, unchecked."""
+    size = p.cache_size[r]
+    p.cache_epoch[r, size] = epoch
+    p.cache_start[r, size] = offset
+    p.cache_size[r] = size + 1
+
+
+def remove_last_entry(p: State, r: int) -> None:
+    """Remove the last entry; unused room stays zero, so that equal caches are equal states."""
+    last = p.cache_size[r] - 1
+    p.cache_epoch[r, last] = 0
+    p.cache_start[r, last] = 0
+    p.cache_size[r] = last
+
+
+def truncate_from_end(p: State, r: int, end: int) -> None:
+    """Remove the entries that start at or beyond the new log end offset."""
+    while p.cache_size[r] > 0 and p.cache_start[r, p.cache_size[r] - 1] >= end:
+        remove_last_entry(p, r)
+
+
+def last_at_or_below(p: State, r: int, epoch: int) -> int:
+    """The index of the last entry whose epoch is not above `epoch`; NONE where all are above."""
+    index = p.cache_size[r] - 1
+    while index >= 0 and p.cache_epoch[r, index] > epoch:
+        index -= 1
+    return index
+
+
+def end_of_entry(p: State, r: int, index: int, leo: int) -> int:
+    """The end offset of an entry's epoch: the start of the next entry, or the log end offset."""
+    return p.cache_start[r, index + 1] if index + 1 < p.cache_size[r] else leo
+
+
+def end_offset_kip_101(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
+    """(NONE, end offset) of `epoch`: the start of the first epoch above it, or the LEO for the latest epoch."""
+    _, end = end_offset_kip_279(p, r, epoch, leo)
+    return NONE, end
+
+
+def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
+    """(epoch, end offset) of the largest cached epoch not above the one asked for; (NONE, NONE) where undefined.
+
+    It is undefined for an epoch above the latest, whatever KIP-279 says (LeaderEpochFileCache.endOffsetFor, 2.0).
+    """
+    if epoch == NONE or epoch > latest_epoch(p, r):
+        return NONE, NONE
+    index = last_at_or_below(p, r, epoch)
+    if index == NONE:
+        return end_below_first_entry(p, r, epoch)
+    return p.cache_epoch[r, index], end_of_entry(p, r, index, leo)
+
+
+def end_below_first_entry(p: State, r: int, epoch: int) -> tuple[int, int]:
+    """The answer for an epoch older than any entry: undefined, or since KAFKA-7415 the start of the first entry."""
+    if p.epoch_cache == EpochCache.KAFKA_7415:
+        return epoch, p.cache_start[r, 0]
+    return NONE, NONE

@@ -1,0 +1,129 @@
+"""The leader epoch cache on its own, for reuse and for checking other implementations against.
+
+A `LeaderEpochCache` is one replica's cache, run by the functions of epoch_cache.py that the model runs, without a bound
+on offsets or entries, and with Kafka's checkpoint format. It does no input or output: the content of a
+`leader-epoch-checkpoint` file goes in and comes out as text.
+
+    >>> cache = LeaderEpochCache([(0, 0), (1, 300), (2, 500)])
+    >>> cache.end_offset_for(0, log_end_offset=800)
+    (0, 300)
+"""
+
+from collections.abc import Iterable
+
+from epochfuzz.model.kafka.storage import epoch_cache
+from epochfuzz.model.kafka.vocabulary.protocols import choice_texts
+from epochfuzz.model.kafka.vocabulary.state import NONE
+
+MAX_OFFSET = 2**63 - 1
+MAX_EPOCH = 2**31 - 1
+UNDEFINED = (NONE, NONE)
+
+_VERSION = "0"
+
+
+class CheckpointError(ValueError):
+    """A text that is no leader epoch checkpoint; the message names the line."""
+
+
+class LeaderEpochCache:
+    """Which leader epoch started at which offset, oldest first.
+
+    `rule` is a choice of the mechanism `epoch_cache`: `original` (Kafka 0.11 to 2.0) or `kafka-7415` (since 2.1).
+    Raises ValueError for an unknown rule, and for epochs or offsets that Kafka has no room for.
+    """
+
+    def __init__(self, entries: Iterable[tuple[int, int]] = (), rule: str = "kafka-7415") -> None:
+        rules = choice_texts("epoch_cache")
+        if rule not in rules:
+            raise ValueError(f"unknown rule {rule!r}; the rules are {', '.join(rules)}")
+        self.epoch_cache = rules.index(rule)
+        self.cache_size = [0]
+        self.cache_epoch: dict[tuple[int, int], int] = {}
+        self.cache_start: dict[tuple[int, int], int] = {}
+        for epoch, start in entries:
+            self.assign(epoch, start)
+
+    @property
+    def entries(self) -> list[tuple[int, int]]:
+        """(epoch, start offset), oldest first."""
+        return [(self.cache_epoch[0, i], self.cache_start[0, i]) for i in range(self.cache_size[0])]
+
+    @property
+    def latest_epoch(self) -> int | None:
+        """The epoch of the last entry, None for an empty cache."""
+        return self.entries[-1][0] if self.cache_size[0] else None
+
+    def assign(self, epoch: int, offset: int) -> None:
+        """Note that `epoch` starts at `offset`, if that is news by the cache's rule. Raises ValueError."""
+        _check("epoch", epoch, MAX_EPOCH)
+        _check("offset", offset, MAX_OFFSET)
+        epoch_cache.assign(self, 0, epoch, offset)
+
+    def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+        """KIP-279: (epoch, end offset) of the largest epoch not above the one asked for; UNDEFINED where there is none.
+
+        The latest epoch ends at the log end offset, every other where the next one starts. Above the latest epoch it
+        is UNDEFINED, as in every release; KIP-279's text has the leader answer with its latest epoch there.
+        """
+        return epoch_cache.end_offset_kip_279(self, 0, epoch, log_end_offset)
+
+    def end_offset_for_kip_101(self, epoch: int, log_end_offset: int) -> int:
+        """KIP-101: the start offset of the first epoch above the one asked for, the log end offset for the latest.
+
+        NONE (-1) where that is undefined: the epoch is above all in the cache, or the cache is empty.
+        """
+        return epoch_cache.end_offset_kip_101(self, 0, epoch, log_end_offset)[1]
+
+    def truncate_from_end(self, end_offset: int) -> None:
+        """The log was cut to `end_offset`: remove the entries that start there or beyond. Undefined (-1): nothing."""
+        if end_offset != NONE:
+            epoch_cache.truncate_from_end(self, 0, end_offset)
+
+    def truncate_from_start(self, start_offset: int) -> None:
+        """Retention removed all below `start_offset`: the epoch that it falls into starts there now."""
+        begun = [entry for entry in self.entries if entry[1] <= start_offset]
+        if not begun:
+            return
+        kept = [(begun[-1][0], start_offset), *self.entries[len(begun) :]]
+        epoch_cache.truncate_from_end(self, 0, 0)
+        for epoch, start in kept:
+            epoch_cache.add_entry(self, 0, epoch, start)
+
+    def to_checkpoint(self) -> str:
+        """The content of a `leader-epoch-checkpoint` file: a version line, a count line, `epoch offset` lines."""
+        lines = [_VERSION, str(self.cache_size[0]), *(f"{epoch} {start}" for epoch, start in self.entries)]
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def from_checkpoint(cls, text: str, rule: str = "kafka-7415") -> "LeaderEpochCache":
+        """The cache that a `leader-epoch-checkpoint` file holds. Raises CheckpointError."""
+        lines = text.splitlines()
+        if not lines or lines[0] != _VERSION:
+            raise CheckpointError(f"line 1: the version is {_VERSION}; got {lines[0] if lines else ''!r}")
+        count = _number(lines, 2, 0, "the number of entries")
+        if len(lines) - 2 != count:
+            raise CheckpointError(f"line 2: {count} entries are announced; {len(lines) - 2} follow")
+        cache = cls(rule=rule)
+        for number in range(3, len(lines) + 1):
+            if len(lines[number - 1].split(" ")) != 2:
+                raise CheckpointError(f"line {number}: an entry is 'epoch offset'; got {lines[number - 1]!r}")
+            epoch = _number(lines, number, 0, "an epoch", MAX_EPOCH)
+            start = _number(lines, number, 1, "an offset")
+            if cache.cache_size[0] and (epoch <= cache.entries[-1][0] or start < cache.entries[-1][1]):
+                raise CheckpointError(f"line {number}: epochs and offsets go up; got {lines[number - 1]!r}")
+            epoch_cache.add_entry(cache, 0, epoch, start)
+        return cache
+
+
+def _check(what: str, value: int, largest: int) -> None:
+    if not 0 <= value <= largest:
+        raise ValueError(f"{what} is a number from 0 to {largest}; got {value}")
+
+
+def _number(lines: list[str], line: int, word: int, what: str, largest: int = MAX_OFFSET) -> int:
+    words = lines[line - 1].split(" ") if line <= len(lines) else []
+    text = words[word] if word < len(words) else ""
+    if not (text.isascii() and text.isdigit()) or int(text) > largest:
+        raise CheckpointError(f"line {line}: {what} is a number from 0 to {largest}; got {text!r}")
+    return int(text)

@@ -1,0 +1,110 @@
+"""Transactions (KIP-98) as logs have them: records, and behind them the marker that says what became of them.
+
+There is one producer, and one transaction after the other, so all that is behind the last marker of a log belongs to a
+transaction that is open there. Markers are records with ids of their own, which no client produces, and of which no
+client is promised anything. Where a log is cut, its transactions are as they were: all is told from the log.
+"""
+
+from epochfuzz.model.kafka.storage import log
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import has_transactions
+from epochfuzz.model.kafka.vocabulary.mechanisms import StableOffset
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import Flight, Marker, State, Transaction, offsets
+
+
+def is_marker(p: State, record: int) -> bool:
+    """Whether it is a marker and no client's record that a log has."""
+    return has_transactions(p) and record >= Marker.COMMIT
+
+
+def why_not_produced(p: State, r: int) -> int:
+    """Whether the producer may send a record to r: its transaction does not end now, and there is room for a marker."""
+    if not has_transactions(p):
+        return APPLIED
+    if p.transaction != Transaction.NONE and p.transaction != Transaction.OPEN:
+        return Refusal.TRANSACTION_ENDS
+    return APPLIED if p.leo[r] + 2 <= offsets(p) else Refusal.NO_ROOM_FOR_A_MARKER
+
+
+def is_over_for(p: State, record: int) -> bool:
+    """Whether the transaction of a record is over, so that the producer sends it no more, whatever became of it."""
+    return has_transactions(p) and p.transaction_records >> record & 1 == 0
+
+
+def note_produced(p: State, record: int) -> None:
+    """A record is part of the transaction, and the first one begins it."""
+    if has_transactions(p):
+        p.transaction = Transaction.OPEN
+        p.transaction_records |= 1 << record
+
+
+def follow_high_watermark(p: State, leader: int, start: int) -> None:
+    """A leader's high watermark has risen from `start`: past the marker of a transaction it is over."""
+    if not has_transactions(p):
+        return
+    for offset in range(max(1, start), p.high_watermark[leader]):
+        record, marked = log.at(p.log_record[leader], offset), log.at(p.log_record[leader], offset - 1)
+        if is_marker(p, record) and p.transaction_records >> marked & 1:
+            close(p)
+    if last_stable_offset(p, leader) < p.high_watermark[leader]:
+        p.goals |= Goal.LAST_STABLE_OFFSET_BELOW_HIGH_WATERMARK
+
+
+def close(p: State) -> None:
+    """The transaction is over, and the next record begins another."""
+    p.transaction = Transaction.NONE
+    p.transaction_records = 0
+
+
+def is_gone(p: State) -> bool:
+    """Whether no log has a record of the transaction, and none is on its way to one: there is nothing to mark."""
+    for r in range(p.replicas):
+        if log.records_in(p, r) & p.transaction_records:
+            return False
+        if p.flight[r] == Flight.RECORDS:
+            for i in range(p.flight_count[r]):
+                if p.transaction_records >> log.at(p.flight_record[r], i) & 1:
+                    return False
+    return True
+
+
+def last_stable_offset(p: State, r: int) -> int:
+    """The end of what a read_committed consumer may read of r (LSO).
+
+    UnifiedLog.lastStableOffset; ProducerStateManager.firstUnstableOffset counts a transaction that is complete as
+    unstable until its marker is replicated.
+    """
+    end = min(p.high_watermark[r], p.leo[r])
+    if p.stable_offset == StableOffset.HIGH_WATERMARK:
+        return end
+    return min(end, end_of_transactions(p, r, end if p.stable_offset == StableOffset.REPLICATED else p.leo[r]))
+
+
+def end_of_transactions(p: State, r: int, end: int) -> int:
+    """The offset behind the last marker below `end`; what follows it belongs to a transaction that has none there."""
+    while end > 0 and not is_marker(p, log.at(p.log_record[r], end - 1)):
+        end -= 1
+    return end
+
+
+def is_open(p: State, r: int) -> bool:
+    """Whether r's log ends with a record that has no marker behind it."""
+    return end_of_transactions(p, r, p.leo[r]) < p.leo[r]
+
+
+def delivered(p: State, r: int) -> int:
+    """The records that a read_committed consumer gets of r: below the LSO, but for those of aborted transactions.
+
+    The consumer is told which are aborted, by the markers in r's log (UnifiedLog.read, TransactionIndex).
+    """
+    end = last_stable_offset(p, r)
+    records, aborted, offset = 0, False, p.leo[r]
+    while offset > 0:
+        offset -= 1
+        record = log.at(p.log_record[r], offset)
+        if is_marker(p, record):
+            aborted = record == Marker.ABORT
+        elif offset < end and not aborted:
+            records |= 1 << record
+    return records

@@ -1,0 +1,1 @@
+"""What all rules speak in: events, mechanisms and protocols, settings, the fields of a state, refusals, goals."""

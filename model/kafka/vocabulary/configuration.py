@@ -1,0 +1,123 @@
+"""The configuration of a partition: what an operator sets, the faults that may happen, and the bounds of a run."""
+
+from dataclasses import dataclass, field, fields, replace
+from enum import IntEnum
+from typing import Any
+
+from epochfuzz.model.kafka.vocabulary import events
+
+MIN_REPLICAS = 2
+MAX_REPLICAS = 5
+MAX_RECORDS = 15
+MAX_EPOCHS = 14
+MAX_OFFSETS = 15  # in a log, see log.py
+MAX_TRANSACTIONAL_RECORDS = 14  # two record ids are those of markers, see transactions.py
+
+
+class Acks(IntEnum):
+    """What producers wait for before they take a record for stored."""
+
+    NONE = 0
+    LEADER = 1
+    ALL = 2
+
+    @property
+    def text(self) -> str:
+        """As Kafka's own configuration has it."""
+        return "all" if self is Acks.ALL else str(self.value)
+
+
+ACKS: dict[str, Acks] = {acks.text: acks for acks in Acks}
+
+
+class ConfigurationError(ValueError):
+    """A configuration no partition can have; `key` is the setting at fault."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+def _number(default: int, meaning: str, low: int, high: int) -> Any:
+    """A setting that is a whole number within bounds."""
+    return field(default=default, metadata={"meaning": meaning, "low": low, "high": high})
+
+
+def _flag(meaning: str) -> Any:
+    """A setting that is off unless it is asked for."""
+    return field(default=False, metadata={"meaning": meaning})
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The settings of one partition. Keys are those of a case file's `config`. Raises ConfigurationError.
+
+    `records` and `epochs` are bounds of the run, not of Kafka: how many records may be produced, and how many times
+    the controller may change the leader epoch, before `produce`, `elect` and `expire` are no longer enabled. With
+    `retries` a record may be in a log twice, and then no log has more than `records` either.
+
+    This is the one list of settings: options of commands, `config` of cases and of conformance, the constants of a
+    state and the strategy that draws configurations follow from it.
+    """
+
+    replicas: int = _number(2, "How many replicas.", MIN_REPLICAS, MAX_REPLICAS)
+    acks: str = field(default="all", metadata={"meaning": "What producers wait for: 0, 1 or all."})
+    min_insync_replicas: int = _number(1, "As min.insync.replicas; no more than there are replicas.", 1, MAX_REPLICAS)
+    unclean_leader_election: bool = _flag("A replica outside the ISR may be elected while no member is up.")
+    power_loss: bool = _flag("Power may fail: what was not flushed is lost.")
+    asynchronous_checkpoint: bool = _flag("High watermarks reach the disk only now and then, by checkpoint.")
+    follower_reads: bool = _flag("Consumers may read from followers, up to their own high watermarks (KIP-392).")
+    retries: bool = _flag("A producer sends a record again that it has no answer for, to any leader (acks=all).")
+    consumer: bool = _flag("A consumer reads record by record, and keeps its place when the leader changes.")
+    controllers: int = _number(1, "How many brokers take themselves for the controller: 2 after a fail-over.", 1, 2)
+    transactions: bool = _flag("Records are produced in transactions, which are committed or aborted (KIP-98).")
+    records_per_fetch: int = _number(1, "Records in one Fetch answer, at the most.", 1, MAX_RECORDS)
+    records: int = _number(MAX_RECORDS, "How many records may be produced.", 1, MAX_RECORDS)
+    epochs: int = _number(MAX_EPOCHS, "How often the leader epoch may change.", 0, MAX_EPOCHS)
+
+    def __post_init__(self) -> None:
+        for setting in fields(self):
+            most = self.replicas if setting.name == "min_insync_replicas" else setting.metadata.get("high")
+            _check(setting.name, getattr(self, setting.name), setting.metadata.get("low"), most)
+
+    def changed(self) -> dict[str, Any]:
+        """The settings that differ from the defaults, `replicas` always among them."""
+        return {
+            setting.name: getattr(self, setting.name)
+            for setting in fields(self)
+            if setting.name == "replicas" or getattr(self, setting.name) != setting.default
+        }
+
+    def alphabet(self) -> bytes:
+        """The events that can be enabled, in byte order: those of a fault only where the fault may happen."""
+        return bytes(event for event in events.alphabet(self.replicas) if events.verb_of(event).is_set(self))
+
+    def bounded_by(self, length: int) -> "Configuration":
+        """This configuration with bounds no larger than a schedule of that length can reach."""
+        records = max(1, min(self.records, length))
+        return replace(self, records=records, epochs=min(self.epochs, length))
+
+    def text(self) -> str:
+        """One line, as in `replicas=2 acks=all min_insync_replicas=1`."""
+        return " ".join(f"{key}={word}" for key, word in self.words().items())
+
+    def words(self) -> dict[str, str]:
+        """Every setting as a word, by its key, as in {"replicas": "2", "power_loss": "false"}."""
+        return {setting.name: str(getattr(self, setting.name)).lower() for setting in fields(self)}
+
+    def numbers(self) -> dict[str, int]:
+        """Every setting as the number that a state carries, by its key."""
+        records = min(self.records, MAX_TRANSACTIONAL_RECORDS) if self.transactions else self.records
+        numbers = {key: int(value) for key, value in vars(self).items() if key != "acks"}
+        return numbers | {"acks": ACKS[self.acks], "records": records}
+
+
+def _check(key: str, value: Any, low: int | None, high: int | None) -> None:
+    if low is not None and high is not None:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ConfigurationError(key, f"{key} is a whole number from {low} to {high}; got {value!r}")
+    elif key == "acks":
+        if not isinstance(value, str) or value not in ACKS:
+            raise ConfigurationError(key, f"acks is 0, 1 or all; got {value!r}")
+    elif not isinstance(value, bool):
+        raise ConfigurationError(key, f"{key} is true or false; got {value!r}")

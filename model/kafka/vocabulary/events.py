@@ -1,0 +1,389 @@
+"""The event alphabet: a verb and a replica, in one byte.
+
+A schedule is a byte string of such events. An event whose precondition does not hold is a no-op, so every byte
+string over the alphabet is a valid schedule, and so is what is left after deleting any event from one.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from enum import Enum, IntEnum
+from typing import Any
+
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    has_heartbeats,
+    requests_isr_changes,
+    rival_decides,
+    rival_overwrites,
+    shrinking_opens_epoch,
+)
+from epochfuzz.model.kafka.vocabulary.mechanisms import Registration, StaleController
+from epochfuzz.model.kafka.vocabulary.names import nearest
+
+REPLICA_NAMES = "ABCDE"
+
+
+class Heals(Enum):
+    """When an event is sent to replicas once all faults have stopped."""
+
+    RETURN = "first of all, once"
+    LEARN = "then, and in each round, until nothing is left to learn"
+    ROUND = "round after round, until nothing happens"
+
+
+class Effect(Enum):
+    """What an event does to a replica's process, or to what it knows of the controller's decisions."""
+
+    STARTS = "its process starts"
+    ENDS = "its process ends"
+    INFORMS = "it learns a decision"
+
+
+def _never(p: Any) -> bool:
+    return False
+
+
+def _always(p: Any) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class _Verb:
+    """What is declared of a verb."""
+
+    number: int
+    module: str
+    meaning: str
+    dealt: int
+    progress: int | None = None
+    setting: str | None = None
+    at_least: int = 1
+    when: Callable[[Any], bool] | None = None
+    of_controller: bool = False
+    opens_epoch: Callable[[Any], bool] = _never
+    effect: Effect | None = None
+    heals: Heals | None = None
+    appends: bool = False
+    is_vital: bool = False
+
+
+class Verb(IntEnum):
+    """What can happen to a replica. The rule of each is the function of its name in `module`, see step.py.
+
+    Its number is part of the format of a schedule: append, never change one. `dealt` says how often the event alone is
+    in the deck of random schedules, see search/generate.py, where nothing happens at all without what `is_vital`.
+    `progress` is None for what disturbs; of all else, which happens in a healthy partition or brings one back to
+    health, it is the place in the order in which shrinking prefers events. `setting` is the one without which the event
+    cannot happen, a number that has to be `at_least` so much or a flag, and `when` says under which constants of a
+    state it can. What is `of_controller` happens to no replica, and is written with the first. `opens_epoch` says under
+    which constants the controller may open a leader epoch by it, and `appends` that a client's record may be written.
+    Whatever else is to be known of a verb, and not by running its rule, is declared here too: the harness asks.
+    """
+
+    module: str
+    meaning: str
+    dealt: int
+    progress: int | None
+    setting: str | None
+    at_least: int
+    when: Callable[[Any], bool] | None
+    of_controller: bool
+    opens_epoch: Callable[[Any], bool]
+    effect: Effect | None
+    heals: Heals | None
+    appends: bool
+    is_vital: bool
+
+    def __new__(cls, declared: _Verb) -> "Verb":
+        """A number that carries what is declared of it."""
+        verb = int.__new__(cls, declared.number)
+        verb._value_ = declared.number
+        for each in fields(declared):
+            if each.name != "number":
+                setattr(verb, each.name, getattr(declared, each.name))
+        return verb
+
+    PRODUCE = _Verb(
+        0,
+        "partition.replication",
+        "a client sends the next record to the replica",
+        dealt=11,
+        progress=4,
+        appends=True,
+        is_vital=True,
+    )
+    FETCH = _Verb(
+        1,
+        "partition.replication",
+        "the replica's request reaches its leader, and the answer is on its way",
+        dealt=8,
+        progress=1,
+        heals=Heals.ROUND,
+        is_vital=True,
+    )
+    RECEIVE = _Verb(
+        2,
+        "partition.replication",
+        "the answer in flight to the replica arrives",
+        dealt=2,
+        progress=0,
+        heals=Heals.ROUND,
+        is_vital=True,
+    )
+    DROP = _Verb(3, "partition.replication", "the answer in flight to the replica is lost", dealt=1)
+    CRASH = _Verb(4, "broker.faults", "the replica's process dies, and its disk is kept", dealt=1, effect=Effect.ENDS)
+    POWER_LOSS = _Verb(
+        5,
+        "broker.faults",
+        "the replica loses power, and with it what was not flushed",
+        dealt=2,
+        setting="power_loss",
+        effect=Effect.ENDS,
+    )
+    RESTART = _Verb(
+        6,
+        "broker.faults",
+        "the replica's process starts again",
+        dealt=2,
+        progress=3,
+        opens_epoch=lambda p: p.registration == Registration.FENCED,  # who returns is taken for failed first
+        effect=Effect.STARTS,
+        heals=Heals.RETURN,
+        is_vital=True,
+    )
+    NOTIFY = _Verb(
+        7,
+        "partition.leadership",
+        "the replica learns the controller's next decision",
+        dealt=2,
+        progress=2,
+        effect=Effect.INFORMS,
+        heals=Heals.LEARN,
+        is_vital=True,
+    )
+    CATCH_UP = _Verb(
+        8,
+        "partition.leadership",
+        "the replica learns the latest decision, and never those between",
+        dealt=2,
+        effect=Effect.INFORMS,
+    )
+    ELECT = _Verb(9, "controller.controller", "the controller makes the replica leader", dealt=4, opens_epoch=_always)
+    EXPIRE = _Verb(
+        10,
+        "controller.controller",
+        "the replica's session expires, though it may be alive",
+        dealt=1,
+        opens_epoch=_always,
+    )
+    SHRINK = _Verb(11, "partition.isr", "the leader takes the replica, which lags, out of the ISR", dealt=2)
+    EXPAND = _Verb(
+        12,
+        "partition.isr",
+        "the leader takes the replica, which has caught up, into the ISR",
+        dealt=1,
+        heals=Heals.ROUND,
+    )
+    FLUSH = _Verb(13, "broker.faults", "the replica's log is forced to disk", dealt=2, progress=5, setting="power_loss")
+    CHECKPOINT = _Verb(
+        14,
+        "broker.faults",
+        "the replica writes its high watermark to disk",
+        dealt=4,
+        progress=6,
+        setting="asynchronous_checkpoint",
+    )
+    ALTER = _Verb(
+        15,
+        "partition.alter_partition",
+        "the controller handles the replica's AlterPartition request",
+        dealt=4,
+        progress=7,
+        when=requests_isr_changes,
+        opens_epoch=shrinking_opens_epoch,
+        heals=Heals.ROUND,
+    )
+    ALTERED = _Verb(
+        16,
+        "partition.alter_partition",
+        "the replica gets the answer to its AlterPartition request",
+        dealt=4,
+        progress=8,
+        when=requests_isr_changes,
+        heals=Heals.ROUND,
+    )
+    RESEND = _Verb(
+        17,
+        "partition.alter_partition",
+        "the answer to the replica's AlterPartition request is lost, and the request sent again",
+        dealt=1,
+        when=requests_isr_changes,
+    )
+    REFUSE = _Verb(
+        18,
+        "partition.alter_partition",
+        "a controller that is active no more refuses the replica's AlterPartition request",
+        dealt=1,
+        when=lambda p: requests_isr_changes(p) and p.stale_controller == StaleController.FINAL,
+    )
+    SHUTDOWN = _Verb(
+        19,
+        "broker.registration",
+        "the replica's process ends by a controlled shutdown",
+        dealt=1,
+        when=has_heartbeats,
+        opens_epoch=_always,
+        effect=Effect.ENDS,
+    )
+    UNFENCE = _Verb(
+        20,
+        "broker.registration",
+        "the controller hears from the fenced replica again",
+        dealt=4,
+        progress=9,
+        when=has_heartbeats,
+        heals=Heals.RETURN,
+    )
+    RETRY = _Verb(
+        21,
+        "clients.producer",
+        "the producer sends its oldest record without an answer again, to the replica",
+        dealt=6,
+        progress=10,
+        setting="retries",
+        appends=True,
+    )
+    CONSUME = _Verb(
+        22,
+        "clients.consumer",
+        "the consumer reads the next record from the replica",
+        dealt=8,
+        progress=11,
+        setting="consumer",
+    )
+    REFRESH = _Verb(
+        23,
+        "clients.consumer",
+        "the consumer learns that the replica leads, and looks whether it can read on there",
+        dealt=4,
+        progress=12,
+        setting="consumer",
+    )
+    COMMIT = _Verb(
+        24,
+        "clients.coordinator",
+        "the transaction is committed, and the replica writes the marker",
+        dealt=4,
+        progress=13,
+        setting="transactions",
+    )
+    ABORT = _Verb(
+        25,
+        "clients.coordinator",
+        "the transaction is aborted, and the replica writes the marker",
+        dealt=4,
+        setting="transactions",
+    )
+    FAILOVER = _Verb(
+        26,
+        "controller.fail_over",
+        "another broker becomes controller, and the old one does not know",
+        dealt=4,
+        setting="controllers",
+        at_least=2,
+        of_controller=True,
+    )
+    RIVAL_ELECT = _Verb(
+        27,
+        "controller.rival",
+        "the old controller makes the replica leader",
+        dealt=6,
+        setting="controllers",
+        at_least=2,
+        when=rival_decides,
+        opens_epoch=_always,
+    )
+    RIVAL_NOTIFY = _Verb(
+        28,
+        "partition.leadership",
+        "the replica learns the old controller's decision",
+        dealt=6,
+        setting="controllers",
+        at_least=2,
+        when=rival_overwrites,
+        effect=Effect.INFORMS,
+    )
+
+    @property
+    def text(self) -> str:
+        """As schedules name it."""
+        return self.name.lower()
+
+    def is_set(self, settings: Any) -> bool:
+        """Whether it can happen in a configuration, or under the constants of a state as far as they are settings."""
+        return self.setting is None or getattr(settings, self.setting) >= self.at_least
+
+    def possible(self, p: Any) -> bool:
+        """Whether it can happen under the constants of a state."""
+        return self.is_set(p) and (self.when is None or self.when(p))
+
+
+VERBS = tuple(verb.text for verb in Verb)
+
+# What happens in a healthy partition, and what brings one back to health, in the order in which shrinking prefers it.
+PROGRESS = tuple(sorted((verb for verb in Verb if verb.progress is not None), key=lambda verb: verb.progress or 0))
+
+_VERB_OF = tuple(Verb)
+if [*Verb] != [*range(len(Verb))]:
+    raise TypeError("verbs are numbered from 0, in order and without a gap")
+
+
+class EventError(ValueError):
+    """A text that is not an event; the message says what an event looks like."""
+
+
+def encode(verb: int, replica: int) -> int:
+    """The byte for `verb` on `replica` (0 is A)."""
+    return verb << 3 | replica
+
+
+def verb_of(event: int) -> Verb:
+    """The verb of an event byte."""
+    return _VERB_OF[event >> 3]
+
+
+def replica_of(event: int) -> int:
+    """The replica of an event byte, 0 for A."""
+    return event & 7
+
+
+def event_text(event: int) -> str:
+    """`fetch B` for the byte that encodes it."""
+    return f"{VERBS[event >> 3]} {REPLICA_NAMES[replica_of(event)]}"
+
+
+def parse_event(text: str) -> int:
+    """The byte for an event text such as `fetch B`. Raises EventError."""
+    words = text.split() if isinstance(text, str) else []
+    if len(words) != 2:
+        raise EventError(f"an event is a verb and a replica, such as 'fetch B'; got {text!r}")
+    verb, replica = words
+    if verb not in VERBS:
+        raise EventError(f"unknown event {verb!r}; {nearest(verb, VERBS, 'the events are')}")
+    if len(replica) != 1 or replica not in REPLICA_NAMES:
+        raise EventError(f"unknown replica {replica!r}; the replicas are {', '.join(REPLICA_NAMES)}")
+    return encode(VERBS.index(verb), REPLICA_NAMES.index(replica))
+
+
+def parse_schedule(texts: Iterable[str]) -> bytes:
+    """The byte string for event texts in order. Raises EventError for the first text that is no event."""
+    return bytes(parse_event(text) for text in texts)
+
+
+def schedule_texts(schedule: bytes) -> list[str]:
+    """The event texts of a schedule, in order."""
+    return [event_text(event) for event in schedule]
+
+
+def alphabet(replicas: int) -> bytes:
+    """Every event of a partition with that many replicas, in byte order."""
+    return bytes(encode(verb, r) for verb in Verb for r in range(1 if verb.of_controller else replicas))

@@ -1,0 +1,287 @@
+"""Protocols: a choice for every mechanism.
+
+A generation is a design with its repairs, as its KIP meant it, and is declared as what it changes in the one before. A
+release is what shipped, with the flaws that it had, and is declared as what it had instead of its generation's choices.
+"""
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+from epochfuzz.model.kafka.vocabulary import versions
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.in_force import applies, choices_of
+from epochfuzz.model.kafka.vocabulary.mechanisms import (
+    ALTERNATIVES,
+    MECHANISMS,
+    CacheTruncation,
+    Choice,
+    ConsumerPosition,
+    ControllerRequests,
+    ControllerWrites,
+    DivergingFetch,
+    DivergingHighWatermark,
+    EffectiveIsr,
+    EligibleLeaders,
+    EpochCache,
+    Fencing,
+    FollowerFenceEpoch,
+    HighWatermarkGate,
+    HighWatermarkTruncation,
+    Idempotence,
+    IsrAnswer,
+    IsrChange,
+    IsrDuplicate,
+    IsrEligibility,
+    IsrExpansion,
+    IsrQueue,
+    IsrRefresh,
+    IsrVersion,
+    LastKnownLeader,
+    LateAnswer,
+    Leaderless,
+    OutOfRange,
+    PendingProduce,
+    Registration,
+    RemoteLeo,
+    RemoteLeoOutOfRange,
+    StableOffset,
+    StaleController,
+    TruncateWhen,
+    Truncation,
+)
+from epochfuzz.model.kafka.vocabulary.names import nearest
+
+
+class ProtocolError(ValueError):
+    """A text that names no protocol; the message lists what there is."""
+
+
+@dataclass(frozen=True, order=True)
+class Protocol:
+    """A name, and a choice for each of MECHANISMS, in their order.
+
+    `defect` is 0 but for protocols of the broken set, which have a mistake planted in a rule (harness/defects).
+    """
+
+    name: str
+    choices: tuple[int, ...]
+    defect: int = 0
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is a generation, a release or a version as it is, without a mechanism replaced or a mistake."""
+        return ":" not in self.name
+
+    def choice(self, mechanism: str) -> Choice:
+        """This protocol's choice for a mechanism."""
+        return list(MECHANISMS[mechanism])[self.numbers()[mechanism]]
+
+    def numbers(self) -> dict[str, int]:
+        """The number of the choice by mechanism, as a state carries it."""
+        return dict(zip(MECHANISMS, self.choices, strict=True))
+
+    @property
+    def constants(self) -> SimpleNamespace:
+        """Its choices by the names of their mechanisms, as a state has them."""
+        return SimpleNamespace(**self.numbers())
+
+    def changed(self, name: str, *changes: Choice) -> "Protocol":
+        """A protocol of another name that makes some other choices."""
+        numbers = self.numbers() | {mechanism_of(choice): int(choice) for choice in changes}
+        return replace(self, name=name, choices=tuple(numbers.values()))
+
+    def with_choices(self, **choices: str) -> "Protocol":
+        """This protocol with some mechanisms replaced, named as its text is. Raises ProtocolError."""
+        if not choices:
+            return self
+        suffix = ",".join(f"{mechanism}={choice}" for mechanism, choice in choices.items())
+        changes = [_parse_choice(mechanism, choice) for mechanism, choice in choices.items()]
+        return self.changed(f"{self.name}:{suffix}", *changes)
+
+
+def mechanism_of(choice: Choice) -> str:
+    """The name of the mechanism that a choice belongs to."""
+    return _MECHANISMS[type(choice)]
+
+
+_MECHANISMS = {choices: name for name, choices in MECHANISMS.items()}
+
+
+def choice_texts(mechanism: str) -> list[str]:
+    """The choices of a mechanism as protocol texts name them, the oldest first."""
+    return [choice.text for choice in MECHANISMS[mechanism]]
+
+
+def _parse_choice(mechanism: str, text: str) -> Choice:
+    if mechanism not in MECHANISMS:
+        raise ProtocolError(f"unknown mechanism {mechanism!r}; {nearest(mechanism, MECHANISMS, 'the mechanisms are')}")
+    texts = choice_texts(mechanism)
+    if text not in texts:
+        raise ProtocolError(f"unknown choice {text!r} for {mechanism}; {nearest(text, texts, 'the choices are')}")
+    return list(MECHANISMS[mechanism])[texts.index(text)]
+
+
+def ablations(protocol: Protocol, settings: Configuration) -> list[Protocol]:
+    """The protocol with one mechanism switched back, for each that applies to it and each earlier choice that it has.
+
+    Where no choice is a mistake there is nothing to switch back to.
+    """
+    constants = SimpleNamespace(**protocol.numbers(), **settings.numbers())
+    return [
+        protocol.with_choices(**{mechanism: choice.text})
+        for mechanism in MECHANISMS
+        if mechanism not in ALTERNATIVES and applies(mechanism, constants)
+        for choice in choices_of(mechanism, constants)
+        if choice < protocol.choice(mechanism)
+    ]
+
+
+# Kafka up to 0.10.2. The epoch cache exists here too but nothing reads it.
+_HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
+    "hw",
+    RemoteLeo.FORGOTTEN,
+    CacheTruncation.ALWAYS,
+    HighWatermarkTruncation.LOWERED,
+    OutOfRange.CUT,
+    RemoteLeoOutOfRange.AS_IT_WAS,
+    LateAnswer.SAME_EPOCH,
+    DivergingFetch.IGNORED,
+    DivergingHighWatermark.IGNORED,
+    EffectiveIsr.MAXIMAL,
+    IsrVersion.CHECKED,
+    IsrAnswer.ADVANCED,
+    IsrQueue.SINGLE,
+    IsrDuplicate.ANSWERED,
+    StaleController.RETRIED,
+    PendingProduce.FAILED,
+    ControllerWrites.CONTROLLER_EPOCH,
+    ControllerRequests.CONTROLLER_EPOCH,
+    StableOffset.REPLICATED,
+)
+# Kafka 0.11 to 1.1, which is also the first with the idempotent producer (KIP-98).
+_KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
+# Kafka 2.0.
+_KIP_279 = _KIP_101.changed("kip-279", Truncation.LEADER_EPOCH_STEPWISE)
+# Kafka 2.1 to 2.6.
+_KIP_320 = _KIP_279.changed(
+    "kip-320",
+    TruncateWhen.EACH_EPOCH,
+    EpochCache.KAFKA_7415,
+    Fencing.EPOCH,
+    IsrExpansion.EPOCH_START,
+    Registration.FENCED,
+    ConsumerPosition.OFFSET_AND_EPOCH,
+)
+# Kafka 2.7, on ZooKeeper.
+_KIP_497 = _KIP_320.changed("kip-497", IsrChange.REQUEST)
+# Kafka 2.8.
+_KIP_595 = _KIP_497.changed("kip-595", Truncation.ON_FETCH)
+# Kafka 3.3, without ZooKeeper.
+_KIP_841 = _KIP_595.changed(
+    "kip-841", Leaderless.OBEYED, IsrEligibility.ALIVE, IsrRefresh.METADATA, IsrDuplicate.REFUSED
+)
+# Kafka 3.5 and 3.6.
+_KIP_903 = _KIP_841.changed("kip-903", IsrEligibility.INCARNATION, FollowerFenceEpoch.KEPT)
+# Kafka 3.7 to 4.0.
+_MIN_ISR_GATE = _KIP_903.changed("min-isr-gate", HighWatermarkGate.MIN_ISR)
+# Kafka 4.1, new clusters.
+_KIP_966 = _MIN_ISR_GATE.changed("kip-966", EligibleLeaders.TRACKED, LastKnownLeader.ALIVE)
+
+GENERATIONS: dict[str, Protocol] = {
+    protocol.name: protocol
+    for protocol in (
+        _HW,
+        _KIP_101,
+        _KIP_279,
+        _KIP_320,
+        _KIP_497,
+        _KIP_595,
+        _KIP_841,
+        _KIP_903,
+        _MIN_ISR_GATE,
+        _KIP_966,
+    )
+}
+
+# What releases had in place of a repair, until the version that is named.
+_TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
+_TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED, LateAnswer.SAME_LEADER)
+_TO_2_0_0 = (*_TO_2_0_1, OutOfRange.HALT)
+_TO_2_6_0 = (CacheTruncation.WITH_LOG,)
+_TO_2_8 = (IsrQueue.CLEARED_BY_NEWS,)  # Partition.makeLeader calls AlterIsrManager.clearPending, in 2.8.2 too
+_TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT,)
+_TO_3_4_0 = (DivergingHighWatermark.APPLIED,)
+_TO_4_0 = (LateAnswer.SAME_LEADER,)
+_TO_DATE = (RemoteLeo.KEPT, IsrAnswer.ADVANCED_WHEN_APPLIED, ConsumerPosition.END_OFFSET)
+
+RELEASES: dict[str, Protocol] = {
+    protocol.name: protocol
+    for protocol in (
+        _HW.changed("kafka-0.10.2", RemoteLeo.KEPT, *_TO_2_0_0),
+        _KIP_101.changed("kafka-1.1", RemoteLeo.KEPT, *_TO_2_0_0, *_TO_2_6_0),
+        _KIP_279.changed("kafka-2.0.0", RemoteLeo.KEPT, *_TO_2_0_0, *_TO_2_6_0),
+        _KIP_279.changed(
+            "kafka-2.0.1",
+            RemoteLeo.KEPT,
+            TruncateWhen.LEADER_CHANGED_OR_EPOCH_MISSED,
+            EpochCache.KAFKA_7415,
+            IsrExpansion.EPOCH_START,
+            *_TO_2_0_1,
+            *_TO_2_6_0,
+        ),
+        _KIP_320.changed(
+            "kafka-2.1", RemoteLeo.KEPT, Registration.RESUME, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0
+        ),
+        _KIP_320.changed("kafka-2.2", RemoteLeo.KEPT, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.3", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_2_3, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.6.0", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.6.1", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET),
+        _KIP_497.changed("kafka-2.7", *_TO_DATE, *_TO_2_8, *_TO_3_0),
+        _KIP_595.changed(
+            "kafka-2.8.0",
+            *_TO_DATE,
+            *_TO_4_0,
+            *_TO_3_4_0,
+            *_TO_3_0,
+            *_TO_2_8,
+            LateAnswer.DIVERGING_ANY,
+            DivergingFetch.COUNTED,
+        ),
+        _KIP_595.changed("kafka-2.8.1", *_TO_DATE, *_TO_4_0, *_TO_3_4_0, *_TO_3_0, *_TO_2_8),
+        _KIP_595.changed("kafka-3.0", *_TO_DATE, *_TO_4_0, *_TO_3_4_0, *_TO_3_0),
+        _KIP_595.changed("kafka-3.1", *_TO_DATE, *_TO_4_0, *_TO_3_4_0),
+        _KIP_841.changed("kafka-3.3", *_TO_DATE, *_TO_4_0, *_TO_3_4_0),
+        _KIP_841.changed("kafka-3.4.1", *_TO_DATE, *_TO_4_0),
+        _KIP_903.changed("kafka-3.5", *_TO_DATE, *_TO_4_0, IsrEligibility.INCARNATION_RACY, FollowerFenceEpoch.BUMPED),
+        _KIP_903.changed("kafka-3.6", *_TO_DATE, *_TO_4_0, IsrEligibility.INCARNATION_RACY),
+        _MIN_ISR_GATE.changed("kafka-3.7", *_TO_DATE, *_TO_4_0),
+        _MIN_ISR_GATE.changed("kafka-3.9.1", *_TO_DATE),
+        _KIP_966.changed("kafka-4.1", *_TO_DATE),
+    )
+}
+NAMED = GENERATIONS | RELEASES
+
+
+def parse_protocol(text: str) -> Protocol:
+    """The protocol for a text such as `kip-320`, `kafka-4.3.1`, `kip-320:fencing=none`. Raises ProtocolError."""
+    name, _, changes = text.partition(":")
+    base = _named(name)
+    choices = {}
+    for change in filter(None, changes.split(",")):
+        mechanism, equals, choice = change.partition("=")
+        if not equals:
+            raise ProtocolError(f"a mechanism is replaced as mechanism=choice; got {change!r}")
+        choices[mechanism.strip()] = choice.strip()
+    return base.with_choices(**choices)
+
+
+def _named(name: str) -> Protocol:
+    """The protocol of a name, which a version of Kafka lends its own."""
+    if name in NAMED:
+        return NAMED[name]
+    if not name.startswith(versions.PREFIX):
+        raise ProtocolError(f"unknown protocol {name!r}; {nearest(name, NAMED, 'the protocols are')}")
+    try:
+        return replace(NAMED[versions.release_of(name)], name=name)
+    except versions.UnknownVersion as error:
+        raise ProtocolError(f"unknown protocol: {error}") from None

@@ -1,0 +1,458 @@
+"""The state of a partition: one table of fields, in two representations.
+
+Interpreted, a state is a `Partition`: an object whose fields are Python ints, and lists or grids of them. Compiled, it
+is one NumPy record (`RECORD`) with the same field names. The rules cannot tell them apart: `p.leo[r]`,
+`p.remote_leos[leader, follower]` and `p.produced += 1` mean the same on both.
+
+NumPy scalars would overflow in the interpreted form, and a record is what Numba turns into plain memory: a tuple of
+arrays costs a reference count for each array at every call.
+
+A field is declared once. The record, the keys of searches, copies and comparisons of states follow from the table.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from functools import lru_cache
+from itertools import product
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, MAX_OFFSETS, MAX_REPLICAS, Acks, Configuration
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    answers_survive_decisions,
+    falls_back_to_last_known_leader,
+    has_consumer,
+    has_heartbeats,
+    has_rival,
+    has_transactions,
+    keeps_positions,
+    leaders_check_eligibility,
+    leaders_check_incarnations,
+    remembers_cut_records,
+    requests_isr_changes,
+    retries,
+    rival_decides,
+    tells_controllers_apart,
+    tracks_eligible_leaders,
+    tracks_incarnations,
+    tracks_partition_epoch,
+    tracks_waiting,
+)
+from epochfuzz.model.kafka.vocabulary.mechanisms import (
+    MECHANISMS,
+    ConsumerPosition,
+    EpochCache,
+    IsrExpansion,
+    Truncation,
+)
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+NONE = -1  # no leader, or no epoch known yet
+EPOCHS = MAX_EPOCHS + 3  # the epochs there can be: 0, one for each change, and two that healing may need
+
+# What the rules call `p`: a Partition, or under Numba one RECORD.
+State = Any
+
+
+class Phase(IntEnum):
+    """What a follower does next. A replica that follows nobody is kept in FETCHING, so that equal states are equal."""
+
+    FETCHING = 0
+    TRUNCATING = 1
+    TRUNCATING_FURTHER = 2  # KIP-279: it has cut its log to where an older epoch ends, and asks again
+
+
+class Flight(IntEnum):
+    """What is in flight to a follower."""
+
+    NOTHING = 0
+    RECORDS = 1
+    OUT_OF_RANGE = 2
+    EPOCH_END = 3
+    DIVERGING = 4  # KIP-595: instead of records, where the epoch of the follower's last one ends at the leader
+
+
+class Alter(IntEnum):
+    """What a broker has of an AlterPartition request, of which it has no more than one (KIP-497)."""
+
+    NOTHING = 0
+    REQUEST = 1  # on its way to the controller
+    APPLIED = 2  # an answer on its way back: the ISR is as proposed
+    REFUSED = 3  # an answer: INVALID_UPDATE_VERSION or FENCED_LEADER_EPOCH, the partition is not as it was
+    REVERTED = 4  # an answer: INELIGIBLE_REPLICA, for which the leader takes its proposal back
+    NEW_EPOCH = 5  # an answer: the ISR is as proposed, in a leader epoch that the proposer does not lead yet
+
+
+class Marker(IntEnum):
+    """What a log has in place of a record's id where a transaction ends."""
+
+    COMMIT = 14
+    ABORT = 15
+
+
+class Rival(IntEnum):
+    """What the old controller does after a fail-over, of which there is no more than one."""
+
+    ABSENT = 0
+    DEPOSED = 1  # it does not know, and may decide once
+    HAS_DECIDED = 2
+
+
+class Transaction(IntEnum):
+    """What becomes of the transaction; there is one producer, and one transaction after the other."""
+
+    NONE = 0
+    OPEN = 1
+    COMMITTING = 2  # decided; the marker is not known to be replicated
+    ABORTING = 3
+
+
+class Holds(Enum):
+    """What an element of a field can be, from the least to the greatest value under the constants of a state."""
+
+    FLAG = "flag"
+    CHOICE = "choice"  # a small number out of a fixed list
+    COUNT = "count"  # of records: an offset, a log end offset, a high watermark
+    COUNT_OR_NONE = "count or none"
+    ENTRIES = "entries"  # of a leader epoch cache
+    EPOCH = "epoch"
+    EPOCH_OR_NONE = "epoch or none"
+    REPLICA_OR_NONE = "replica or none"  # NONE for nobody
+    REPLICA_SET = "replica set"  # bit r for replica r
+    REPLICAS = "a number of replicas"
+    RECORD_SET = "record set"  # bit i for record m<i>
+    RECORDS = "records"  # a word: four bits for each offset, see log.py
+    RECORD_EPOCHS = "leader epochs of records"  # likewise
+    FETCHED_RECORDS = "records of a Fetch answer"  # likewise, of no more than one answer brings
+    FETCHED_EPOCHS = "leader epochs of the records of a Fetch answer"
+    OFFSETS = "offsets"  # a word: four bits for each record
+    NUMBER = "number"  # of no further meaning: no search has it in its keys
+
+    def bounds(self, p: State) -> tuple[int, int]:
+        """(least, greatest) value of an element."""
+        return {
+            Holds.FLAG: (0, 1),
+            Holds.CHOICE: (0, 3),
+            Holds.COUNT: (0, offsets(p)),
+            Holds.COUNT_OR_NONE: (NONE, offsets(p)),
+            Holds.ENTRIES: (0, p.epochs + 1),
+            Holds.EPOCH: (0, p.epochs),
+            Holds.EPOCH_OR_NONE: (NONE, p.epochs),
+            Holds.REPLICA_OR_NONE: (NONE, p.replicas - 1),
+            Holds.REPLICA_SET: (0, (1 << p.replicas) - 1),
+            Holds.REPLICAS: (0, p.replicas),
+            Holds.RECORD_SET: (0, (1 << p.records) - 1),
+            Holds.RECORDS: (0, _word(offsets(p), _greatest_record(p))),
+            Holds.RECORD_EPOCHS: (0, _word(offsets(p), p.epochs)),
+            Holds.FETCHED_RECORDS: (0, _word(min(p.records_per_fetch, offsets(p)), _greatest_record(p))),
+            Holds.FETCHED_EPOCHS: (0, _word(min(p.records_per_fetch, offsets(p)), p.epochs)),
+            Holds.OFFSETS: (0, _word(p.records, offsets(p) - 1)),
+            Holds.NUMBER: (0, 0),
+        }[self]
+
+
+def offsets(p: State) -> int:
+    """How many offsets a log can have: with transactions every record may have a marker behind it."""
+    return min(2 * p.records, MAX_OFFSETS) if has_transactions(p) else int(p.records)
+
+
+def _greatest_record(p: State) -> int:
+    return max(Marker) if has_transactions(p) else p.records - 1
+
+
+def _word(size: int, greatest: int) -> int:
+    """A word that has a number in each of so many places."""
+    return sum(greatest << 4 * place for place in range(size))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What the elements of a field are numbered by: room for how many, and how many the constants of a state allow."""
+
+    size: int
+    used: Callable[[State], int]
+
+
+REPLICA = Axis(MAX_REPLICAS, lambda p: int(p.replicas))
+ENTRY = Axis(EPOCHS, lambda p: int(p.epochs) + 1)  # of a leader epoch cache
+DECISION = Axis(EPOCHS, lambda p: int(p.epochs) + 1)  # of the controller, by epoch
+
+
+def always_read(p: State) -> bool:
+    """Of a field that the rules read under any protocol and configuration."""
+    return True
+
+
+def never_read(p: State) -> bool:
+    """Of a field that is written only."""
+    return False
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field: its name, what each element holds, what the elements are numbered by, and the value it starts from.
+
+    `read` says in which states, of which the constants matter, any rule or property can tell two values of the field
+    apart. Where none can, searches leave it out of their keys; a test proves it. `narrow`: a byte is room enough for
+    each element, see `integer`.
+    """
+
+    name: str
+    holds: Holds | type[IntEnum]
+    by: tuple[Axis, ...] = ()
+    start: int = 0
+    read: Callable[[State], bool] = always_read
+    narrow: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The room that the field has."""
+        return tuple(axis.size for axis in self.by)
+
+    def indices(self, p: State) -> Iterator[tuple[int, ...]]:
+        """The elements that the constants of a state allow; a replica has nothing to know of itself as a follower."""
+        for index in product(*(range(axis.used(p)) for axis in self.by)):
+            if self.by != (REPLICA, REPLICA) or index[0] != index[1]:
+                yield index
+
+    def bounds(self, p: State) -> tuple[int, int]:
+        """(least, greatest) value of an element under the constants of a state."""
+        return self.holds.bounds(p) if isinstance(self.holds, Holds) else (0, len(self.holds) - 1)
+
+    @property
+    def integer(self) -> type[np.signedinteger[Any]]:
+        """The integer that each element is in a record: a byte in tables by epoch or by pair, a word elsewhere.
+
+        A record has to stay small, for a search copies it at every transition; but a rule that is called with bytes
+        and with words is compiled twice, so the fields that are passed around are words.
+        """
+        small = self.narrow or not isinstance(self.holds, Holds) or self.holds is Holds.FLAG
+        return np.int8 if small or EPOCHS in self.shape or len(self.shape) == 2 else np.int64
+
+
+_R = (REPLICA,)
+
+
+def _cache_is_read(p: State) -> bool:
+    return bool(p.truncation != Truncation.HIGH_WATERMARK)
+
+
+def _records_have_one_offset(p: State) -> bool:
+    return not retries(p)
+
+
+def _consumer_epochs_are_read(p: State) -> bool:
+    return has_consumer(p) and p.consumer_position != ConsumerPosition.OFFSET
+
+
+def _stale_requests_are_read(p: State) -> bool:
+    return tracks_incarnations(p) and requests_isr_changes(p)
+
+
+VARIABLES: tuple[Field, ...] = (
+    # Logs, and what is in flight of them, see log.py.
+    Field("log_record", Holds.RECORDS, _R),
+    Field("log_epoch", Holds.RECORD_EPOCHS, _R),
+    Field("flight_record", Holds.FETCHED_RECORDS, _R),  # a Fetch answer: the records it brings
+    Field("flight_record_epoch", Holds.FETCHED_EPOCHS, _R),
+    # By record id, not by offset: where each record was appended first; with retries, where it was when sent last.
+    Field("record_offset", Holds.OFFSETS),
+    Field("goals", Holds.NUMBER, read=never_read),  # what this schedule has shown, see goals.py
+    # What each replica keeps on disk.
+    Field(
+        "standing", Holds.RECORD_SET, _R, read=_records_have_one_offset
+    ),  # the records that stand at their own offset in r's log
+    Field("leo", Holds.COUNT, _R),
+    Field("high_watermark", Holds.COUNT, _R),
+    # The high watermark in replication-offset-checkpoint.
+    Field("checkpointed", Holds.COUNT, _R, read=lambda p: bool(p.asynchronous_checkpoint)),
+    Field("flushed", Holds.COUNT, _R, read=lambda p: bool(p.power_loss)),
+    Field("cache_size", Holds.ENTRIES, _R, read=_cache_is_read),  # entries of leader-epoch-checkpoint
+    Field("cache_epoch", Holds.EPOCH, (REPLICA, ENTRY), read=_cache_is_read),
+    Field("cache_start", Holds.COUNT, (REPLICA, ENTRY), read=_cache_is_read),
+    # What each replica forgets when its process dies.
+    Field("up", Holds.FLAG, _R, start=1),
+    Field("known_epoch", Holds.EPOCH_OR_NONE, _R),  # of the controller's decisions, the latest that r learned
+    Field("known_leader", Holds.REPLICA_OR_NONE, _R),  # itself: r presumes leadership
+    Field("phase", Phase, _R),
+    Field("isr", Holds.REPLICA_SET, _R),  # as a leader has it; empty elsewhere
+    # Of a leader: its LEO when it became one.
+    Field("epoch_start", Holds.COUNT, _R, read=lambda p: bool(p.isr_expansion == IsrExpansion.EPOCH_START)),
+    # Of a leader: from which offset on it has appended without a break; 0 as soon as its high watermark is past that.
+    Field("led_from", Holds.COUNT, _R, read=lambda p: bool(p.acks == Acks.ALL and not tracks_waiting(p))),
+    Field("waiting", Holds.RECORD_SET, _R, read=tracks_waiting),  # the acks=all requests that wait at r, see waiting.py
+    # How many records r goes by having had, some of which it has cut from its log, see idempotence.py.
+    Field("remembered", Holds.COUNT, _R, read=remembers_cut_records, narrow=True),
+    Field("remote_leos", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
+    Field("flight", Flight, _R),
+    Field("flight_count", Holds.COUNT, _R),  # a Fetch answer: how many records it brings
+    Field("flight_offset", Holds.COUNT_OR_NONE, _R),  # the leader's high watermark, its LEO, or the end of an epoch
+    Field("flight_epoch", Holds.EPOCH_OR_NONE, _R),  # an epoch answer: the epoch that ends there
+    # Where answers outlive decisions: who answered, from which fetch offset, and whether a decision was learned since.
+    Field("flight_leader", Holds.REPLICA_OR_NONE, _R, NONE, answers_survive_decisions, narrow=True),
+    Field("flight_from", Holds.COUNT, _R, read=answers_survive_decisions, narrow=True),
+    Field("flight_old", Holds.FLAG, _R, read=answers_survive_decisions),
+    # Of a leader: the ISR that it has proposed, 0 for none, and whether it knows the current partition epoch.
+    Field("pending_isr", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
+    Field("isr_current", Holds.FLAG, _R, read=tracks_partition_epoch),
+    # An AlterPartition request of r, or the answer: the ISR that it proposes, whether it was made, or answered, at the
+    # current partition epoch, whether it is of the proposal that r has pending, and which replicas it adds that have
+    # restarted since r heard from them.
+    Field("alter", Alter, _R, read=requests_isr_changes),
+    Field("alter_isr", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
+    Field("alter_current", Holds.FLAG, _R, read=requests_isr_changes),
+    Field("alter_mine", Holds.FLAG, _R, read=requests_isr_changes),
+    Field("alter_stale", Holds.REPLICA_SET, _R, read=_stale_requests_are_read, narrow=True),
+    # Of a leader: the followers that have restarted since it heard from them.
+    Field("remote_stale", Holds.REPLICA_SET, _R, read=tracks_incarnations, narrow=True),
+    # Of a leader: the followers that have fetched from it in this epoch, of those that it knows from an earlier one.
+    Field("fetched", Holds.REPLICA_SET, _R, read=keeps_positions, narrow=True),
+    # Of a leader: the replicas outside its ISR that may have been caught up within replica.lag.time.max.ms.
+    Field("caught_up", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
+    # Of who leads the current epoch, see leader_metadata.py: the replicas that its metadata shows fenced, those that
+    # have registered anew since, and those that fetched last under another broker epoch than it shows.
+    Field("shown_fenced", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
+    Field("shown_outdated", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
+    Field("shown_otherwise", Holds.REPLICA_SET, _R, read=leaders_check_incarnations, narrow=True),
+    # The controller.
+    Field("controller_epoch", Holds.EPOCH),
+    Field("decided_leader", Holds.REPLICA_OR_NONE, (DECISION,)),
+    Field("decided_isr", Holds.REPLICA_SET, (DECISION,)),
+    Field("fenced", Holds.REPLICA_SET, read=has_heartbeats, narrow=True),
+    # Eligible leader replicas, who of them shut down cleanly, and the last leader where there is no other candidate.
+    Field("elr", Holds.REPLICA_SET, read=tracks_eligible_leaders, narrow=True),
+    Field("clean", Holds.REPLICA_SET, read=tracks_eligible_leaders, narrow=True),
+    Field(
+        "last_leader",
+        Holds.REPLICA_OR_NONE,
+        start=NONE,
+        read=falls_back_to_last_known_leader,
+        narrow=True,
+    ),
+    # The old controller after a fail-over: the decision that it goes by, and after its own, which opens the next epoch,
+    # the leader of that; and the replicas that have heard from the new one.
+    Field("rival", Rival, read=has_rival),
+    Field("rival_epoch", Holds.EPOCH, read=rival_decides, narrow=True),
+    Field("rival_leader", Holds.REPLICA_OR_NONE, start=NONE, read=rival_decides, narrow=True),
+    Field("rival_isr", Holds.REPLICA_SET, read=rival_decides, narrow=True),
+    Field("met", Holds.REPLICA_SET, read=tells_controllers_apart, narrow=True),
+    # The transaction, the records that were produced in it, and those that were decided to be committed, of any.
+    Field("transaction", Transaction, read=has_transactions),
+    Field("transaction_records", Holds.RECORD_SET, read=has_transactions),
+    Field("committed_records", Holds.RECORD_SET, read=has_transactions),
+    # How often power loss has lost something, up to min.insync.replicas.
+    Field("lossy_failures", Holds.REPLICAS, read=lambda p: tracks_eligible_leaders(p) and p.power_loss, narrow=True),
+    # Whether by the last event a replica joined the ISR without a record below its proposer's high watermark.
+    Field("joined_incomplete", Holds.FLAG),
+    # The promises: what clients saw and were told.
+    Field("produced", Holds.COUNT),
+    Field("exposed", Holds.RECORD_SET, read=_records_have_one_offset),
+    Field("acked", Holds.RECORD_SET),
+    # With retries, what consumers saw by offset, and whether they saw two records at one, see ideal_log.py.
+    Field("seen", Holds.RECORDS, read=retries),
+    Field("seen_end", Holds.COUNT, read=retries, narrow=True),
+    Field("seen_otherwise", Holds.FLAG, read=retries),
+    # The consumer: the offset that it reads next, the epoch of the record that it read last, the leader epoch that it
+    # knows, and what it has read.
+    Field("position", Holds.COUNT, read=has_consumer, narrow=True),
+    Field("position_epoch", Holds.EPOCH_OR_NONE, (), NONE, _consumer_epochs_are_read, narrow=True),
+    Field("consumer_epoch", Holds.EPOCH, read=has_consumer, narrow=True),
+    Field("delivered", Holds.RECORD_SET, read=has_consumer),
+)
+
+# What does not change in a schedule: a choice for each mechanism, the settings as numbers, and the number of the defect
+# that is planted in the rules, 0 for none. No rule writes them.
+CONSTANTS: tuple[Field, ...] = (
+    *(Field(name, choices) for name, choices in MECHANISMS.items()),
+    *(Field(name, Holds.NUMBER) for name in Configuration().numbers()),
+    Field("defect", Holds.NUMBER),
+)
+FIELDS = (*VARIABLES, *CONSTANTS)
+
+RECORD = np.dtype([(field.name, field.integer, field.shape) for field in FIELDS], align=True)
+
+
+class Grid(dict[tuple[int, int], int]):
+    """A two-dimensional field of the interpreted form, indexed `[i, j]` as a NumPy array is."""
+
+
+class Partition:
+    """The interpreted form of a state. Rules read and write its fields; everything else copies it."""
+
+    __slots__ = tuple(field.name for field in FIELDS)
+
+    def __init__(self) -> None:
+        for field in FIELDS:
+            setattr(self, field.name, _filled(field))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
+    def copy(self) -> "Partition":
+        """An independent state, equal to this one."""
+        other = Partition.__new__(Partition)
+        for name, number in zip(_NUMBERS, _numbers_of(self), strict=True):
+            setattr(other, name, number)
+        for name, table in zip(_TABLES, _tables_of(self), strict=True):
+            setattr(other, name, table.copy())
+        return other
+
+
+_NUMBERS = [field.name for field in FIELDS if not field.by]
+_TABLES = [field.name for field in FIELDS if field.by]
+_numbers_of, _tables_of = attrgetter(*_NUMBERS), attrgetter(*_TABLES)
+
+
+def _filled(field: Field) -> Any:
+    if len(field.shape) == 2:
+        rows, columns = field.shape
+        return Grid(((i, j), field.start) for i in range(rows) for j in range(columns))
+    return [field.start] * field.shape[0] if field.shape else field.start
+
+
+def initial(protocol: Protocol, settings: Configuration) -> Partition:
+    """The starting state: all up, A leads epoch 0, the ISR is everyone, logs empty, everyone knows epoch 0."""
+    return _initial(protocol, settings).copy()
+
+
+@lru_cache(maxsize=256)
+def _initial(protocol: Protocol, settings: Configuration) -> Partition:
+    p = Partition()
+    for name, number in (protocol.numbers() | settings.numbers()).items():
+        setattr(p, name, number)
+    p.defect = protocol.defect
+    everyone = (1 << settings.replicas) - 1
+    p.decided_isr[0] = everyone
+    p.isr[0] = everyone
+    p.isr_current[0] = int(tracks_partition_epoch(p))
+    if p.epoch_cache == EpochCache.KAFKA_7415:
+        p.cache_size[0] = 1  # A became leader of epoch 0 at offset 0
+    return p
+
+
+def to_record(p: Partition) -> np.ndarray:
+    """The compiled form of a state: an array of shape () and dtype RECORD."""
+    record = np.zeros((), RECORD)
+    for field in FIELDS:
+        value = getattr(p, field.name)
+        if len(field.shape) == 2:
+            value = np.array(list(value.values())).reshape(field.shape)
+        record[field.name] = value
+    return record
+
+
+def from_record(record: np.ndarray) -> Partition:
+    """The interpreted form of a compiled state."""
+    p = Partition()
+    for field in FIELDS:
+        value = record[field.name]
+        if len(field.shape) == 2:
+            setattr(p, field.name, Grid((index, int(item)) for index, item in np.ndenumerate(value)))
+        else:
+            setattr(p, field.name, value.tolist())
+    return p
