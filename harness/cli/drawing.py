@@ -19,6 +19,7 @@ class Format(StrEnum):
     SVG = "svg"
     MERMAID = "mermaid"
     TLA = "tla"
+    ITF = "itf"
 
 
 def refuse_too_long(case: Case) -> None:
@@ -31,15 +32,20 @@ def refuse_too_long(case: Case) -> None:
 
 
 def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
-    """The text of a drawing. A TLA+ module holds every run, the others the two that differ most beside each other.
+    """Return the text of a drawing: a TLA+ module has every run, an ITF trace one, the others the two that differ most.
 
-    `title` names the module, which has to be named as its file is.
+    `title` names the module, which has to be named as its file is. Raises BadInput for an ITF trace of several runs.
     """
-    from epochfuzz.harness.views import mermaid, svg, tla
+    from epochfuzz.harness.views import itf, mermaid, svg, tla
     from epochfuzz.harness.witness.story import most_contrasting, story_of
 
     if format_ is Format.TLA:
         return tla.trace_module(title, case.why, runs)
+    if format_ is Format.ITF:
+        if len(runs) > 1:
+            names = ", ".join(run.protocol.name for run in runs)
+            raise BadInput(f"an ITF trace is of one protocol, and these are {names}: name one with --protocol")
+        return itf.trace(runs[0], case.id)
     story = story_of(*most_contrasting(runs))
     if format_ is Format.MERMAID:
         return mermaid.sequence_diagram(story)

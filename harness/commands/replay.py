@@ -55,6 +55,7 @@ def replay(
     - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol kip-320`
     - `epochfuzz replay corpus/documents/m1-loss.yaml --format svg --out m1-loss.svg`
     - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol hw --format tla --out m1_loss.tla`
+    - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol hw --format itf --out m1-loss.itf.json`
     - `epochfuzz replay corpus --protocol kip-320 --subject "python -m tests.conform.subject"`
     """
     if file is not None and format_ is None:

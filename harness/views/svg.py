@@ -15,12 +15,13 @@ _MARGIN = 20
 _EVENTS = 132  # the column with the number and the event of each step
 _GAP = 28
 _LEADING = 16
+_UNBROKEN = "\u00a0"
 _CHARACTER = 6.0  # the width of most, and a little more
 
 
-def drawing(story: Story, title: str) -> str:
-    """The text of an SVG file."""
-    return _Sheet(story).drawn(title)
+def drawing(story: Story, title: str, first: int = 1) -> str:
+    """Return the text of an SVG file. The steps before the first that is drawn are named, so that it fits a screen."""
+    return _Sheet(story).drawn(title, first)
 
 
 def style() -> str:
@@ -58,12 +59,16 @@ class _Sheet:
         self.body = ET.Element("g")
         self.y = float(_MARGIN)
 
-    def drawn(self, title: str) -> str:
+    def drawn(self, title: str, first: int) -> str:
         self.y += 14
         panel.text(self.body, _MARGIN, self.y, title, "title")
         self.y += 8
         self._heading()
-        for moment in self.story.moments:
+        named = [moment for moment in self.story.moments if moment.is_step and moment.number < first]
+        if named:
+            steps = (f"{each.number} {each.event}".replace(" ", _UNBROKEN) for each in named)
+            self._write(f"Steps before: {', '.join(steps)}", "faint")
+        for moment in self.story.moments[len(named) :]:
             self._moment(moment)
         self._legend()
         root = _root(self.width, self.y + _MARGIN, title)

@@ -7,12 +7,12 @@ without a specification, and a specification can follow the sequence as a behavi
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from epochfuzz.harness.views import captions
 from epochfuzz.harness.witness.replay import Run
-from epochfuzz.harness.witness.scenes import Scene
+from epochfuzz.harness.witness.scenes import ReplicaScene, Scene
 from epochfuzz.model.kafka.contract import observation
 from epochfuzz.model.kafka.contract.observation import Seen, Shape, observe
 from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
@@ -35,6 +35,10 @@ Loses(behaviour) == \E n \in DOMAIN behaviour : Lost(behaviour[n]) # {}
 
 WellFormed(behaviour) ==
     \A n \in DOMAIN behaviour : \A r \in Replicas : behaviour[n].leo[r] = Len(behaviour[n].log[r])"""
+
+
+class ByReplica(dict[str, Any]):
+    """A function of the replica, by its name."""
 
 
 def trace_module(title: str, why: str, runs: Sequence[Run]) -> str:
@@ -72,17 +76,36 @@ def _behaviour(run: Run) -> Iterator[str]:
 
 
 def _state(scene: Scene, p: Partition) -> Iterator[str]:
+    fields = variables(scene, p)
+    last = len(fields) - 1
+    for i, (key, value) in enumerate(fields.items()):
+        yield f"    {' ' if i else '['}{key} |-> {_value(value)}{']' if i == last else ','}"
+
+
+def variables(scene: Scene, p: Partition) -> dict[str, Any]:
+    """Return the variables of a state by their names in TLA+: dicts are records, frozensets sets, lists sequences.
+
+    What belongs to a replica is a `ByReplica`, a function of the replica.
+    """
     shown = observe(p)
-    fields = {
+
+    def by_replica(value: Callable[[ReplicaScene], str]) -> ByReplica:
+        return ByReplica({each.name: value(each) for each in scene.replicas})
+
+    return {
         "event": scene.event,
         "enabled": scene.applied,
         **{
-            _name(seen): {r: _in_tla(seen, values[seen.name]) for r, values in shown["replicas"].items()}
+            _name(seen): ByReplica({r: _in_tla(seen, values[seen.name]) for r, values in shown["replicas"].items()})
             for seen in observation.REPLICA
             if seen.there(p)
         },
-        "inFlight": {replica.name: replica.in_flight for replica in scene.replicas},
-        **({"alterPartition": {r.name: r.request for r in scene.replicas}} if requests_isr_changes(p) else {}),
+        "inFlight": by_replica(lambda each: each.in_flight),
+        **(
+            {"alterPartition": ByReplica({r.name: r.request for r in scene.replicas})}
+            if requests_isr_changes(p)
+            else {}
+        ),
         "controller": {
             _name(seen): _in_tla(seen, shown["controller"][seen.name])
             for seen in observation.CONTROLLER
@@ -96,9 +119,6 @@ def _state(scene: Scene, p: Partition) -> Iterator[str]:
         "committed": frozenset(scene.committed),
         "broken": frozenset(scene.newly_broken),
     }
-    last = len(fields) - 1
-    for i, (key, value) in enumerate(fields.items()):
-        yield f"    {' ' if i else '['}{key} |-> {_value(value)}{']' if i == last else ','}"
 
 
 def _name(seen: Seen) -> str:

@@ -15,7 +15,7 @@ CLUSTER = {"spark://master:7077": "'local-cluster[2,1,1024]'", "s3a://bucket/": 
 
 
 def each(pages: list[Path]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in pages])
+    return pytest.mark.parametrize("page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in pages])
 
 
 class Reader:

@@ -1,10 +1,13 @@
 """docs/reference/: what is written from the code is up to date."""
 
+import re
+
 import pytest
 
 from epochfuzz.harness.reference import markdown, releases
 from epochfuzz.harness.reference import pages as reference
 from epochfuzz.harness.reference.explain import glossary
+from epochfuzz.harness.reference.pictures import PICTURES, ROOT, Picture, drawn
 from epochfuzz.model.kafka.vocabulary.protocols import RELEASES
 
 PAGES = reference.pages()
@@ -34,3 +37,19 @@ def test_the_page_on_subjects_says_what_each_release_stands_for() -> None:
     page = (reference.DIRECTORY.parent / "conformance.md").read_text(encoding="utf-8")
     for name in RELEASES:
         assert f"| `{name}` | {releases.versions_of(name)} |" in page, name
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda each: each.file)
+def test_a_picture_shows_what_its_case_does_today(picture: Picture) -> None:
+    assert (ROOT / picture.file).read_text(encoding="utf-8") == drawn(picture), (
+        f"{picture.file} is stale; renew it: python -m epochfuzz.harness.reference.pictures"
+    )
+
+
+def test_the_figures_of_the_readme_are_those_of_the_results() -> None:
+    readme = reference.README.read_text(encoding="utf-8")
+    section = readme.partition("## How fast\n")[2].partition("\n## ")[0].replace("\n", " ")
+    results = (reference.DIRECTORY.parent / "benchmark-results.md").read_text(encoding="utf-8")
+    figures = re.findall(r"[\d.]+ million (?:events|transitions)/s|[\d.]+ times|\d+ of \d+", section)
+    assert len(figures) == 5
+    assert [figure for figure in figures if figure not in results] == []

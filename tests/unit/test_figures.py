@@ -1,5 +1,6 @@
 """Drawings that are files: each shows what the terminal shows, and is valid in its own format whatever happens."""
 
+import json
 import re
 import xml.etree.ElementTree as ET
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epochfuzz.harness.views import captions, mermaid, panel, svg, tla
+from epochfuzz.harness.views import captions, itf, mermaid, panel, svg, tla
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import narrate
 from epochfuzz.harness.witness.story import most_contrasting, story_of
@@ -120,6 +121,30 @@ def test_a_sequence_diagram_goes_on_in_two_branches_where_the_protocols_part():
 
 def test_an_answer_that_is_lost_is_an_arrow_that_does_not_arrive():
     assert "    A--xB: no records, HW 0" in mermaid.sequence_diagram(story_of(run("fetch B, drop B"))).splitlines()
+
+
+def test_a_figure_that_begins_late_names_the_steps_before() -> None:
+    story = story_of(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101"))
+    whole, end = (texts(ET.fromstring(svg.drawing(story, "the loss", first))) for first in (1, 8))
+    assert "Steps before: 1 produce A, 2 fetch B, 3 receive B" in end.replace("\u00a0", " ")
+    assert "Steps before" not in whole
+    assert ("A appends m0" in whole, "A appends m0" in end) == (True, False)
+    assert "they part at step 8" in end.lower()
+
+
+def test_a_trace_in_itf_has_the_variables_of_the_one_in_tla() -> None:
+    loss = run(SHORTEST_LOSS)
+    trace = json.loads(itf.trace(loss, "m0-loss"))
+    assert trace["#meta"]["format"] == "ITF"
+    assert [state["#meta"]["index"] for state in trace["states"]] == list(range(10))
+    assert all([*state] == ["#meta", *trace["vars"]] for state in trace["states"])
+    lost = trace["states"][9]
+    assert lost["log"] == {"#map": [["A", [{"record": "m0", "epoch": 0}]], ["B", []]]}
+    assert lost["committed"] == {"#set": ["m0"]}
+    assert lost["broken"] == {"#set": ["no-acked-loss", "no-committed-loss"]}
+    assert lost["controller"]["leader"] == "B"
+    module = tla.trace_module("m0-loss", "", [loss])
+    assert all(f"{name} |->" in module for name in trace["vars"])
 
 
 def test_a_trace_in_tla_has_a_state_for_the_start_and_one_for_each_event():

@@ -1,0 +1,78 @@
+"""Pictures: the figures of the documentation, each drawn from a case of the corpus.
+
+`python -m epochfuzz.harness.reference.pictures`, in a checkout, draws them anew.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.views import svg
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.witness.story import story_of
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure: where it is, what it is called, and what it shows of which case, from which step on."""
+
+    file: str
+    title: str
+    case: str
+    protocols: tuple[str, ...]
+    first: int = 1
+
+
+PICTURES = (
+    Picture(
+        "docs/pictures/normal-replication.svg",
+        "A follower knows one round trip late what its leader has committed",
+        "documents/normal-replication",
+        ("kip-101",),
+        3,
+    ),
+    Picture(
+        "docs/pictures/high-watermark-loss.svg",
+        "A committed record is lost under the high watermark, and kept with leader epochs",
+        "history/kafka-1211-truncation-to-high-watermark",
+        ("hw", "kip-101"),
+        7,
+    ),
+    Picture(
+        "docs/pictures/fast-leader-fail-over.svg",
+        "KAFKA-6361: two elections in a row, and logs diverge for ever",
+        "history/kafka-6361-fast-leader-fail-over",
+        ("kip-101", "kip-279"),
+        14,
+    ),
+    Picture(
+        "docs/pictures/zombie.svg",
+        "KAFKA-7395: a leader that has been replaced answers a fetch",
+        "history/kafka-7395-unfenced-fetch",
+        ("kip-279", "kip-320"),
+        11,
+    ),
+    Picture(
+        "docs/findings/re-elected-leader.svg",
+        "A re-elected leader that missed an epoch commits what its follower has truncated",
+        "history/re-elected-leader",
+        ("kafka-2.6.1", "kip-320"),
+        12,
+    ),
+)
+
+
+def drawn(picture: Picture) -> str:
+    """Return the text of the SVG file."""
+    case = load_case(ROOT / "corpus" / f"{picture.case}.yaml")
+    runs = [replay(case.events, parse_protocol(name), case.settings) for name in picture.protocols]
+    return svg.drawing(story_of(*runs), picture.title, picture.first)
+
+
+if __name__ == "__main__":
+    for each in PICTURES:
+        (ROOT / each.file).write_text(drawn(each), encoding="utf-8")
+        print(each.file)

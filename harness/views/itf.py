@@ -1,0 +1,44 @@
+"""The ITF trace: the states of one run as JSON, which Apalache, Quint and their viewers read.
+
+Apalache's ADR 015 has the format: sequences are arrays, records objects, `#set` a set, `#map` a function. The variables
+are those of the TLA+ trace (tla.py).
+"""
+
+import json
+from typing import Any
+
+from epochfuzz.harness.views import captions
+from epochfuzz.harness.views.tla import ByReplica, variables
+from epochfuzz.harness.witness.replay import Run
+
+_FORMAT = "https://apalache-mc.org/docs/adr/015adr-trace.html"
+
+
+def trace(run: Run, source: str) -> str:
+    """Return the text of a file. State n + 1 follows event n; `source` says where the schedule stands."""
+    states = [run.start, *(step.state for step in run.steps)]
+    shown = [variables(scene, state) for scene, state in zip(run.scenes, states, strict=True)]
+    told = f"{run.protocol.name} {captions.verdict(run)}"
+    document = {
+        "#meta": {"format": "ITF", "format-description": _FORMAT, "source": source, "description": told},
+        "vars": list(shown[0]),
+        "states": [
+            {"#meta": {"index": number}, **{name: _value(value) for name, value in state.items()}}
+            for number, state in enumerate(shown)
+        ],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _value(value: Any) -> Any:
+    match value:
+        case ByReplica():
+            return {"#map": [[key, _value(item)] for key, item in value.items()]}
+        case dict():
+            return {key: _value(item) for key, item in value.items()}
+        case list():
+            return [_value(item) for item in value]
+        case frozenset():
+            return {"#set": [_value(item) for item in sorted(value)]}
+        case _:
+            return value
