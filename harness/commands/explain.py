@@ -12,7 +12,7 @@ from rich.text import Text
 from epochfuzz.harness.cli import completion, options
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table
 from epochfuzz.harness.reference import explain as explaining
-from epochfuzz.harness.reference import releases
+from epochfuzz.harness.reference import issues, releases
 from epochfuzz.harness.reference.explain import Entry, Example
 from epochfuzz.harness.reference.releases import Verdicts, surveyed
 from epochfuzz.harness.testing import run_schedule
@@ -25,8 +25,8 @@ def explain(
         list[str] | None,
         typer.Argument(
             autocompletion=completion.subjects,
-            help="A property, mechanism, choice of a mechanism, generation, release, event, goal, or word as ISR is; or"
-            " `releases` for what each of them keeps and breaks. All names are listed if left out.",
+            help="A property, mechanism, choice of a mechanism, generation, release, event, goal, KIP, issue, or word"
+            " as ISR is; or `releases` for what each of them keeps and breaks. All names are listed if left out.",
         ),
     ] = None,
     json: options.Json = False,
@@ -40,6 +40,7 @@ def explain(
     - `epochfuzz explain isr_expansion=epoch_start`
     - `epochfuzz explain high watermark went back`
     - `epochfuzz explain ISR`
+    - `epochfuzz explain KAFKA-7395`
     - `epochfuzz explain releases`
     """
     out = console(json)
@@ -52,6 +53,8 @@ def explain(
     if name == ["releases"]:
         return _explain_releases(out, json)
     wanted = " ".join(name)
+    if issues.is_issue(wanted) and wanted not in explaining.glossary():  # kip-101 is a generation, KIP-101 a proposal
+        return _explain_issue(out, wanted, json)
     try:
         version = versions.meaning(wanted)
         entry = explaining.find(versions.release_of(wanted) if version else wanted)
@@ -62,6 +65,26 @@ def explain(
     _print_entry(out, entry)
     if json:
         print_json(_json(entry))
+    return Exit.AS_EXPECTED
+
+
+def _explain_issue(out: Console, name: str, json: bool) -> int:
+    """What a KIP or an issue of Kafka's tells of."""
+    try:
+        issue = issues.issue(name)
+    except explaining.UnknownName as error:
+        raise BadInput(str(error)) from None
+    out.print(Text.assemble((issue.name, "bold"), f", {issue.link}\n"))
+    for heading, entries in (("tells of", issue.tells_of), ("is mentioned by", issue.mentioned_by)):
+        if entries:
+            out.print(Text(heading, "bold"))
+            out.print(_rows((entry.name, entry.summary) for entry in entries))
+    if json:
+        named = {"tells_of": issue.tells_of, "mentioned_by": issue.mentioned_by}
+        print_json(
+            {"name": issue.name, "kind": "issue", "link": issue.link}
+            | {heading: [entry.name for entry in entries] for heading, entries in named.items()}
+        )
     return Exit.AS_EXPECTED
 
 

@@ -126,12 +126,12 @@ def _lower(text: str) -> str:
 
 
 def find(name: str) -> Entry:
-    """The entry of a name. Raises UnknownName."""
+    """Return the entry of a name, in any case of letters. Raises UnknownName."""
     entries = glossary()
     if name in entries:
         return entries[name]
     for entry in entries.values():
-        if name in entry.also:
+        if name.lower() in map(str.lower, (entry.name, *entry.also)):
             return entry
     names = subjects()
     within = sorted((known for known in names if name in known), key=len)

@@ -15,6 +15,7 @@ from epochfuzz.harness.commands import explain as command
 from epochfuzz.harness.engine.coverage import goals as asked
 from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.harness.reference.explain import KINDS, Entry, Example, UnknownName, by_generation, find, glossary
+from epochfuzz.harness.reference.issues import is_issue, issue
 from epochfuzz.harness.testing import run_schedule
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import narrate
@@ -40,7 +41,8 @@ NAMES = {
     "release": list(RELEASES),
     "event": list(VERBS),
     "goal": list(goals.NAMES),
-    "word": ["LEO", "HW", "ISR", "acks", "epoch", "zombie", "committed", "known", "minimal"],
+    "word": ["LEO", "HW", "ISR", "acks", "epoch", "zombie", "committed", "known", "minimal"]
+    + ["schedule", "counterexample", "guarantee", "decision", "true leader", "ELR", "fenced"],
 }
 
 each_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.name) for entry in ENTRIES])
@@ -147,6 +149,12 @@ SHOWN = {
     "epoch": lambda p: p.controller_epoch == 1,
     "zombie": lambda p: p.controller_epoch == 1 and presumes_leadership(p, 0),
     "committed": lambda p: p.high_watermark[0] == 1,
+    "schedule": lambda p: p.leo[1] == 1,
+    "guarantee": lambda p: p.high_watermark[0] == 1,
+    "decision": lambda p: p.controller_epoch == 1,
+    "true leader": lambda p: p.controller_epoch == 1 and presumes_leadership(p, 1),
+    "ELR": lambda p: p.elr != 0,
+    "fenced": lambda p: p.fenced != 0,
 }
 
 
@@ -164,7 +172,15 @@ def test_the_example_of_a_word_shows_it_with_its_last_event_and_needs_every_even
 
 
 @pytest.mark.parametrize(
-    ("said", "name"), [("leo", "LEO"), ("high watermark", "HW"), ("hw", "hw"), ("isr", "ISR"), ("certified", "minimal")]
+    ("said", "name"),
+    [
+        ("leo", "LEO"),
+        ("high watermark", "HW"),
+        ("hw", "hw"),
+        ("isr", "ISR"),
+        ("certified", "minimal"),
+        ("Promise", "guarantee"),
+    ],
 )
 def test_a_word_has_other_names_too_but_for_those_of_something_else(said: str, name: str) -> None:
     assert find(said).name == name
@@ -294,7 +310,7 @@ def test_the_list_is_there_for_programs_too(app: typer.Typer) -> None:
     [
         ("no-comitted-loss", "did you mean 'no-committed-loss' or 'no-acked-loss' or 'committed'?"),
         ("epoch_start", "did you mean 'isr_expansion=epoch_start'?"),
-        ("isr shrank", "did you mean 'ISR shrank' or 'shrink' or 'isr_change'?"),
+        ("isr shrunk", "did you mean 'shrink' or 'ISR shrank'?"),
         ("xyzzy", "`epochfuzz explain` lists all there are"),
     ],
 )
@@ -330,3 +346,24 @@ def test_the_exit_code_says_whether_there_was_something_to_explain(name: str, ex
         check=False,
     )
     assert (result.returncode, result.stderr) == (exit_code, complaint)
+
+
+def test_a_kip_or_an_issue_is_explained_by_what_it_tells_of_in_any_case_of_letters(epochfuzz) -> None:
+    for name in ("KAFKA-7395", "kafka-7395", "Kafka 7395"):
+        told = epochfuzz("explain", *name.split(), "--json").json
+        assert told["name"] == "KAFKA-7395"
+        assert told["link"] == "https://issues.apache.org/jira/browse/KAFKA-7395"
+        assert told["tells_of"] == ["fencing=none"]
+        assert "fencing=epoch" in told["mentioned_by"]
+
+
+def test_every_issue_that_a_choice_declares_is_explained() -> None:
+    declared = {told for choices in MECHANISMS.values() for choice in choices for told in choice.told_by}
+    named = {name for name in declared if is_issue(name)}
+    assert {issue(name).name for name in named} == named
+
+
+def test_an_issue_that_nothing_speaks_of_is_bad_input(epochfuzz) -> None:
+    ended = epochfuzz("explain", "KAFKA-99999")
+    assert ended.code == 2
+    assert "nothing here speaks of KAFKA-99999" in ended.err
