@@ -41,8 +41,10 @@ NAMES = {
     "release": list(RELEASES),
     "event": list(VERBS),
     "goal": list(goals.NAMES),
-    "word": ["LEO", "HW", "ISR", "acks", "epoch", "zombie", "committed", "known", "minimal"]
-    + ["schedule", "counterexample", "guarantee", "decision", "true leader", "ELR", "fenced"],
+    "word": [
+        *("LEO", "HW", "ISR", "acks", "epoch", "zombie", "committed", "known", "minimal"),
+        *("schedule", "counterexample", "guarantee", "decision", "true leader", "ELR", "fenced"),
+    ],
 }
 
 each_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.name) for entry in ENTRIES])
