@@ -15,7 +15,7 @@ FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-
 RELEASE = 4.3.1
 FINDING_TEST = mvn --quiet --batch-mode --file tests/cluster/finding/pom.xml -Dkafka.version=$(RELEASE)
 
-.PHONY: fuzz check test slow kafka finding finding-test clean system
+.PHONY: fuzz check test slow kafka finding finding-test site clean system
 .DELETE_ON_ERROR:
 
 fuzz: .venv/installed
@@ -40,6 +40,10 @@ slow: .venv/installed
 # get them; Maven fetches some hundred megabytes of jars, once.
 kafka: .venv/installed
 	.venv/bin/python -m tests.conform.kafka.ladder
+
+# The documentation as pages, with search and every case to step through, in build/site. A broken link fails.
+site: .venv/installed
+	.venv/bin/python -m mkdocs build --quiet --config-file .ci/site/mkdocs.yml
 
 finding: .venv/installed
 	$(FINDING)
