@@ -43,7 +43,7 @@ kafka: .venv/installed
 
 # The documentation as pages, with search and every case to step through, in build/site. A broken link fails.
 site: .venv/installed
-	.venv/bin/python -m mkdocs build --quiet --config-file .ci/site/mkdocs.yml
+	.venv/bin/python -m mkdocs build --config-file .ci/site/mkdocs.yml
 
 finding: .venv/installed
 	$(FINDING)
