@@ -24,9 +24,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import invariant, precondition
 
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.step import possible_events
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.properties import PROPERTIES, named, set_of
+from epochfuzz.model.kafka.step import possible_events
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import event_text
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from rich.console import Console
 
+from epochfuzz.harness.cli.warming import Warming
 from epochfuzz.harness.engine.runtime import interpreted
-from epochfuzz.harness.engine.runtime.warming import Warming
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.contract import properties

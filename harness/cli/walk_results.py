@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 from epochfuzz.harness.cli import github, options
 from epochfuzz.harness.cli.output import Exit, print_json, write_file
-from epochfuzz.harness.engine.shrink.findings import Engine, Finding, Found, Walked, breaches
 from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.harness.findings.findings import Engine, Finding, Found, Walked, breaches
 from epochfuzz.harness.views import sarif as sarif_format
 from epochfuzz.harness.views import summary
 from epochfuzz.harness.views.report import from_walk

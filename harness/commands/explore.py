@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
     from epochfuzz.harness.engine.explore.explore import Exploration
-    from epochfuzz.harness.engine.shrink.asked import Asked
+    from epochfuzz.harness.findings.asked import Asked
 
 _NEEDS_SPARK = options.needs("spark")
 _GOING_ON = ("resume", "memory", "master", "remote", "json")  # options of a search that was begun
@@ -65,7 +65,7 @@ def explore(
     (parsed,) = options.parse_protocols([protocol])
     options.parse_property(property_)
 
-    from epochfuzz.harness.engine.shrink.asked import Asked
+    from epochfuzz.harness.findings.asked import Asked
 
     asked = Asked(parsed, settings, property_, depth, symmetry)
     options.say_what_versions_stand_for(console(json), [parsed])

@@ -150,8 +150,8 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
 def _walk(asked: _Walk, protocols: Sequence[Protocol]) -> int:
     from epochfuzz.harness.cli.first_finding import show_first_finding
     from epochfuzz.harness.cli.walk_results import end_walk, interruptible, tell_unfinished
-    from epochfuzz.harness.engine.shrink import findings as fuzzing
     from epochfuzz.harness.engine.walk.walk import Walker
+    from epochfuzz.harness.findings import findings as fuzzing
     from epochfuzz.harness.views.progress import show_walk
 
     out, saving = asked.out, asked.saving
@@ -184,8 +184,8 @@ def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
         write_report,
         write_sarif,
     )
-    from epochfuzz.harness.engine.shrink import findings as fuzzing
     from epochfuzz.harness.engine.walk.walk import Walker
+    from epochfuzz.harness.findings import findings as fuzzing
     from epochfuzz.harness.views import summary
     from epochfuzz.harness.views.progress import show_walk
     from epochfuzz.harness.views.report import from_walk

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from epochfuzz.model.core import program
-from epochfuzz.model.core.step import possible_events
 from epochfuzz.model.kafka.contract.properties import AT_END
+from epochfuzz.model.kafka.step import possible_events
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal

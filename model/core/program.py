@@ -22,8 +22,8 @@ from typing import Any
 
 from epochfuzz.model.core import source
 from epochfuzz.model.core.source import Rule
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 PARTITION = "p"  # the name that every rule has for the state

@@ -12,8 +12,8 @@ from epochfuzz.harness.campaign.store.blocks import schema
 from epochfuzz.harness.campaign.walks import findings, walk_blocks
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.engine.shrink import findings as fuzz
 from epochfuzz.harness.engine.walk.walk import Tally
+from epochfuzz.harness.findings import findings as fuzz
 
 from .conftest import Quiet, block_rows, engine, parameters, start
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core import program
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol
 from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Partition, initial

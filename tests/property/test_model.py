@@ -7,11 +7,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.contract import healing
 from epochfuzz.model.kafka.contract.observation import log_entries
 from epochfuzz.model.kafka.contract.properties import PROPERTIES
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, encode

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from epochfuzz.harness.cli.warming import WARMED
 from epochfuzz.harness.engine.explore.visited import fill_table
-from epochfuzz.harness.engine.runtime.warming import WARMED
 from epochfuzz.harness.engine.walk.walk import walk_block
 from epochfuzz.model.core import program
 
@@ -62,7 +62,7 @@ LINKED = """
 import json
 from epochfuzz.harness.engine.runtime.compilation import model_digest
 from epochfuzz.model.core import program
-from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.step import step
 print(json.dumps([model_digest(), [each.name for each in program.link([step])]]))
 """
 

@@ -20,8 +20,8 @@ from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.core import program
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary import state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
@@ -257,7 +257,7 @@ from epochfuzz.harness.defects.proofs import broken_by, proofs
 from epochfuzz.model.core import program
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.step import step
 
 assert parse_protocol("kip-320:leases=read").choices[-1] == Leases.READ
 for defect in PROTOCOL_DEFECTS[::5]:

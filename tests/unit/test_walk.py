@@ -5,13 +5,12 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from epochfuzz.harness.engine.coverage import situations
 from epochfuzz.harness.engine.coverage.coverage import Coverage
-from epochfuzz.harness.engine.shrink import findings as fuzz
 from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
+from epochfuzz.harness.findings import findings as fuzz
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract import properties, situations
 from epochfuzz.model.kafka.vocabulary import goals, state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts, verb_of

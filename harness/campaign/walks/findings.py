@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.engine.explore.certificates import Bounds, Reproducer
-from epochfuzz.harness.engine.shrink.findings import Breach, Finding
 from epochfuzz.harness.engine.walk.walk import Failure
+from epochfuzz.harness.findings.findings import Breach, Finding
 from epochfuzz.harness.witness.witness import Witness
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol

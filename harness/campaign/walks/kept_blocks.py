@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from epochfuzz.harness.campaign.store.checks import Checked
 from epochfuzz.harness.campaign.store.kept import Kept
 from epochfuzz.harness.engine.coverage.coverage import Coverage
-from epochfuzz.harness.engine.coverage.situations import SITUATIONS
 from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.situations import SITUATIONS
 from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.engine.coverage.situations import SITUATIONS
+from epochfuzz.model.kafka.contract.situations import SITUATIONS
 
 Numbers = npt.NDArray[np.int64]
 

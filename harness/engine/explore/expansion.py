@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.engine.coverage import situations
 from epochfuzz.harness.engine.explore.visited import SHARDS, Array, hash_of, is_visited, look_at_home, row_of, shard_of
 from epochfuzz.harness.engine.keys import packing, symmetry
 from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
-from epochfuzz.model.core.step import possible_events, step
-from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract import properties, situations
 from epochfuzz.model.kafka.controller.controller import forget_superseded
+from epochfuzz.model.kafka.step import possible_events, step
 from epochfuzz.model.kafka.vocabulary import state
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
 from epochfuzz.model.kafka.vocabulary.state import Partition

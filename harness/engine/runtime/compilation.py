@@ -40,7 +40,6 @@ _ENGINE = __package__.rpartition(".")[0]
 # The modules of the engine that have kernels and parts of them.
 _MODULES = (
     "coverage.coverage",
-    "coverage.situations",
     "explore.expansion",
     "explore.visited",
     "keys.packing",

@@ -10,12 +10,11 @@ A strategy says what schedule number i of seed s is. All draw from the same alph
 
 import numpy as np
 
-from epochfuzz.harness.engine.coverage import situations
 from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.step import step
-from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract import properties, situations
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary import state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol

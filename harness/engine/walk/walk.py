@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epochfuzz.harness.engine.coverage import coverage, situations
+from epochfuzz.harness.engine.coverage import coverage
 from epochfuzz.harness.engine.coverage.coverage import Coverage, Meetings
 from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
 from epochfuzz.harness.engine.walk import generate
-from epochfuzz.model.core.step import step
-from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract import properties, situations
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary import goals, state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol

@@ -1,7 +1,6 @@
 """Warming: kernels compiled by processes of their own, side by side, where this machine has not compiled them yet.
 
-`python -m epochfuzz.harness.engine.runtime.warming NAME` compiles what a command needs, into the cache that it looks
-into.
+`python -m epochfuzz.harness.cli.warming NAME` compiles what a command needs, into the cache that it looks into.
 """
 
 import os
