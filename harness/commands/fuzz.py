@@ -150,6 +150,7 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
 def _walk(asked: _Walk, protocols: Sequence[Protocol]) -> int:
     from epochfuzz.harness.cli.first_finding import show_first_finding
     from epochfuzz.harness.cli.walk_results import end_walk, interruptible, tell_unfinished
+    from epochfuzz.harness.engine.walk import walking
     from epochfuzz.harness.engine.walk.walk import Walker
     from epochfuzz.harness.findings import findings as fuzzing
     from epochfuzz.harness.views.progress import show_walk
@@ -161,7 +162,7 @@ def _walk(asked: _Walk, protocols: Sequence[Protocol]) -> int:
     walker = Walker(protocols, asked.settings, asked.seed)
     what = [f"--protocol {each.name}" for each in protocols]
     with show_walk(out, asked.schedules, asked.seconds) as progress:
-        walked = fuzzing.walk(walker, asked.schedules, asked.seconds, asked.threads, progress.walked)
+        walked = walking.walk(walker, asked.schedules, asked.seconds, asked.threads, progress.walked)
         with interruptible(out, walker, walked, what):
             broken = fuzzing.breaches(protocols, asked.settings, walked.tally)
             found = fuzzing.findings(walker, broken, progress, asked.certify)
@@ -184,6 +185,7 @@ def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
         write_report,
         write_sarif,
     )
+    from epochfuzz.harness.engine.walk import walking
     from epochfuzz.harness.engine.walk.walk import Walker
     from epochfuzz.harness.findings import findings as fuzzing
     from epochfuzz.harness.views import summary
@@ -205,7 +207,7 @@ def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
     walker = Walker([base, *variants], settings, asked.seed)
     found = fuzzing.Found()
     with show_walk(out, asked.schedules, half) as progress:
-        walked = fuzzing.walk(walker, asked.schedules, half, asked.threads, progress.walked)
+        walked = walking.walk(walker, asked.schedules, half, asked.threads, progress.walked)
         with interruptible(out, walker, walked, [f"--ablate {base.name}"]):
             broken = fuzzing.breaches(walker.protocols, settings, walked.tally)
             for part in fuzzing.findings_by_protocol(walker, broken, progress, certify, _ABLATION_MEMORY):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from itertools import product
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -152,15 +152,12 @@ class Table:
         self.bytes = self.record.itemsize
         self.words = self.bytes // 8
 
-    def to_record(self, p: "Interpreted") -> np.ndarray:
-        """Return the compiled form of a state: an array of shape () and the dtype of the record."""
-        record = np.zeros((), self.record)
-        for field in self.fields:
-            value = getattr(p, field.name)
-            if len(field.shape) == 2:
-                value = np.array(list(value.values())).reshape(field.shape)
-            record[field.name] = value
-        return record
+    def place_of(self, field: Field, index: tuple[int, ...]) -> int:
+        """Return where an element is in a record, counting integers of its size."""
+        offsets = self.record.fields
+        assert offsets is not None
+        offset = offsets[field.name][1] // np.dtype(field.integer).itemsize
+        return offset + int(np.ravel_multi_index(index, field.shape)) if field.shape else offset
 
 
 class Interpreted:
@@ -181,7 +178,7 @@ class Interpreted:
         def __getattr__(self, name: str) -> Any: ...
         def __setattr__(self, name: str, value: Any) -> None: ...
 
-    def copy(self) -> Any:
+    def copy(self) -> Self:
         """Return an independent state, equal to this one."""
         other = type(self).__new__(type(self))
         table = self.table
@@ -190,3 +187,24 @@ class Interpreted:
         for name in table.tables:
             setattr(other, name, getattr(self, name).copy())
         return other
+
+    def to_record(self) -> np.ndarray:
+        """Return the compiled form of the state: an array of shape () and the dtype of the table's record."""
+        record = np.zeros((), self.table.record)
+        for field in self.table.fields:
+            value = getattr(self, field.name)
+            if len(field.shape) == 2:
+                value = np.array(list(value.values())).reshape(field.shape)
+            record[field.name] = value
+        return record
+
+    @classmethod
+    def from_record(cls, record: np.ndarray) -> Self:
+        """Return the interpreted form of a compiled state."""
+        p = cls()
+        for field in cls.table.fields:
+            value = record[field.name]
+            grid = len(field.shape) == 2
+            made = Grid((index, int(item)) for index, item in np.ndenumerate(value)) if grid else value.tolist()
+            setattr(p, field.name, made)
+        return p

@@ -387,3 +387,14 @@ def schedule_texts(schedule: bytes) -> list[str]:
 def alphabet(replicas: int) -> bytes:
     """Every event of a partition with that many replicas, in byte order."""
     return bytes(encode(verb, r) for verb in Verb for r in range(1 if verb.of_controller else replicas))
+
+
+def in_order(alphabet: bytes) -> bytes:
+    """Return events sorted: those that finish something, that begin something, that disturb.
+
+    Hypothesis sorts what it can. In this order answers arrive, and decisions are heard of, as soon as they can, so
+    that schedules which differ only in the order of independent events shrink to one.
+    """
+    order = [*PROGRESS, *(verb for verb in Verb if verb not in PROGRESS)]
+    events: list[int] = sorted(alphabet, key=lambda event: order.index(verb_of(event)))
+    return bytes(events)

@@ -5,8 +5,10 @@ release is what shipped, with the flaws that it had, and is declared as what it 
 """
 
 from dataclasses import dataclass, replace
+from importlib import import_module
 from types import SimpleNamespace
 
+from epochfuzz.model.core.model import Model
 from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.in_force import applies, choices_of
@@ -71,6 +73,12 @@ class Protocol:
     def is_named(self) -> bool:
         """Whether it is a generation, a release or a version as it is, without a mechanism replaced or a mistake."""
         return ":" not in self.name
+
+    @property
+    def model(self) -> Model:
+        """The model that it is a protocol of, which is made of all that knows protocols."""
+        kafka: Model = import_module("epochfuzz.model.kafka.model").KAFKA
+        return kafka
 
     def choice(self, mechanism: str) -> Choice:
         """This protocol's choice for a mechanism."""
