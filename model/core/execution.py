@@ -22,7 +22,7 @@ class Execution:
 
     def alphabet(self) -> bytes:
         """The events that can be enabled sooner or later, in byte order."""
-        return self.model.possible(self.state)
+        return self.model.events.possible(self.state)
 
     def apply(self, event: int) -> bool:
         """Apply an event. False: it is not enabled, and nothing changed."""

@@ -1,8 +1,7 @@
 """The model: all that the engine knows of what it walks, searches and shrinks.
 
-A model has a table of fields, rules that go from state to state event by event, and properties that are judged. What of
-it is a choice of rules is a `Protocol`, and what is set for a run, its bounds among them, are `Settings`. An event is a
-byte, a verb and a replica, see model/core/events.py.
+A model has a table of fields, rules that go from state to state event by event, and properties that are judged. A
+choice of its rules is a `Protocol`, and what is set for a run, its bounds among them, are `Settings`.
 
 A kernel of the engine names the model that it runs as MODEL: `MODEL.step(p, event)`, `MODEL.judgement.at_end`. The
 linker has the model that it links for in place of that, so that each model has kernels of its own.
@@ -159,30 +158,51 @@ def _nothing_to_forget(p: State) -> None:
 
 @dataclass(frozen=True)
 class Linking:
-    """How kernels are linked: of which sources, for which states, and which rules are called and not inlined."""
+    """How kernels are linked: of which sources, for which states, and which rules are called and not inlined.
+
+    `declared` is what kernels depend on besides, of a model that is made of declarations.
+    """
 
     sources: tuple[Path, ...]
+    declared: str = ""
     program: Callable[[Sequence[Any]], Program] = _everything
     is_called: Callable[[Callable[..., Any]], bool] = _nothing_is_called
+
+
+@dataclass(frozen=True)
+class Events:
+    """The alphabet: an event is a verb and a replica, `verb << 3 | replica`.
+
+    `possible` are the events that can be enabled under the constants of any of some states, in byte order, and
+    `in_order` has events as shrinking prefers them. `parse` raises ValueError for a text that is no event.
+    """
+
+    possible: Callable[..., bytes]
+    in_order: Callable[[bytes], bytes]
+    text: Callable[[int], str]
+    parse: Callable[[str], int]
+
+    def texts(self, schedule: Iterable[int]) -> list[str]:
+        """Return the events of a schedule as texts, in order."""
+        return [self.text(event) for event in schedule]
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
     """What the engine runs. Functions of a state `p` are linked, so they are simple ones (model/core/program.py).
 
-    `possible` are the events that can be enabled under the constants of any of some states, in byte order, `order` has
-    them as shrinking prefers them, and `parse` raises ValueError for a text that is none. `forget` clears what
-    distinguishes no two states of a search. `is_symmetric` says whether replicas are alike to a search for a wanted
-    property under protocols side by side. Each of `goals` is a bit in a state's `goals`. `small` are bounds within
-    which most of what is short is found.
+    `protocol` returns the protocol of a name, and raises ValueError where there is none; `settings` are those of a run
+    of which nothing else is said. `forget` clears what distinguishes no two states of a search. `is_symmetric` says
+    whether replicas are alike to a search for a wanted property under protocols side by side. Each of `goals` is a bit
+    in a state's `goals`. `small` are bounds within which most of what is short is found.
     """
 
     name: str
     table: Table
+    protocol: Callable[[str], Any]
+    settings: Any
     initial: Callable[[Any, Any], Any]
-    possible: Callable[..., bytes]
-    order: Callable[[bytes], bytes]
-    event_text: Callable[[int], str]
+    events: Events
     step: Callable[[State, int], int]
     judgement: Judgement
     points: Points
@@ -192,10 +212,6 @@ class Model:
     small: tuple[Any, ...]
     goals: tuple[str, ...] = ()
     forget: Callable[[State], None] = _nothing_to_forget
-
-    def texts(self, schedule: Iterable[int]) -> list[str]:
-        """Return the events of a schedule as texts, in order."""
-        return [self.event_text(event) for event in schedule]
 
 
 class _ToBeLinked:

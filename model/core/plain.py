@@ -6,7 +6,7 @@ has changed nothing. What is set for a run is numbers, `replicas` among them, an
 """
 
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -123,7 +123,7 @@ class PlainSettings:
         unknown = numbers.keys() - dict(self.numbers)
         if unknown:
             raise ModelError(f"unknown setting {min(unknown)!r}; the settings are {', '.join(dict(self.numbers))}")
-        changed = dict(self.numbers) | numbers
+        changed = {**dict(self.numbers), **numbers}
         if not 1 <= changed["replicas"] <= len(REPLICA_NAMES) or min(changed.values()) < 0:
             raise ModelError(f"replicas is a whole number from 1 to {len(REPLICA_NAMES)}, and no setting is below 0")
         return PlainSettings(tuple(changed.items()), self.bounding, self.verbs)
@@ -227,7 +227,9 @@ def plain_model(
     default = PlainSettings(tuple(settings.items()), tuple(bounds), len(verbs))
     judged = [(1 << number, each) for number, each in enumerate(properties)]
     at_end = tuple((bit, each.is_broken) for bit, each in judged if each.at_end)
+    at_end_bits = sum(bit for bit, _ in at_end)
     functions = [heal, *(verb.rule for verb in verbs), *(each.is_broken for each in properties)]
+    declared = [name, table.record, *((each.__module__, each.__qualname__) for each in functions), at_end_bits]
     events = _PlainEvents([verb.rule.__name__ for verb in verbs])
     made = PlainModel(
         name=name,
@@ -237,12 +239,10 @@ def plain_model(
         protocol=lambda text: _named(text, protocols, made),
         settings=default,
         step=step,
-        judgement=Judgement(
-            tuple(each.name for each in properties), sum(bit for bit, _ in at_end), broken_now, broken_at_end
-        ),
+        judgement=Judgement(tuple(each.name for each in properties), at_end_bits, broken_now, broken_at_end),
         points=points,
         cards=Cards({(number,): verb.dealt for number, verb in enumerate(verbs)}, frozenset({0})),
-        linking=Linking(tuple(sorted({Path(each.__code__.co_filename) for each in functions}))),
+        linking=Linking(tuple(sorted({Path(each.__code__.co_filename) for each in functions})), repr(declared)),
         is_symmetric=lambda wanted, beside, settings: (
             symmetric and len(beside) == 1 and not wanted & made.judgement.at_end
         ),
@@ -255,7 +255,9 @@ def plain_model(
     return made
 
 
-def _checked(settings: Mapping[str, int], bounds: Sequence[str], protocols: Mapping[str, Mapping[str, int]]) -> list[str]:
+def _checked(
+    settings: Mapping[str, int], bounds: Sequence[str], protocols: Mapping[str, Mapping[str, int]]
+) -> list[str]:
     """The constants that protocols choose. Raises ModelError."""
     if "replicas" not in settings:
         raise ModelError("replicas is a setting of every model")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from epochfuzz.model.core.model import Cards, Judgement, Model, Points
+from epochfuzz.model.core.model import Cards, Events, Judgement, Model, Points
 from epochfuzz.model.kafka.contract import properties, situations
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 from epochfuzz.model.kafka.phrases import PHRASES
@@ -10,8 +10,8 @@ from epochfuzz.model.kafka.programs import LINKING
 from epochfuzz.model.kafka.step import possible_events, step
 from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.configuration import Bounds, Configuration
-from epochfuzz.model.kafka.vocabulary.events import Verb, event_text, in_order
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.events import Verb, event_text, in_order, parse_event
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import TABLE, initial
 
 
@@ -30,10 +30,10 @@ def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configura
 KAFKA = Model(
     name="kafka",
     table=TABLE,
+    protocol=parse_protocol,
+    settings=Configuration(),
     initial=initial,
-    possible=possible_events,
-    order=in_order,
-    event_text=event_text,
+    events=Events(possible_events, in_order, event_text, parse_event),
     step=step,
     judgement=Judgement(properties.NAMES, properties.AT_END, properties.broken_now, properties.broken_at_end),
     points=Points(situations.before, situations.situation, situations.kind_of, situations.SITUATIONS, situations.KINDS),

@@ -59,4 +59,4 @@ def is_called(rule: Callable[..., Any]) -> bool:
     return rule.__module__.rpartition(".")[2] in _CALLED_MODULES or rule.__name__ in _CALLED
 
 
-LINKING = Linking(tuple(sorted(Path(__file__).parent.rglob("*.py"))), program_of, is_called)
+LINKING = Linking(tuple(sorted(Path(__file__).parent.rglob("*.py"))), program=program_of, is_called=is_called)

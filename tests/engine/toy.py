@@ -62,10 +62,10 @@ def is_lost(p: State) -> bool:
 
 def differ(p: State) -> bool:
     """Logs differ, though everybody has copied what there is."""
+    apart = False
     for r in range(p.replicas):
-        if p.length[r] != p.length[p.leader]:
-            return True
-    return False
+        apart |= p.length[r] != p.length[p.leader]
+    return apart
 
 
 def copy_all(p: State) -> None:

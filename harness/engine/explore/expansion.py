@@ -64,7 +64,7 @@ class Expansion:
 
     def __init__(self, model: Model, starts: Sequence[Interpreted], symmetric: bool, jobs: int) -> None:
         self.layout = packing.layout_for(starts)
-        self.alphabet = np.frombuffer(model.possible(*starts), np.uint8)
+        self.alphabet = np.frombuffer(model.events.possible(*starts), np.uint8)
         self.halves = 2 * self.layout.words * (len(starts) - 1) + self.layout.halves
         self.tables = (self.layout.words, self.layout.bytes_table, self.layout.words_table)
         replicas = starts[0].replicas

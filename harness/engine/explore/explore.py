@@ -250,7 +250,8 @@ class _Search:
                 protocol.model.forget(p)
                 for names in permutations(range(self.settings.replicas)):
                     self.expansion.layout.check(renamed(p, names))
-        raise packing.DoesNotFit(f"a state after {model_of(self.protocols).texts(schedule)} does not fit its key")
+        events = model_of(self.protocols).events.texts(schedule)
+        raise packing.DoesNotFit(f"a state after {events} does not fit its key")
 
 
 def executions(protocols: Sequence[Protocol], settings: Settings, after: bytes) -> list[Execution]:
@@ -286,7 +287,7 @@ def confirm(protocols: Sequence[Protocol], settings: Settings, wanted: int, sche
     broken = [protocol.name for protocol, each in zip(protocols[1:], holding, strict=True) if each.breaks(every)]
     if broken or not execution.breaks(wanted):
         what = f"breaks {' and '.join(broken)} as well" if broken else f"does not break {model.judgement.named(wanted)}"
-        events = ", ".join(model.texts(schedule))
+        events = ", ".join(model.events.texts(schedule))
         raise NotConfirmed(f"replayed under {protocols[0].name}, what the search found {what}: {events}")
 
 

@@ -95,7 +95,8 @@ def is_compiled(name: str, model: Model) -> bool:
 
 def digest_of(model: Model | None) -> str:
     """Return sixteen hexadecimal digits for the sources of a model and of the kernels: the version of the rules."""
-    return _digest([*_sources_in(Path(core.__file__).parent), *(model.linking.sources if model else ()), *_SOURCES])
+    own, declared = (model.linking.sources, model.linking.declared) if model is not None else ((), "")
+    return _digest([*_sources_in(Path(core.__file__).parent), *own, *_SOURCES], declared)
 
 
 @cache
@@ -129,9 +130,9 @@ def _sources_in(package: Path) -> list[Path]:
     return sorted(package.rglob("*.py"))
 
 
-def _digest(sources: Iterable[Path]) -> str:
+def _digest(sources: Iterable[Path], declared: str = "") -> str:
     """Of what sources say and where they stand: a rule that is moved has another name in the program."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    digest = hashlib.sha256(f"{numba.__version__}{declared}".encode())
     for source in sources:
         place = source.relative_to(_PACKAGE) if source.is_relative_to(_PACKAGE) else source.name
         digest.update(str(place).encode() + b"\0" + source.read_bytes())

@@ -19,7 +19,7 @@ def canonical(schedule: bytes, protocol: Protocol, settings: Settings, wanted: i
     The first replica keeps its name, for schedules start from it. Of those that differ in names, the one whose events
     come soonest in the order of the model is taken, read from the left.
     """
-    rank = protocol.model.order(settings.alphabet()).index
+    rank = protocol.model.events.in_order(settings.alphabet()).index
     followers = range(1, settings.replicas)
     same = {_in_order(_renamed(schedule, (0, *names)), protocol, settings, rank) for names in permutations(followers)}
     good = [each for each in same if breaking_prefix(each, protocol, settings, wanted) == each]

@@ -50,7 +50,7 @@ def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = (
                 cards += [phrase + [NO_EVENT] * (PHRASE - len(phrase))] * weight
     verbs_drawn = {event >> 3 for event in drawn}
     starts = [model.initial(protocol, settings) for protocol in protocols]
-    possible = {event >> 3 for event in (model.possible(*starts) if starts else drawn)}
+    possible = {event >> 3 for event in (model.events.possible(*starts) if starts else drawn)}
     optional = _set_of(verbs_drawn - model.cards.vital)
     return Deck(np.array(cards, np.uint8), optional, _set_of(verbs_drawn - possible))
 

@@ -32,7 +32,7 @@ class Hunter:
         start = model.initial(protocol, settings)
         self._start = start.to_record().reshape(1)
         self._deck = generate.deck_for(model, settings, [protocol])
-        self._alphabet = np.frombuffer(model.possible(start), np.uint8)
+        self._alphabet = np.frombuffer(model.events.possible(start), np.uint8)
         self._hunt_block = compiled_for(model, hunt_block, [start])
 
     def first(self, strategy: str, seed: int, most: int) -> tuple[int, bytes] | None:
