@@ -56,6 +56,12 @@ class Settings(Interface):
     def alphabet(self) -> bytes:
         """Return the events that can be enabled, under any protocol, in byte order."""
 
+    def changed(self) -> dict[str, Any]:
+        """Return what there is to say of them, by name, as a case file has it."""
+
+    def changed_to(self, given: Mapping[str, Any]) -> Self:
+        """Return these settings with some others, by name. Raises ValueError."""
+
     def text(self) -> str:
         """Return them in one line."""
 

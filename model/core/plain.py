@@ -112,18 +112,25 @@ class PlainSettings:
 
     def within(self, bounds: Any) -> "PlainSettings":
         """Return these settings with other bounds."""
-        return self.changed(bounds._asdict())
+        return self.changed_to(bounds._asdict())
 
     def bounded_by(self, length: int) -> "PlainSettings":
         """Return these settings with no bound larger than the length of a schedule."""
         return self.within(type(self.bounds)(*(min(length, most) for most in self.bounds)))
 
-    def changed(self, numbers: Mapping[str, int]) -> "PlainSettings":
+    def changed(self) -> dict[str, int]:
+        """Return all of them."""
+        return dict(self.numbers)
+
+    def changed_to(self, given: Mapping[str, Any]) -> "PlainSettings":
         """Return these settings with some other numbers. Raises ModelError."""
-        unknown = numbers.keys() - dict(self.numbers)
+        unknown = given.keys() - self.changed()
         if unknown:
-            raise ModelError(f"unknown setting {min(unknown)!r}; the settings are {', '.join(dict(self.numbers))}")
-        changed = {**dict(self.numbers), **numbers}
+            raise ModelError(f"unknown setting {min(unknown)!r}; the settings are {', '.join(self.changed())}")
+        changed = {**self.changed(), **given}
+        wrong = [name for name, number in changed.items() if isinstance(number, bool) or not isinstance(number, int)]
+        if wrong:
+            raise ModelError(f"{wrong[0]} is a whole number; got {changed[wrong[0]]!r}")
         if not 1 <= changed["replicas"] <= len(REPLICA_NAMES) or min(changed.values()) < 0:
             raise ModelError(f"replicas is a whole number from 1 to {len(REPLICA_NAMES)}, and no setting is below 0")
         return PlainSettings(tuple(changed.items()), self.bounding, self.verbs)
@@ -229,6 +236,7 @@ def plain_model(
     at_end = tuple((bit, each.is_broken) for bit, each in judged if each.at_end)
     at_end_bits = sum(bit for bit, _ in at_end)
     functions = [heal, *(verb.rule for verb in verbs), *(each.is_broken for each in properties)]
+    functions += [points.before, points.of, points.kind_of]
     declared = [name, table.record, *((each.__module__, each.__qualname__) for each in functions), at_end_bits]
     events = _PlainEvents([verb.rule.__name__ for verb in verbs])
     made = PlainModel(

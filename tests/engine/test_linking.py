@@ -83,7 +83,7 @@ def test_settings_and_names_that_there_are_not_are_errors() -> None:
     with pytest.raises(ModelError, match="unknown protocol 'lazy'; the protocols are eager, patient, stubborn"):
         LOG.protocol("lazy")
     with pytest.raises(ModelError, match="unknown setting 'epochs'; the settings are replicas, records, elections"):
-        SETTINGS.changed({"epochs": 1})
+        SETTINGS.changed_to({"epochs": 1})
     for text in ("drop A", "append", "append Z", "append AB"):
         with pytest.raises(ModelError, match=r"an event is a verb \(append, copy, elect\) and a replica, such as 'app"):
             LOG.events.parse(text)

@@ -71,7 +71,7 @@ def test_it_goes_on_from_where_a_schedule_leads() -> None:
 
 
 def test_where_memory_ends_it_what_was_covered_is_said() -> None:
-    large = SETTINGS.changed({"replicas": 4, "records": 9, "elections": 9})
+    large = SETTINGS.changed_to({"replicas": 4, "records": 9, "elections": 9})
     found = explore(PATIENT, large, LOSS, memory=1 << 16)
     assert (found.memory_exhausted, found.complete) == (True, False)
     assert explore(PATIENT, large, LOSS, depth=found.depth).states <= found.states

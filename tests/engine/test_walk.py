@@ -17,7 +17,7 @@ from tests.engine.toy import LOG
 
 PROTOCOLS = (EAGER, PATIENT, STUBBORN)
 SCHEDULES = 60
-ROOMY = SETTINGS.changed({"records": 9, "elections": 30})
+ROOMY = SETTINGS.changed_to({"records": 9, "elections": 30})
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """The configuration of a partition: what an operator sets, the faults that may happen, and the bounds of a run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -100,6 +101,15 @@ class Configuration:
             for setting in fields(self)
             if setting.name == "replicas" or getattr(self, setting.name) != setting.default
         }
+
+    def changed_to(self, given: Mapping[str, Any]) -> "Configuration":
+        """Return this configuration with some settings changed, by name. Raises ConfigurationError."""
+        unknown = sorted(given.keys() - vars(self))
+        if unknown:
+            raise ConfigurationError(
+                unknown[0], f"unknown setting {unknown[0]!r}; the settings are {', '.join(vars(self))}"
+            )
+        return replace(self, **given)
 
     def alphabet(self) -> bytes:
         """The events that can be enabled, in byte order: those of a fault only where the fault may happen."""

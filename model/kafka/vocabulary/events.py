@@ -70,7 +70,7 @@ class Verb(IntEnum):
     """What can happen to a replica. The rule of each is the function of its name in `module`, see step.py.
 
     Its number is part of the format of a schedule: append, never change one. `dealt` says how often the event alone is
-    in the deck of random schedules, see search/generate.py, where nothing happens at all without what `is_vital`.
+    in the deck of random schedules, see phrases.py, where nothing happens at all without what `is_vital`.
     `progress` is None for what disturbs; of all else, which happens in a healthy partition or brings one back to
     health, it is the place in the order in which shrinking prefers events. `setting` is the one without which the event
     cannot happen, a number that has to be `at_least` so much or a flag, and `when` says under which constants of a
