@@ -1,4 +1,4 @@
-"""The version of epochfuzz that runs."""
+"""The version of epochfuzz that runs, and of the rules of its model."""
 
 from importlib import metadata
 
@@ -9,3 +9,11 @@ def epochfuzz_version() -> str:
         return metadata.version("epochfuzz")
     except metadata.PackageNotFoundError:
         return "not installed"
+
+
+def model_digest() -> str:
+    """Return the version of Kafka's rules: sixteen hexadecimal digits for the sources of the model and the kernels."""
+    from epochfuzz.harness.engine.runtime.compilation import digest_of  # with Numba, which takes a while
+    from epochfuzz.model.kafka.model import KAFKA
+
+    return digest_of(KAFKA)

@@ -24,18 +24,17 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import invariant, precondition
 
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.step import possible_events
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.properties import PROPERTIES, named, set_of
+from epochfuzz.model.kafka.step import possible_events
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import event_text
+from epochfuzz.model.kafka.vocabulary.events import event_text, in_order
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 from epochfuzz.strategies import scouting
 from epochfuzz.strategies.event_machine import EventMachine, rules_for
 from epochfuzz.strategies.failures import PropertyBroken, failure_class, first_broken
 from epochfuzz.strategies.profiles import PHASES
 from epochfuzz.strategies.project import project
-from epochfuzz.strategies.schedules import in_order
 from epochfuzz.strategies.scouting import Scout
 
 # All that is quick to judge, but for what warns of a loss that is waiting to happen: it would hide the loss.

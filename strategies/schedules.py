@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Verb, verb_of
+from epochfuzz.model.kafka.vocabulary.events import PROGRESS, in_order, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
@@ -18,17 +18,6 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 def simplest_first(settings: Configuration) -> bytes:
     """The events that a configuration can enable, in order."""
     return in_order(settings.alphabet())
-
-
-def in_order(alphabet: bytes) -> bytes:
-    """Events sorted: those that finish something, that begin something, that disturb.
-
-    Hypothesis sorts what it can. In this order answers arrive, and decisions are heard of, as soon as they can, so
-    that schedules which differ only in the order of independent events shrink to one.
-    """
-    order = [*PROGRESS, *(verb for verb in Verb if verb not in PROGRESS)]
-    events: list[int] = sorted(alphabet, key=lambda event: order.index(verb_of(event)))
-    return bytes(events)
 
 
 def single_events(settings: Configuration) -> st.SearchStrategy[int]:

@@ -8,7 +8,7 @@ from epochfuzz.harness.defects import hunting
 from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.defects.proofs import judged, proofs
 from epochfuzz.harness.engine.explore import certificates
-from epochfuzz.harness.engine.shrink.findings import CERTIFICATE_MEMORY
+from epochfuzz.harness.findings.findings import CERTIFICATE_MEMORY
 
 _MOST_SCHEDULES = 10_000_000
 

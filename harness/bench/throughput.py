@@ -16,8 +16,8 @@ from epochfuzz.harness.bench.spread import Spread
 from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.harness.engine.walk.generate import MAX_LENGTH
 from epochfuzz.harness.engine.walk.walk import Walker
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary import state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS

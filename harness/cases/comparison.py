@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.engine.shrink.canonical import canonical
-from epochfuzz.harness.engine.shrink.findings import Finding
+from epochfuzz.harness.findings.findings import Finding
 from epochfuzz.harness.witness.causes import Status
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from epochfuzz.harness.cases.case import Case, Expectation
-from epochfuzz.harness.engine.shrink.findings import Finding
+from epochfuzz.harness.findings.findings import Finding
 from epochfuzz.harness.witness.witness import Witness
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 

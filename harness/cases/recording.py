@@ -7,7 +7,7 @@ from epochfuzz.harness.cases.verdict import rewritten
 from epochfuzz.harness.witness import refusal
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import Scene
-from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED

@@ -106,7 +106,7 @@ def end(
     from epochfuzz.harness.campaign.walks.remaining import remaining_json, remaining_lines
     from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
     from epochfuzz.harness.cli.walk_results import end_machine, end_walk
-    from epochfuzz.harness.engine.shrink.findings import Walked
+    from epochfuzz.harness.engine.walk.walking import Walked
     from epochfuzz.harness.views.campaigns import about_line, checked_facts
 
     parameters, out = outcome.parameters, console(json)

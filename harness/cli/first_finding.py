@@ -4,15 +4,16 @@ from collections.abc import Callable, Sequence
 
 from rich.console import Console
 
+from epochfuzz.harness.cli.warming import Warming
 from epochfuzz.harness.engine.runtime import interpreted
-from epochfuzz.harness.engine.runtime.warming import Warming
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.configuration import Bounds, Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 SHOWN = "and no schedule is shorter"  # ends the line that says what was found
+SMALL = (Bounds(1, 1), Bounds(1, 2), Bounds(2, 2))  # within which most of what is short is found
 _SOUGHT = properties.named("no-committed-loss")
 
 
@@ -34,7 +35,7 @@ def _search(out: Console, protocols: Sequence[Protocol], settings: Configuration
     """Show the first protocol that breaks, as long as the search is to go on."""
     for protocol in protocols:
         try:
-            schedule = interpreted.shortest(protocol, settings, _SOUGHT.bit, goes_on)
+            schedule = interpreted.shortest(protocol, settings, _SOUGHT.bit, SMALL, goes_on)
         except interpreted.GivenUp:
             return
         if schedule is not None:

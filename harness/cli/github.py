@@ -17,7 +17,7 @@ from epochfuzz.harness.reference import markdown
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.engine.shrink.findings import Finding
+    from epochfuzz.harness.findings.findings import Finding
 
 _MOST_DIAGRAMS = 5  # a step's summary is limited to a mebibyte, and nobody reads more
 

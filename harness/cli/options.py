@@ -36,6 +36,15 @@ Protocols = Annotated[
         " for several; `epochfuzz explain releases` lists them.",
     ),
 ]
+OwnModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODULE:NAME",
+        help="A model of your own in place of Kafka's: its module, here or installed, and its name there."
+        " docs/extending.md has one.",
+    ),
+]
 Property = Annotated[
     str, typer.Option("--property", autocompletion=completion.property_names, help="The property to break.")
 ]
@@ -97,6 +106,18 @@ def given(context: typer.Context) -> set[str]:
     """The options that the command line has, and neither we nor the project by default."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return {name for name, source in sources.items() if source is not None and not source.name.startswith("DEFAULT")}
+
+
+def given_settings(context: typer.Context) -> dict[str, Any]:
+    """The settings among the options that the command line has, by name."""
+    names = {setting.name for setting in dataclasses.fields(Configuration)}
+    return {name: context.params[name] for name in given(context) & names}
+
+
+def refuse_for_own_model(context: typer.Context, *used: str) -> None:
+    """Raises BadInput for options that were given, and say nothing to a model of one's own; settings it looks at."""
+    other = context.params.keys() - {"model", *used, *given_settings(context)}
+    refuse_given(context, sorted(other), "--model runs a model that is not Kafka's")
 
 
 def refuse_given(context: typer.Context, names: Iterable[str], instead: str) -> None:

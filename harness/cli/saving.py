@@ -13,7 +13,7 @@ from epochfuzz.harness.cli.cases import known_cases, mistakes_as_bad_input
 from epochfuzz.harness.cli.output import BadInput
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.engine.shrink.findings import Engine, Finding
+    from epochfuzz.harness.findings.findings import Engine, Finding
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 from epochfuzz.harness.cli import github, options
 from epochfuzz.harness.cli.output import Exit, print_json, write_file
-from epochfuzz.harness.engine.shrink.findings import Engine, Finding, Found, Walked, breaches
 from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.harness.engine.walk.walking import Walked
+from epochfuzz.harness.findings.findings import Engine, Finding, Found, breaches
 from epochfuzz.harness.views import sarif as sarif_format
 from epochfuzz.harness.views import summary
 from epochfuzz.harness.views.report import from_walk
 from epochfuzz.harness.views.report.page import Page
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def end_walk(
@@ -66,7 +68,9 @@ def end_walk(
 
 
 @contextmanager
-def interruptible(out: Console, walker: Walker, walked: Walked, what: Sequence[str]) -> Iterator[None]:
+def interruptible(
+    out: Console, walker: Walker[Protocol, Configuration], walked: Walked, what: Sequence[str]
+) -> Iterator[None]:
     """What comes of a walk, unless Ctrl-C ended that, or ends this: then what is known is said, and how to go on.
 
     `what` is what was walked, as options. Raises KeyboardInterrupt.

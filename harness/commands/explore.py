@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
     from epochfuzz.harness.engine.explore.explore import Exploration
-    from epochfuzz.harness.engine.shrink.asked import Asked
+    from epochfuzz.harness.findings.asked import Asked
 
 _NEEDS_SPARK = options.needs("spark")
 _GOING_ON = ("resume", "memory", "master", "remote", "json")  # options of a search that was begun
@@ -31,6 +31,7 @@ def explore(
         float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB; with --out, for Spark's own Java.")
     ] = 4.0,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")] = None,
+    model: options.OwnModel = None,
     symmetry: Annotated[
         bool, typer.Option("--symmetry/--no-symmetry", help="One state for all that differ in names of replicas.")
     ] = True,
@@ -56,7 +57,10 @@ def explore(
     - `epochfuzz explore --protocol kip-101 --jobs 1 --no-symmetry`
     - `epochfuzz explore --protocol kip-320 --replicas 3 --epochs 5 --out build/search --memory 1`
     - `epochfuzz explore --resume build/search`
+    - `epochfuzz explore --model counter:COUNTER --protocol at-once`
     """
+    if model is not None:
+        return _own(context, model, protocol, depth, memory, jobs, symmetry, json)
     _refuse_what_is_not_used(context)
     if resume is not None:
         return _on_spark(None, resume, memory, master, remote, json)
@@ -65,13 +69,39 @@ def explore(
     (parsed,) = options.parse_protocols([protocol])
     options.parse_property(property_)
 
-    from epochfuzz.harness.engine.shrink.asked import Asked
+    from epochfuzz.harness.findings.asked import Asked
 
     asked = Asked(parsed, settings, property_, depth, symmetry)
     options.say_what_versions_stand_for(console(json), [parsed])
     if out is not None:
         return _on_spark(asked, out, memory, master, remote, json)
     return _in_memory(asked, memory, jobs, json)
+
+
+def _own(
+    context: typer.Context,
+    model: str,
+    protocol: str,
+    depth: int | None,
+    memory: float,
+    jobs: int | None,
+    symmetry: bool,
+    json: bool,
+) -> int:
+    """Search a model of one's own."""
+    from epochfuzz.harness.own import loading
+
+    options.refuse_for_own_model(context, "protocol", "property_", "depth", "memory", "jobs", "symmetry", "json")
+    property_ = context.params["property_"] if "property_" in options.given(context) else None
+    loaded = loading.load(model)
+    parsed, wanted = loading.protocol_of(loaded, protocol), loading.wanted_of(loaded, property_)
+    settings = loading.settings_of(loaded, options.given_settings(context))
+
+    from epochfuzz.harness.engine.explore.explore import GIBIBYTE
+    from epochfuzz.harness.own import commands
+
+    asked = commands.Searched(loaded, parsed, settings, wanted, depth, int(memory * GIBIBYTE), jobs, symmetry)
+    return commands.explore(asked, json=json)
 
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:

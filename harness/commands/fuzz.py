@@ -31,6 +31,7 @@ def fuzz(
     protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer reads the default, nobody writes to it
     schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to walk.")] = None,
     for_: Annotated[str | None, typer.Option("--for", help="End after that long instead, such as 60s.")] = None,
+    model: options.OwnModel = None,
     seed: options.Seed = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")] = None,
     ablate: Annotated[
@@ -73,10 +74,13 @@ def fuzz(
     - `epochfuzz fuzz --protocol kip-279 --replicas 3 --report kip-279.html`
     - `epochfuzz fuzz --protocol kafka-4.1 --replicas 3 --certify 10m`
     - `epochfuzz fuzz --protocol kip-320 --replicas 3 --for 10m --out found --new`
+    - `epochfuzz fuzz --model counter:COUNTER --protocol at-once`
     """
     out = console(json)
     if seed is None:
         seed = secrets.randbelow(1 << 32)
+    if model is not None:
+        return _own(context, model, protocol, schedules, for_, seed, jobs, certify, json)
     if (breaks is None) != (holds is None):
         raise BadInput("--breaks and --holds go together: the protocol to break, and the one that must hold")
     wanted = options.parse_property(property_)
@@ -87,8 +91,7 @@ def fuzz(
         if to_break.numbers() == to_hold.numbers():
             raise BadInput(f"--breaks {breaks} --holds {holds}: the same rules, which nothing breaks and spares")
         return _distinguish(out, to_break, to_hold, settings, wanted, seed, seconds, json)
-    if schedules is not None and for_ is not None:
-        raise BadInput("--schedules and --for both say when to stop: give one of them")
+    _refuse_two_ends(schedules, for_)
     if schedules is None and seconds is None:
         schedules, seconds = (DEFAULT_SCHEDULES, None) if ablate is None else (None, ABLATION_SECONDS)
     saving = Saving.asked(out_, new, corpus)
@@ -99,6 +102,42 @@ def fuzz(
         (base,) = options.parse_protocols([ablate])
         return _ablate(asked, base, is_given="certify" in options.given(context))
     return _walk(asked, options.parse_protocols(protocol))
+
+
+def _refuse_two_ends(schedules: int | None, for_: str | None) -> None:
+    if schedules is not None and for_ is not None:
+        raise BadInput("--schedules and --for both say when to stop: give one of them")
+
+
+def _own(
+    context: typer.Context,
+    model: str,
+    protocols: Sequence[str],
+    schedules: int | None,
+    for_: str | None,
+    seed: int,
+    jobs: int | None,
+    certify: str,
+    json: bool,
+) -> int:
+    """Walk a model of one's own."""
+    from epochfuzz.harness.own import loading
+
+    _refuse_two_ends(schedules, for_)
+    options.refuse_for_own_model(context, "protocol", "schedules", "for_", "seed", "jobs", "certify", "json")
+    loaded = loading.load(model)
+    named = protocols if "protocol" in options.given(context) else [""]
+    parsed = [loading.protocol_of(loaded, each) for each in dict.fromkeys(named)]
+    settings = loading.settings_of(loaded, options.given_settings(context))
+    seconds = options.parse_duration(for_) if for_ is not None else None
+    if seconds is None and schedules is None:
+        schedules = DEFAULT_SCHEDULES
+    proving = options.parse_certify(certify)
+
+    from epochfuzz.harness.own import commands
+
+    asked = commands.Walked(loaded, parsed, settings, schedules, seconds, seed, jobs or os.cpu_count() or 1, proving)
+    return commands.fuzz(asked, json=json)
 
 
 @dataclass(frozen=True)
@@ -150,8 +189,9 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
 def _walk(asked: _Walk, protocols: Sequence[Protocol]) -> int:
     from epochfuzz.harness.cli.first_finding import show_first_finding
     from epochfuzz.harness.cli.walk_results import end_walk, interruptible, tell_unfinished
-    from epochfuzz.harness.engine.shrink import findings as fuzzing
+    from epochfuzz.harness.engine.walk import walking
     from epochfuzz.harness.engine.walk.walk import Walker
+    from epochfuzz.harness.findings import findings as fuzzing
     from epochfuzz.harness.views.progress import show_walk
 
     out, saving = asked.out, asked.saving
@@ -161,7 +201,7 @@ def _walk(asked: _Walk, protocols: Sequence[Protocol]) -> int:
     walker = Walker(protocols, asked.settings, asked.seed)
     what = [f"--protocol {each.name}" for each in protocols]
     with show_walk(out, asked.schedules, asked.seconds) as progress:
-        walked = fuzzing.walk(walker, asked.schedules, asked.seconds, asked.threads, progress.walked)
+        walked = walking.walk(walker, asked.schedules, asked.seconds, asked.threads, progress.walked)
         with interruptible(out, walker, walked, what):
             broken = fuzzing.breaches(protocols, asked.settings, walked.tally)
             found = fuzzing.findings(walker, broken, progress, asked.certify)
@@ -184,8 +224,9 @@ def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
         write_report,
         write_sarif,
     )
-    from epochfuzz.harness.engine.shrink import findings as fuzzing
+    from epochfuzz.harness.engine.walk import walking
     from epochfuzz.harness.engine.walk.walk import Walker
+    from epochfuzz.harness.findings import findings as fuzzing
     from epochfuzz.harness.views import summary
     from epochfuzz.harness.views.progress import show_walk
     from epochfuzz.harness.views.report import from_walk
@@ -205,7 +246,7 @@ def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
     walker = Walker([base, *variants], settings, asked.seed)
     found = fuzzing.Found()
     with show_walk(out, asked.schedules, half) as progress:
-        walked = fuzzing.walk(walker, asked.schedules, half, asked.threads, progress.walked)
+        walked = walking.walk(walker, asked.schedules, half, asked.threads, progress.walked)
         with interruptible(out, walker, walked, [f"--ablate {base.name}"]):
             broken = fuzzing.breaches(walker.protocols, settings, walked.tally)
             for part in fuzzing.findings_by_protocol(walker, broken, progress, certify, _ABLATION_MEMORY):

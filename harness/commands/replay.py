@@ -22,6 +22,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def replay(
+    context: typer.Context,
     case: Annotated[list[Path], typer.Argument(help="Case files, or directories of them; - for standard input.")],
     protocol: Annotated[
         list[str] | None,
@@ -31,6 +32,7 @@ def replay(
             help="Replay under these protocols instead of those that the case names.",
         ),
     ] = None,
+    model: options.OwnModel = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show every step as a timeline.")] = False,
     format_: Annotated[
         Format | None,
@@ -57,7 +59,10 @@ def replay(
     - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol hw --format tla --out m1_loss.tla`
     - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol hw --format itf --out m1-loss.itf.json`
     - `epochfuzz replay corpus --protocol kip-320 --subject "python -m tests.conform.subject"`
+    - `epochfuzz replay short.yaml --model counter:COUNTER --trace`
     """
+    if model is not None:
+        return _own(context, model, case, protocol, trace=trace, json=json)
     if file is not None and format_ is None:
         raise BadInput("--out is the file for a drawing: say which with --format")
     if json and format_ is not None and file is None:
@@ -98,6 +103,22 @@ def replay(
     if refused is not None:
         raise BadInput(str(refused))
     return exit_code(judged_cases)
+
+
+def _own(
+    context: typer.Context, model: str, cases: list[Path], protocols: list[str] | None, *, trace: bool, json: bool
+) -> int:
+    """Replay schedules of a model of one's own."""
+    from epochfuzz.harness.own import loading
+
+    options.refuse_for_own_model(context, "case", "protocol", "trace", "json")
+    loaded = loading.load(model)
+    for each in protocols or ():
+        loading.protocol_of(loaded, each)
+
+    from epochfuzz.harness.own import commands
+
+    return commands.replay(loaded, cases, protocols or [], trace=trace, json=json)
 
 
 def _load(paths: list[Path]) -> tuple[list[Case], CorpusError | None]:

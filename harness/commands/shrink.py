@@ -33,6 +33,7 @@ def shrink(
             help="The property to keep broken; the most severe one if left out.",
         ),
     ] = None,
+    model: options.OwnModel = None,
     certify: options.Certify = options.CERTIFY,
     memory: Annotated[float, typer.Option("--memory", min=0.1, help="Memory for the certificate, in GiB.")] = 4.0,
     json: options.Json = False,
@@ -44,9 +45,12 @@ def shrink(
     - `epochfuzz shrink corpus/documents/m1-loss.yaml --protocol hw`
     - `epochfuzz shrink long.yaml --protocol kip-101 --property no-divergence > short.yaml`
     - `epochfuzz shrink long.yaml --protocol kafka-4.1 --certify all > short.yaml`
+    - `epochfuzz shrink long.yaml --model counter:COUNTER --protocol at-once > short.yaml`
     """
-    (parsed,) = options.parse_protocols([protocol])
     seconds = options.parse_certify(certify)
+    if model is not None:
+        return _own(model, case, protocol, property_, seconds, memory, json)
+    (parsed,) = options.parse_protocols([protocol])
     with mistakes_as_bad_input():
         loaded = load_case(case)
     broken = replay(loaded.events, parsed, loaded.settings).first_broken
@@ -120,6 +124,22 @@ def shrink(
     )
     typer.echo(dump_case(rewritten(shorter)), nl=False)
     return _ended(interruption)
+
+
+def _own(
+    model: str, case: Path, protocol: str, property_: str | None, seconds: float | None, memory: float, json: bool
+) -> int:
+    """Shrink the schedule of a model of one's own."""
+    from epochfuzz.harness.own import loading
+
+    loaded = loading.load(model)
+    parsed = loading.protocol_of(loaded, protocol)
+    loading.wanted_of(loaded, property_)
+
+    from epochfuzz.harness.engine.explore.explore import GIBIBYTE
+    from epochfuzz.harness.own import commands
+
+    return commands.shrink(loaded, case, parsed, property_, seconds, int(memory * GIBIBYTE), json=json)
 
 
 def _ended(interruption: "Interruption") -> int:

@@ -8,6 +8,7 @@ from epochfuzz.harness.defects.proofs import judged, proofs
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
@@ -28,7 +29,7 @@ def hunter(defect: Defect) -> Hunter:
 
 def first_not_seen(defect: Defect, settings: Configuration, seed: int, most: int) -> tuple[int, int] | None:
     """(number, properties) of the first schedule that breaks what the judging with the defect does not see."""
-    deck = generate.deck_for(settings)
+    deck = generate.deck_for(KAFKA, settings)
     for number in range(most):
         schedule = generate.schedule(seed, number, deck)
         unseen = broken(defect.sound_protocol, settings, schedule)

@@ -9,7 +9,7 @@ from epochfuzz.harness.witness import refusal
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import Scene
 from epochfuzz.harness.witness.story import Moment, Story, story_of
-from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, event_text, replica_of, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol

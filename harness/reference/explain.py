@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from epochfuzz.harness.engine.coverage import goals
+from epochfuzz.harness.findings import goals
 from epochfuzz.harness.reference import releases
 from epochfuzz.harness.yaml_text import parsed
 from epochfuzz.model.kafka.contract.properties import PROPERTIES

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from epochfuzz.model.core import program, source
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.contract import healing, properties
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 

@@ -17,8 +17,8 @@ from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.engine.explore.explore import Exploration, explore_each
 from epochfuzz.harness.engine.shrink import shrink
 from epochfuzz.harness.engine.shrink.canonical import canonical
-from epochfuzz.harness.engine.shrink.findings import breaches
 from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.harness.findings.findings import breaches
 from epochfuzz.harness.reference.explain import glossary
 from epochfuzz.harness.reference.releases import (
     FILE,

@@ -8,8 +8,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.text import Text
 
 from epochfuzz.harness.engine.explore.explore import SearchProgress
-from epochfuzz.harness.engine.shrink.findings import Finding
 from epochfuzz.harness.engine.walk.walk import Tally
+from epochfuzz.harness.findings.findings import Finding
 from epochfuzz.harness.views.summary import standing
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.found_case import case_for
-from epochfuzz.harness.engine.shrink.findings import Engine, Finding
+from epochfuzz.harness.findings.findings import Engine, Finding
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.version import epochfuzz_version
 from epochfuzz.harness.witness.scenes import Scene

@@ -8,9 +8,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.engine.coverage import goals
 from epochfuzz.harness.engine.explore.certificates import Reproducer
-from epochfuzz.harness.engine.shrink.findings import Breach, Engine, Finding, Walked
+from epochfuzz.harness.engine.walk.walking import Walked
+from epochfuzz.harness.findings import goals
+from epochfuzz.harness.findings.findings import Breach, Engine, Finding
 from epochfuzz.harness.views.terminal import draw
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary import goals as model_goals

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.in_force import applies
 from epochfuzz.model.kafka.vocabulary.mechanisms import (

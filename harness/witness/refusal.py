@@ -1,7 +1,7 @@
 """Why an event is not enabled: the sentence of the refusal with which its rule answers."""
 
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, replica_of
 from epochfuzz.model.kafka.vocabulary.refusals import Refusal

@@ -1,1 +1,1 @@
-"""Steps and executions, and the linker that makes flat code of rules."""
+"""Executions, and the linker that makes flat code of rules."""

@@ -21,10 +21,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from epochfuzz.model.core import source
+from epochfuzz.model.core.model import MODEL, Model, Protocol
 from epochfuzz.model.core.source import Rule
-from epochfuzz.model.core.step import step
-from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 PARTITION = "p"  # the name that every rule has for the state
 _HERE = f"{__name__.partition('.')[0]}."
@@ -80,27 +78,33 @@ def check_stands_for(rule: Rule, mistake: Rule) -> None:
 
 def interpreted(protocol: Protocol) -> Rules:
     """The rules of a protocol."""
-    return _interpreted(tuple((protocol.numbers() | {DEFECT: protocol.defect}).items()))
+    return _interpreted(protocol.model, tuple((protocol.numbers() | {DEFECT: protocol.defect}).items()))
 
 
 @lru_cache(maxsize=256)
-def _interpreted(constants: tuple[tuple[str, int], ...]) -> Rules:
-    roots = (step, properties.broken_now, properties.broken_at_end)
+def _interpreted(model: Model, constants: tuple[tuple[str, int], ...]) -> Rules:
+    roots = (model.step, model.judgement.now, model.judgement.end)
     namespace: dict[str, Any] = {}
-    for linked in link(roots, dict(constants)):
+    for linked in link(roots, dict(constants), model=model):
         exec(linked.code, namespace)
     return Rules(*(namespace[flat_name(root)] for root in roots))
 
 
-def link(roots: Iterable[Rule], constants: Mapping[str, int] = {}, *, with_defects: bool = False) -> list[Linked]:
+def link(
+    roots: Iterable[Rule],
+    constants: Mapping[str, int] = {},
+    *,
+    with_defects: bool = False,
+    model: Model | None = None,
+) -> list[Linked]:
     """The roots and all functions that they call, each after those that it calls. Raises CannotLink.
 
-    `constants` are fields of a state, with the values that they have. Defects are left out unless the state's own is
-    among the constants, or all are asked for, to be told apart as the program runs.
+    What they call MODEL is the model. `constants` are fields of a state, with the values that they have. Defects are
+    left out unless the state's own is among the constants, or all are asked for, to be told apart as the program runs.
     """
     if constants.get(DEFECT) and not any(constants[DEFECT] in mistakes for mistakes in _planted.values()):
         raise CannotLink(f"no defect has the number {constants[DEFECT]}; harness/defects, imported, plants its own")
-    linker = _Linker(dict(constants), with_defects or bool(constants.get(DEFECT)))
+    linker = _Linker(dict(constants), with_defects or bool(constants.get(DEFECT)), model)
     for root in roots:
         linker.add(root)
     return linker.linked
@@ -119,6 +123,7 @@ _answers: dict[tuple[Any, ...], int | None] = {}
 class _Linker:
     constants: dict[str, int]
     with_defects: bool
+    model: Model | None
     linked: list[Linked] = field(default_factory=list)
     _needs: list[_Need] = field(default_factory=list)  # of the function that is being folded
     _names: dict[Rule, str] = field(default_factory=dict)
@@ -200,7 +205,7 @@ class _Linker:
         self.linked.append(Linked(name, node, origin))
 
     def _emit(self, name: str, function: Rule, in_place_of: Rule | None = None) -> None:
-        key = name, function, in_place_of, self._known_to(function)
+        key = name, function, in_place_of, self.model, self._known_to(function)
         outer, self._needs = self._needs, []  # what this function needs is no need of the one that it is linked for
         if key in _folded:
             linked, needs = _folded[key]
@@ -248,10 +253,19 @@ class _Folder(ast.NodeTransformer):
         if node.id in self._locals:
             return node
         if node.id in self._globals:
-            return _known(self._globals[node.id], node)
+            return _known(self._named(node), node)
         if hasattr(builtins, node.id):
             return node
         raise self._cannot(node, f"{node.id} is not defined")
+
+    def _named(self, node: ast.Name) -> Any:
+        """What a name of the function's module stands for."""
+        value = self._globals[node.id]
+        if value is MODEL:
+            if self._linker.model is None:
+                raise self._cannot(node, "it runs a model, and is linked for none")
+            return self._linker.model
+        return value
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         of_partition = isinstance(node.value, ast.Name) and node.value.id == PARTITION

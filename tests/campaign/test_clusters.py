@@ -16,7 +16,7 @@ import pyspark
 import pytest
 
 from epochfuzz.harness.campaign.walks import findings
-from epochfuzz.harness.engine.shrink import findings as fuzz
+from epochfuzz.harness.findings import findings as fuzz
 
 from .conftest import engine, parameters
 

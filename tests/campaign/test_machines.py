@@ -9,7 +9,7 @@ from epochfuzz.harness.campaign.machines.own import load_machine, run_user_machi
 from epochfuzz.harness.campaign.machines.replication import ReplicationMachines
 from epochfuzz.harness.campaign.spark.workers import files_of, zip_of_sources
 from epochfuzz.harness.campaign.store.errors import CampaignError
-from epochfuzz.harness.engine.shrink import findings as fuzz
+from epochfuzz.harness.findings import findings as fuzz
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.walks.parameters import Parameters
-from epochfuzz.harness.engine.runtime.compilation import model_digest
+from epochfuzz.harness.version import model_digest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 from .conftest import parameters, start

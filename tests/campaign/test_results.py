@@ -12,8 +12,9 @@ from epochfuzz.harness.campaign.store.blocks import schema
 from epochfuzz.harness.campaign.walks import findings, walk_blocks
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.engine.shrink import findings as fuzz
+from epochfuzz.harness.engine.walk import walking
 from epochfuzz.harness.engine.walk.walk import Tally
+from epochfuzz.harness.findings import findings as fuzz
 
 from .conftest import Quiet, block_rows, engine, parameters, start
 
@@ -22,7 +23,7 @@ from .conftest import Quiet, block_rows, engine, parameters, start
 def fuzzed(undisturbed):
     asked = undisturbed.parameters
     walker = engine(asked)
-    tally = fuzz.walk(walker, asked.schedules, None, jobs=2).tally
+    tally = walking.walk(walker, asked.schedules, None, jobs=2).tally
     breaches = fuzz.breaches(asked.protocols, asked.settings, tally)
     return tally, fuzz.certified([fuzz.finding(walker, breach, fuzz.MOST_CANDIDATES) for breach in breaches], None)
 

@@ -9,7 +9,7 @@ from epochfuzz.harness.campaign.search.levels import Levels
 from epochfuzz.harness.campaign.search.search import Search
 from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 from epochfuzz.harness.engine.explore.explore import explore
-from epochfuzz.harness.engine.shrink.asked import Asked
+from epochfuzz.harness.findings.asked import Asked
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 
-from epochfuzz.harness.engine.coverage.situations import ASPECTS
+from epochfuzz.model.kafka.contract.situations import ASPECTS
 from tests.documents.pages import blocks, named
 
 PAGE = named("reference/tables.md")

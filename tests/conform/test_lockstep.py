@@ -10,6 +10,7 @@ from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.protocol.subject import CheckedSubject
 from epochfuzz.harness.conform.run.drive import Driven, Setting, drive
 from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, parse_protocol
@@ -64,7 +65,7 @@ def set_field(*path: str, value: Any) -> Change:
 @pytest.mark.parametrize("protocol", NAMED)
 def test_the_model_conforms_to_itself_with_every_fault_switched_on(protocol: str) -> None:
     settings = Configuration(replicas=3, power_loss=True, asynchronous_checkpoint=True, unclean_leader_election=True)
-    deck = generate.deck_for(settings)
+    deck = generate.deck_for(KAFKA, settings)
     for number in range(20):
         setting = Setting(parse_protocol(protocol), settings, JudgedBy.LOCKSTEP)
         assert drive(CheckedSubject(Reference()), generate.schedule(3, number, deck), setting).sightings == []

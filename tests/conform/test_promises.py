@@ -12,6 +12,7 @@ from epochfuzz.harness.conform.run.drive import Driven, Setting, drive
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.contract.properties import BY_NAME, PROPERTIES, permitted
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, parse_protocol
@@ -44,7 +45,7 @@ def run(schedule: bytes, protocol: str, settings: Configuration, subject: Refere
 def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
     seed: int, protocol: str, settings: Configuration
 ) -> None:
-    driven = run(generate.schedule(seed, 0, generate.deck_for(settings)), protocol, settings)
+    driven = run(generate.schedule(seed, 0, generate.deck_for(KAFKA, settings)), protocol, settings)
     first_broken = replay(driven.sent, parse_protocol(protocol), settings).first_broken
     by_model = {name: at for name, at in first_broken.items() if BY_NAME[name].seen_in}
     by_observation = {str(sighting.fault.field): len(sighting.sent) for sighting in driven.sightings}
@@ -75,7 +76,7 @@ def test_nothing_is_made_up_where_a_field_is_left_out(hidden: str) -> None:
 
     settings = Configuration(replicas=3)
     for number in range(10):
-        schedule = generate.schedule(5, number, generate.deck_for(settings))
+        schedule = generate.schedule(5, number, generate.deck_for(KAFKA, settings))
         broken = {sighting.fault.field for sighting in run(schedule, "hw", settings).sightings}
         shown = {sighting.fault.field for sighting in run(schedule, "hw", settings, Changed(hide)).sightings}
         assert shown <= broken
@@ -126,7 +127,7 @@ def test_every_property_that_a_model_can_break_is_judged() -> None:
     found: set[str] = set()
     for number in range(200):
         settings = Configuration(replicas=3, unclean_leader_election=True, retries=number % 2 == 1)
-        deck = generate.deck_for(settings)
+        deck = generate.deck_for(KAFKA, settings)
         driven = run(generate.schedule(1, number, deck), "hw:idempotence=none", settings)
         found |= {str(sighting.fault.field) for sighting in driven.sightings}
         if found >= breakable:

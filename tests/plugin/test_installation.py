@@ -136,7 +136,7 @@ def test_commands_and_modules_are_found_where_only_the_wheel_is(python: Path, pr
     printed = run("-m", "epochfuzz", "replay", "corpus", "--json", python=python, cwd=project)
     assert '"as_expected": true' in printed
     assert "site-packages" in run(
-        "-c", "import epochfuzz.model.core.step as s; print(s.__file__)", python=python, cwd=project
+        "-c", "import epochfuzz.model.kafka.step as s; print(s.__file__)", python=python, cwd=project
     )
 
 
@@ -224,4 +224,4 @@ def test_editors_and_type_checkers_find_what_is_installed_from_the_repository() 
         for line in file.read_text().splitlines()
     ]
     if places:  # this one is an installation for development
-        assert any((place / "epochfuzz" / "model" / "core" / "step.py").is_file() for place in places)
+        assert any((place / "epochfuzz" / "model" / "kafka" / "step.py").is_file() for place in places)

@@ -10,6 +10,7 @@ from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.contract.properties import PROPERTIES, Property
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
@@ -37,7 +38,7 @@ def anything(draw: Random) -> Execution:
     """A partition that schedules lead to, with one value that may be of some other state: so it may break anything."""
     # A client with all there is has its records held up by one thing or another: some of it is left out.
     settings = replace(EVERY_FAULT, **{setting: draw.random() < 0.5 for setting in ("power_loss", *_CLIENTS)})
-    events = generate.schedule(draw.randrange(1 << 32), 0, generate.deck_for(settings))[: draw.randrange(120)]
+    events = generate.schedule(draw.randrange(1 << 32), 0, generate.deck_for(KAFKA, settings))[: draw.randrange(120)]
     execution = Execution(draw.choice(PROTOCOLS), settings, events)
     field = draw.choice(list(filter(partial(may_differ, execution.state), VARIABLES)))
     execution.state = with_another_value(execution.state, field, draw)
@@ -69,7 +70,7 @@ def test_the_default_configuration_permits_no_property_to_break() -> None:
 
 @pytest.mark.parametrize("verb", [pytest.param(verb, id=verb.text) for verb in Verb])
 def test_a_verb_is_dealt_and_drawn(verb: Verb) -> None:
-    deck = generate.deck_for(EVERY_FAULT)
+    deck = generate.deck_for(KAFKA, EVERY_FAULT)
     on_cards = {verb_of(int(event)) for event in deck.cards.ravel() if event != generate.NO_EVENT}
     assert verb in on_cards, f"{verb.text} is never dealt"
     drawn = (generate.schedule(1, number, deck) for number in range(100))

@@ -19,7 +19,9 @@ from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.harness.engine.keys import packing
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.fields import always_read
 from epochfuzz.model.kafka.controller.controller import forget_superseded
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary import state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
@@ -28,7 +30,7 @@ from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
 from tests.property.states import element, may_differ, with_another_value
 
-UNREAD_SOMEWHERE = [field for field in VARIABLES if field.read is not state.always_read]
+UNREAD_SOMEWHERE = [field for field in VARIABLES if field.read is not always_read]
 
 
 @st.composite
@@ -43,7 +45,7 @@ def executions(draw: st.DrawFn) -> Execution:
 
 def key(p: Partition, layout: packing.Layout) -> npt.NDArray[np.int64]:
     """The key of a state, by the parts of the kernel, run as they are written."""
-    record = state.to_record(p).reshape(1)
+    record = p.to_record().reshape(1)
     packed = np.zeros(layout.words, np.int64)
     for kind, table in ((np.int8, layout.bytes_table), (np.int64, layout.words_table)):
         assert packing.pack_part(record.view(kind), 0, table, layout.words, packed, 0) == 0
@@ -52,12 +54,12 @@ def key(p: Partition, layout: packing.Layout) -> npt.NDArray[np.int64]:
 
 def unpacked(p: Partition, layout: packing.Layout) -> Partition:
     """What comes out of the key of a state, where nothing was before but what does not change."""
-    packed, record = key(p, layout), state.to_record(p).reshape(1)
+    packed, record = key(p, layout), p.to_record().reshape(1)
     for field in VARIABLES:
         record[field.name] = 0
     for kind, table in ((np.int8, layout.bytes_table), (np.int64, layout.words_table)):
         packing.unpack_part(packed, 0, table, layout.words, record.view(kind), 0)
-    return state.from_record(record[0])
+    return Partition.from_record(record[0])
 
 
 class Outcome:
@@ -149,7 +151,7 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
         )
         if not field.read(state.initial(protocol, settings)):
             continue
-        schedule = generate.schedule(seed, 0, generate.deck_for(settings))
+        schedule = generate.schedule(seed, 0, generate.deck_for(KAFKA, settings))
         execution = Execution(protocol, settings, schedule[: draw.randrange(120)])
         if Outcome(execution).is_distinguishable(field, draw):
             return

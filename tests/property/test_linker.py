@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core import program
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol
 from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Partition, initial
@@ -57,7 +58,7 @@ def anything(draw: st.DrawFn) -> tuple[Protocol, Configuration, bytes]:
 def test_linked_rules_do_what_the_rules_say_under_every_named_protocol() -> None:
     plain = Configuration(epochs=3)
     for each in (plain, *(replace(plain, **{fault: value}) for fault, value in FAULTS.items())):
-        deck = generate.deck_for(each)
+        deck = generate.deck_for(KAFKA, each)
         for protocol in NAMED.values():
             check(protocol, each, generate.schedule(3, 0, deck)[:80])
 

@@ -7,18 +7,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.contract import healing
 from epochfuzz.model.kafka.contract.observation import log_entries
 from epochfuzz.model.kafka.contract.properties import PROPERTIES
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, encode
 from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkTruncation, Registration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
-from epochfuzz.model.kafka.vocabulary.state import FIELDS, Partition, from_record, initial, to_record
+from epochfuzz.model.kafka.vocabulary.state import TABLE, Partition, initial
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
 
@@ -60,7 +60,7 @@ def cache_entries(p: Partition, r: int) -> list[tuple[int, int]]:
 
 def fields(p: Partition, but: tuple[str, ...] = ()) -> dict[str, Any]:
     """All that a state is; partitions have no equality of their own."""
-    return {field.name: getattr(p.copy(), field.name) for field in FIELDS if field.name not in but}
+    return {field.name: getattr(p.copy(), field.name) for field in TABLE.fields if field.name not in but}
 
 
 @given(history=histories(), data=st.data())
@@ -82,7 +82,7 @@ def test_an_event_that_is_not_enabled_changes_nothing(history: History) -> None:
 @given(history=histories())
 def test_a_state_is_the_same_after_the_way_to_a_record_and_back(history: History) -> None:
     p = end_of(history)
-    assert fields(from_record(to_record(p))) == fields(p)
+    assert fields(Partition.from_record(p.to_record())) == fields(p)
 
 
 @given(history=histories())

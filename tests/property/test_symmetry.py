@@ -1,6 +1,6 @@
 """Replicas are interchangeable: searches rely on it, so every protocol is held to it, event by event."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from random import Random
 
@@ -12,16 +12,22 @@ from epochfuzz.harness.engine.explore import expansion
 from epochfuzz.harness.engine.explore.explore import Exploration, explore
 from epochfuzz.harness.engine.keys import packing, symmetry
 from epochfuzz.harness.engine.walk import generate
-from epochfuzz.model.core import renaming
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.renaming import renamed, renamed_event
+from epochfuzz.model.core.renaming import renamed
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.controller.controller import forget_superseded
-from epochfuzz.model.kafka.vocabulary import state
+from epochfuzz.model.kafka.model import KAFKA, is_symmetric
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import verb_of
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
-from epochfuzz.model.kafka.vocabulary.state import REPLICA, VARIABLES, Axis, Field, Holds, Partition
+from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Partition
+
+
+@pytest.fixture(autouse=True)
+def parts_of_kernels_run_as_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expansion, "MODEL", KAFKA)
+
 
 LOSS = properties.named("no-committed-loss").bit
 
@@ -44,7 +50,7 @@ def executions(protocol: Protocol, how_many: int) -> Iterator[tuple[Execution, t
     draw = Random(protocol.name)
     for number in range(how_many):
         settings = settings_of(draw)
-        schedule = generate.schedule(number, 0, generate.deck_for(settings))
+        schedule = generate.schedule(number, 0, generate.deck_for(KAFKA, settings))
         execution = Execution(protocol, settings, schedule[: draw.randrange(100)])
         forget_superseded(execution.state)
         yield execution, tuple(draw.sample(range(settings.replicas), settings.replicas))
@@ -52,6 +58,11 @@ def executions(protocol: Protocol, how_many: int) -> Iterator[tuple[Execution, t
 
 def values(p: Partition) -> dict[str, object]:
     return {field.name: getattr(p, field.name) for field in VARIABLES}
+
+
+def renamed_event(event: int, names: Sequence[int]) -> int:
+    """The event that is the same for the renamed replica; one of the controller is what it was."""
+    return event if verb_of(event).of_controller else event & ~7 | names[event & 7]
 
 
 def check_replicas_are_alike(protocol: Protocol, how_many: int) -> None:
@@ -81,9 +92,9 @@ def test_a_mistake_that_treats_replicas_unlike_is_noticed_and_defects_are_search
     (defect,) = (defect for defect in DEFECTS if defect.name == "preferred-replica-elected-outside-isr")
     with pytest.raises(AssertionError):
         check_replicas_are_alike(defect.broken_protocol, 50)
-    assert not any(symmetry.is_symmetric(LOSS, [defect.broken_protocol], Configuration()) for defect in DEFECTS)
-    assert not symmetry.is_symmetric(LOSS, [GENERATIONS["hw"]], Configuration(controllers=2))
-    assert all(symmetry.is_symmetric(LOSS, [protocol], Configuration()) for protocol in NAMED.values())
+    assert not any(is_symmetric(LOSS, [defect.broken_protocol], Configuration()) for defect in DEFECTS)
+    assert not is_symmetric(LOSS, [GENERATIONS["hw"]], Configuration(controllers=2))
+    assert all(is_symmetric(LOSS, [protocol], Configuration()) for protocol in NAMED.values())
 
 
 def test_renamed_back_a_state_is_what_it_was() -> None:
@@ -92,26 +103,11 @@ def test_renamed_back_a_state_is_what_it_was() -> None:
         assert values(renamed(renamed(execution.state, names), back)) == values(execution.state)
 
 
-@pytest.mark.parametrize(
-    "field",
-    [
-        Field("speaks_in_riddles", "a word of replicas", (REPLICA,)),
-        Field("by_rack", Holds.FLAG, (Axis(3, lambda p: 3),)),
-    ],  # type: ignore[arg-type]
-    ids=lambda field: field.name,
-)
-def test_a_field_that_cannot_be_renamed_is_an_error(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
-    if field.holds not in list(Holds):
-        monkeypatch.setattr(renaming, "Holds", str)
-    with pytest.raises(TypeError, match=f"{field.name} cannot be renamed"):
-        renaming.check_can_be_renamed(field)
-
-
 def class_key(p: Partition) -> tuple[int, ...]:
     """The canonical key of a state, by the parts of the kernel, run as they are written."""
     layout = packing.layout_for([p])
     tables = symmetry.renaming_for(layout, p.replicas, True).tables
-    record, key = state.to_record(p).reshape(1), np.zeros(layout.words, np.int64)
+    record, key = p.to_record().reshape(1), np.zeros(layout.words, np.int64)
     views = (record.view(np.int8), record.view(np.int64))
     packing_tables = (layout.words, layout.bytes_table, layout.words_table)
     assert expansion.pack(views, 0, packing_tables, tables, symmetry.room(tables, layout.words), key) == 0
@@ -129,12 +125,12 @@ def test_the_key_of_a_class_is_that_of_a_state_of_it() -> None:
     for execution, _ in executions(GENERATIONS["kip-320"], 20):
         p = execution.state
         layout = packing.layout_for([p])
-        record = state.to_record(p).reshape(1)
+        record = p.to_record().reshape(1)
         key = np.array(class_key(p), np.int64)
         for kind, table in ((np.int8, layout.bytes_table), (np.int64, layout.words_table)):
             packing.unpack_part(key, 0, table, layout.words, record.view(kind), 0)
         read = [field.name for field in VARIABLES if field.read(p)]
-        stands_for_it = values(state.from_record(record[0]))
+        stands_for_it = values(Partition.from_record(record[0]))
         same = [renamed(p, names) for names in permutations(range(p.replicas))]
         assert any(all(stands_for_it[name] == values(each)[name] for name in read) for each in same)
 

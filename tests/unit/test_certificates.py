@@ -7,9 +7,9 @@ import pytest
 from epochfuzz.harness.engine.explore import certificates, explore
 from epochfuzz.harness.engine.explore.certificates import QUICK, Claim, Reproducer, prove, prove_all
 from epochfuzz.harness.engine.runtime.deadline import Deadline
-from epochfuzz.harness.engine.shrink import findings
 from epochfuzz.harness.engine.shrink.shrink import breaking_prefix, trim
 from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.harness.findings import findings
 from epochfuzz.model.kafka.contract.properties import named
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.engine.explore.visited import fill_table
-from epochfuzz.harness.engine.runtime.warming import WARMED
+from epochfuzz.harness.cli.warming import WARMED
+from epochfuzz.harness.engine.explore.expansion import expand
 from epochfuzz.harness.engine.walk.walk import walk_block
 from epochfuzz.model.core import program
 
@@ -27,11 +27,11 @@ tempfile.TemporaryFile = tempfile.mkstemp = tempfile.mkdtemp = refuse
 from epochfuzz.harness.engine.runtime import compilation
 """
 STAND_IN = """
-compilation._source = lambda scope, kept: (
+compilation._source = lambda model, what, kept: (
     f"from {compilation.__name__} import {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}\\n"
     "@as_kernel\\ndef test_kernel(x):\\n    return x + 1\\n"
 )
-print(compilation._program(compilation.Scope.EARLY).test_kernel(1))
+print(compilation._program(None, compilation.Program("kernels", {})).test_kernel(1))
 """
 
 
@@ -60,9 +60,9 @@ def test_what_can_be_kept_is(tmp_path):
 
 LINKED = """
 import json
-from epochfuzz.harness.engine.runtime.compilation import model_digest
+from epochfuzz.harness.version import model_digest
 from epochfuzz.model.core import program
-from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.step import step
 print(json.dumps([model_digest(), [each.name for each in program.link([step])]]))
 """
 
@@ -98,4 +98,4 @@ def test_a_rule_that_is_moved_into_a_folder_is_another_kernel_and_so_is_one_that
 
 
 def test_the_kernels_that_show_that_all_is_compiled_are_kernels():
-    assert {kernel for _, kernel in WARMED.values()} == set(map(program.flat_name, (fill_table, walk_block)))
+    assert {kernel for _, kernel in WARMED.values()} == set(map(program.flat_name, (expand, walk_block)))

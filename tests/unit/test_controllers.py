@@ -4,11 +4,11 @@ import pytest
 
 from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.step import possible_events, step
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.observation import observe
 from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.controller.controller import true_leader
+from epochfuzz.model.kafka.step import possible_events, step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import (
     VERBS,

@@ -11,6 +11,7 @@ import pytest
 
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, event_text, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol
@@ -109,7 +110,7 @@ def test_a_verb_that_opens_a_leader_epoch_says_so_under_the_constants_that_allow
 
 def opening(protocol: Protocol, settings: Configuration) -> Iterator[tuple[int, bool]]:
     """Events that opened a leader epoch, and whether their verb says that they may."""
-    deck = generate.deck_for(settings)
+    deck = generate.deck_for(KAFKA, settings)
     for number in range(60):
         execution = Execution(protocol, settings)
         for event in generate.schedule(7, number, deck):

@@ -20,8 +20,9 @@ from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.core import program
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary import state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
@@ -32,7 +33,7 @@ DETECTABLE = [defect for defect in PROTOCOL_DEFECTS if defect.name in proofs()]
 EVERY_FAULT = Configuration(
     replicas=3, unclean_leader_election=True, power_loss=True, asynchronous_checkpoint=True, records_per_fetch=2
 )
-SCHEDULES = [generate.schedule(7, number, generate.deck_for(EVERY_FAULT)) for number in range(10)]
+SCHEDULES = [generate.schedule(7, number, generate.deck_for(KAFKA, EVERY_FAULT)) for number in range(10)]
 QUICKLY_SEARCHED = [defect for defect in DETECTABLE if len(proofs()[defect.name].shortest) <= 3]
 
 
@@ -257,7 +258,7 @@ from epochfuzz.harness.defects.proofs import broken_by, proofs
 from epochfuzz.model.core import program
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from epochfuzz.model.core.step import step
+from epochfuzz.model.kafka.step import step
 
 assert parse_protocol("kip-320:leases=read").choices[-1] == Leases.READ
 for defect in PROTOCOL_DEFECTS[::5]:

@@ -81,5 +81,5 @@ def test_what_compiled_search_found_interpreted_replay_confirms(name):
 
 def test_a_state_is_the_same_compiled_and_interpreted():
     p = replay(LOSS, GENERATIONS["kip-320"], Configuration()).steps[-1].state
-    again = state.from_record(state.to_record(p))
-    assert all(getattr(p, field.name) == getattr(again, field.name) for field in state.FIELDS)
+    again = state.Partition.from_record(p.to_record())
+    assert all(getattr(p, field.name) == getattr(again, field.name) for field in state.TABLE.fields)

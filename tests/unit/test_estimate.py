@@ -7,13 +7,14 @@ from scipy.stats import binomtest
 from epochfuzz.harness.engine.coverage.coverage import Coverage
 from epochfuzz.harness.engine.explore import estimate
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def met(**schedules):
     """A tally of ten schedules: which of them met each situation."""
-    tally = Tally.empty(1)
+    tally = Tally.empty(KAFKA, 1)
     tally.schedules = 10
     counted = [(len(numbers), min(numbers)) for numbers in schedules.values()]
     tally.met = [Coverage(np.arange(len(counted)), *np.array(counted, np.int64).reshape(-1, 2).T)]
@@ -44,7 +45,7 @@ def test_the_interval_is_the_exact_one_of_a_proportion():
 
 
 def test_before_anything_is_walked_anything_is_new():
-    assert estimate.something_new(Tally.empty(1)).probability == 1.0
+    assert estimate.something_new(Tally.empty(KAFKA, 1)).probability == 1.0
 
 
 def test_the_estimate_foretells_how_often_something_new_comes():

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.commands import explain as command
-from epochfuzz.harness.engine.coverage import goals as asked
 from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.harness.findings import goals as asked
 from epochfuzz.harness.reference.explain import KINDS, Entry, Example, UnknownName, by_generation, find, glossary
 from epochfuzz.harness.reference.issues import is_issue, issue
 from epochfuzz.harness.testing import run_schedule

@@ -47,7 +47,7 @@ def test_an_interpreted_search_finds_as_short_a_schedule_as_the_compiled_one() -
     settings = Configuration(records=2, epochs=2)
     for property_ in ("no-committed-loss", "isr-complete"):
         wanted = properties.named(property_).bit
-        found = interpreted.shortest(HW, settings, wanted, lambda: True)
+        found = interpreted.shortest(HW, settings, wanted, first_finding.SMALL, lambda: True)
         assert found == explore(HW, settings, wanted).shortest
 
 

@@ -10,7 +10,7 @@ import pytest
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.comparison import is_unreported
 from epochfuzz.harness.cases.folder import Folder
-from epochfuzz.harness.engine.shrink.findings import Finding
+from epochfuzz.harness.findings.findings import Finding
 from epochfuzz.harness.witness.causes import Status, causes
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 

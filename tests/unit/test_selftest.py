@@ -18,6 +18,7 @@ from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 
@@ -45,7 +46,7 @@ def test_a_mistake_that_breaks_nothing_is_not_caught():
 def test_the_first_schedule_that_a_hunt_finds_is_the_first_that_breaks_something_interpreted():
     settings = hunting.settings_for(HUNTED)
     number, schedule = hunting.hunter(HUNTED).first("swarm", SEED, 10_000)
-    deck = generate.deck_for(settings)
+    deck = generate.deck_for(KAFKA, settings)
 
     def breaks(events):
         return hunting.broken(HUNTED.broken_protocol, settings, events) & judged(HUNTED, settings) != 0

@@ -1,10 +1,10 @@
 """Situations: what they say, and which of them a walk has not reached."""
 
 from epochfuzz.harness.campaign.walks.coverage import in_words
-from epochfuzz.harness.engine.coverage import situations
-from epochfuzz.harness.engine.coverage.unreached import reachable
 from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.harness.findings.unreached import reachable
 from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import situations
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol

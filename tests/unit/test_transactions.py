@@ -4,10 +4,10 @@ import pytest
 
 from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.step import step
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.observation import observe
 from epochfuzz.model.kafka.contract.properties import BY_NAME
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.storage import transactions
 from epochfuzz.model.kafka.vocabulary.configuration import MAX_TRANSACTIONAL_RECORDS, Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_event, schedule_texts, verb_of

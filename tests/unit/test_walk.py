@@ -5,13 +5,13 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from epochfuzz.harness.engine.coverage import situations
 from epochfuzz.harness.engine.coverage.coverage import Coverage
-from epochfuzz.harness.engine.shrink import findings as fuzz
+from epochfuzz.harness.engine.walk import walking
 from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
 from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract import properties, situations
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals, state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts, verb_of
@@ -59,7 +59,7 @@ def interpreted(subject: Walker, number: int) -> Tally:
     """What the walk of one schedule under the first protocol shows, by interpreted replay."""
     run = replay(subject.schedule(number), subject.protocols[0], subject.settings)
     p = state.initial(subject.protocols[0], subject.settings)
-    tally, length, kinds = Tally.empty(1), 0, [0]
+    tally, length, kinds = Tally.empty(KAFKA, 1), 0, [0]
     met = set()
     for step_ in run.steps:
         before = situations.before(p, step_.event & 7)
@@ -85,7 +85,7 @@ def interpreted(subject: Walker, number: int) -> Tally:
 @pytest.mark.parametrize("schedules", [25, pytest.param(60, marks=pytest.mark.slow)])
 def test_the_compiled_walk_sees_what_interpreted_replay_sees(name, settings, schedules):
     subject = walker(name, settings=settings)
-    expected = Tally.empty(1)
+    expected = Tally.empty(KAFKA, 1)
     for number in range(schedules):
         expected.add(interpreted(subject, number))
     assert equal(subject.walk(0, schedules), expected)
@@ -94,18 +94,18 @@ def test_the_compiled_walk_sees_what_interpreted_replay_sees(name, settings, sch
 def test_blocks_and_threads_change_nothing():
     subject = walker("hw", "kip-101")
     whole = subject.walk(0, 5000)
-    merged = Tally.empty(2)
+    merged = Tally.empty(KAFKA, 2)
     for first, count in ((3000, 2000), (0, 1), (1, 2999)):
         merged.add(subject.walk(first, count))
     assert equal(merged, whole)
     for jobs in (1, 2, 3):
-        assert equal(fuzz.walk(subject, 5000, None, jobs).tally, whole)
+        assert equal(walking.walk(subject, 5000, None, jobs).tally, whole)
 
 
 def test_a_walk_for_some_seconds_walks_whole_blocks():
-    walked = fuzz.walk(walker("hw"), None, 0.05, 2)
+    walked = walking.walk(walker("hw"), None, 0.05, 2)
     assert walked.tally.schedules > 0
-    assert walked.tally.schedules % fuzz.BLOCK == 0
+    assert walked.tally.schedules % walking.BLOCK == 0
 
 
 def test_every_goal_is_met_by_some_protocol_when_every_fault_may_happen():

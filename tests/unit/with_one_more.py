@@ -27,11 +27,11 @@ from epochfuzz.harness.reference import explain, releases
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import Verb, parse_event, parse_schedule, verb_of
+from epochfuzz.model.kafka.vocabulary.events import Verb, in_order, parse_event, parse_schedule, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.strategies.machine import LASTING, replication_machine
-from epochfuzz.strategies.schedules import in_order
 
 PROTOCOL = parse_protocol("kip-320")
 SETTINGS = Configuration(replicas=2, records=1, epochs=2)
@@ -43,7 +43,7 @@ WRITTEN = parse_schedule(["produce A"])
 
 def test_the_verb_is_in_the_alphabet_and_is_drawn_by_the_walk_and_by_strategies():
     assert EVENT in SETTINGS.alphabet()
-    deck = generate.deck_for(SETTINGS, [PROTOCOL])
+    deck = generate.deck_for(KAFKA, SETTINGS, [PROTOCOL])
     assert any(EVENT in generate.schedule(1, number, deck) for number in range(20))
     assert EVENT in in_order(SETTINGS.alphabet())
     assert hasattr(replication_machine("kip-320", settings=SETTINGS), VERB.text)

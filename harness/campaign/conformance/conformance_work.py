@@ -19,8 +19,7 @@ from epochfuzz.harness.campaign.store.kept import Kept
 from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, run_block
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance, run
-from epochfuzz.harness.engine.runtime.compilation import model_digest
-from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.harness.version import epochfuzz_version, model_digest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from epochfuzz.harness.campaign.walks import findings, kept_blocks, walk_blocks
 from epochfuzz.harness.campaign.walks.outcome import Outcome
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.campaign.walks.walk_work import Walks
-from epochfuzz.harness.engine.shrink.findings import Engine, Finding
 from epochfuzz.harness.engine.walk.walk import Tally
+from epochfuzz.harness.findings.findings import Engine, Finding
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.run.campaign import Campaign, Progress

@@ -7,10 +7,10 @@ from functools import lru_cache
 import numpy as np
 
 from epochfuzz.harness.campaign.machines.runs import run_machine
-from epochfuzz.harness.engine.coverage import situations
 from epochfuzz.harness.engine.walk.walk import Failure, Tally
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract import properties, situations
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
@@ -46,7 +46,7 @@ class ReplicationMachines:
 
     def walk(self, first: int, count: int) -> Tally:
         """Run machines `first` to `first + count - 1`. `events` counts the steps that machines took."""
-        tally = Tally.empty(len(self.protocols))
+        tally = Tally.empty(KAFKA, len(self.protocols))
         tally.schedules = count
         for number in range(first, first + count):
             ended = self._run(number)

@@ -17,7 +17,7 @@ from epochfuzz.harness.campaign.store.directory import Directory
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.campaign.store.found import Tables, work_found
 from epochfuzz.harness.campaign.store.kept import Kept, wave_begun
-from epochfuzz.harness.engine.runtime.compilation import model_digest
+from epochfuzz.harness.version import model_digest
 
 # Written last: a campaign that has it is finished.
 OUTCOME = pa.schema(

@@ -14,7 +14,7 @@ from epochfuzz.harness.engine.explore.explore import prepared
 from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, NOTHING_VISITED
 from epochfuzz.harness.engine.explore.visited import BLOCK, SHARDS
 from epochfuzz.harness.engine.keys.packing import DoesNotFit
-from epochfuzz.harness.engine.shrink.asked import Asked
+from epochfuzz.harness.findings.asked import Asked
 from epochfuzz.model.kafka.vocabulary.state import Partition
 
 _NO_ROWS = np.zeros(SHARDS, np.int64)

@@ -13,7 +13,7 @@ from epochfuzz.harness.campaign.search import search_tasks
 from epochfuzz.harness.campaign.search.expander import Keys
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store.directory import Directory
-from epochfuzz.harness.engine.shrink.asked import Asked
+from epochfuzz.harness.findings.asked import Asked
 
 # Into how many parts keys are put by their hashes, for joins. Spark makes fewer tasks of them where there is little.
 _PARTS = "64"

@@ -8,7 +8,7 @@ from epochfuzz.harness.campaign.search.expander import Expander
 from epochfuzz.harness.campaign.search.levels import Levels
 from epochfuzz.harness.engine.explore.expansion import BREAKING, NEW
 from epochfuzz.harness.engine.explore.explore import executions
-from epochfuzz.harness.engine.shrink.asked import Asked
+from epochfuzz.harness.findings.asked import Asked
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 
 

@@ -13,8 +13,8 @@ from epochfuzz.harness.campaign.search.retrace import shortest
 from epochfuzz.harness.campaign.store.directory import Directory
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.engine.explore.explore import Exploration, SearchProgress, confirm
-from epochfuzz.harness.engine.runtime.compilation import model_digest
-from epochfuzz.harness.engine.shrink.asked import Asked
+from epochfuzz.harness.findings.asked import Asked
+from epochfuzz.harness.version import model_digest
 
 ASKED = pa.schema({"asked": pa.string()})  # Asked.text
 OUTCOME = pa.schema({"shortest": pa.binary()})  # the schedule that breaks the property, once it is found

@@ -12,7 +12,7 @@ import pyarrow as pa
 from epochfuzz.harness.campaign.run.kinds import work_of_text
 from epochfuzz.harness.campaign.run.work import Work
 from epochfuzz.harness.campaign.store import blocks
-from epochfuzz.harness.engine.runtime.compilation import model_digest
+from epochfuzz.harness.version import model_digest
 
 Batches = Iterator[pa.RecordBatch]
 

@@ -6,7 +6,7 @@ from epochfuzz.harness.campaign.store.directory import Directory
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.cases import found_case
 from epochfuzz.harness.cases.case import Case, dump_case
-from epochfuzz.harness.engine.shrink.findings import Finding
+from epochfuzz.harness.findings.findings import Finding
 
 
 def case_for(finding: Finding, parameters: Parameters) -> Case:

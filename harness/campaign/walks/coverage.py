@@ -5,8 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.engine.coverage import situations
 from epochfuzz.harness.engine.walk.walk import Tally
+from epochfuzz.model.kafka.contract import situations
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 

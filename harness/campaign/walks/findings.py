@@ -5,10 +5,11 @@ from typing import Any
 import pyarrow as pa
 
 from epochfuzz.harness.campaign.walks.parameters import Parameters
-from epochfuzz.harness.engine.explore.certificates import Bounds, Reproducer
-from epochfuzz.harness.engine.shrink.findings import Breach, Finding
+from epochfuzz.harness.engine.explore.certificates import Reproducer
 from epochfuzz.harness.engine.walk.walk import Failure
+from epochfuzz.harness.findings.findings import Breach, Finding
 from epochfuzz.harness.witness.witness import Witness
+from epochfuzz.model.kafka.vocabulary.configuration import Bounds
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
@@ -75,7 +76,7 @@ def from_row(row: dict[str, Any], parameters: Parameters) -> Finding:
 
 
 def _bounds(row: dict[str, int] | None) -> Bounds | None:
-    return None if row is None else (row["records"], row["epochs"])
+    return None if row is None else Bounds(row["records"], row["epochs"])
 
 
 def breach_row(breach: Breach) -> dict[str, Any]:

@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 from epochfuzz.harness.campaign.store.checks import Checked
 from epochfuzz.harness.campaign.store.kept import Kept
 from epochfuzz.harness.engine.coverage.coverage import Coverage
-from epochfuzz.harness.engine.coverage.situations import SITUATIONS
 from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.situations import SITUATIONS
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
@@ -40,7 +41,7 @@ class Summed:
 
 def summed(kept: Kept, protocols: Sequence[Protocol]) -> Summed:
     """The sum of the blocks that are there, each counted once."""
-    whole = Summed(Tally.empty(len(protocols)))
+    whole = Summed(Tally.empty(KAFKA, len(protocols)))
     index = {protocol.name: number for number, protocol in enumerate(protocols)}
     met = _Met(len(protocols))
     for part in _each_once(kept):

@@ -7,8 +7,8 @@ from typing import Any
 from epochfuzz.harness.campaign.store.checks import Checked
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.engine.explore.estimate import Estimate, something_new
-from epochfuzz.harness.engine.shrink.findings import Engine, Finding
 from epochfuzz.harness.engine.walk.walk import Tally
+from epochfuzz.harness.findings.findings import Engine, Finding
 
 
 @dataclass(frozen=True)

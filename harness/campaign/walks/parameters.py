@@ -8,8 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.engine.runtime.compilation import model_digest
-from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.harness.version import epochfuzz_version, model_digest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 

@@ -14,6 +14,7 @@ from epochfuzz.harness.campaign.machines.own import MachineFailure
 from epochfuzz.harness.engine.coverage.coverage import Coverage
 from epochfuzz.harness.engine.walk.walk import KEPT, Tally
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
@@ -124,7 +125,7 @@ def total(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
 
 def counted(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
     """The counters of the tally of all blocks, without situations and without the shortest failures."""
-    tally = Tally.empty(len(protocols))
+    tally = Tally.empty(KAFKA, len(protocols))
     if blocks is None:
         return tally
     index = {protocol.name: i for i, protocol in enumerate(protocols)}

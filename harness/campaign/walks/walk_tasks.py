@@ -7,8 +7,8 @@ import pyarrow as pa
 from epochfuzz.harness.campaign.spark.worker import Batches, each, work
 from epochfuzz.harness.campaign.walks import coverage, findings
 from epochfuzz.harness.campaign.walks.walk_work import Walks
-from epochfuzz.harness.engine.coverage.unreached import reachable
-from epochfuzz.harness.engine.shrink import findings as fuzz
+from epochfuzz.harness.findings import findings as fuzz
+from epochfuzz.harness.findings.unreached import reachable
 
 
 def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:

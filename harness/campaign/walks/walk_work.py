@@ -18,9 +18,9 @@ from epochfuzz.harness.campaign.walks import coverage, findings, kept_blocks, pa
 from epochfuzz.harness.campaign.walks.outcome import Outcome
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.engine.explore.estimate import something_new
-from epochfuzz.harness.engine.shrink import findings as fuzz
-from epochfuzz.harness.engine.shrink.findings import Engine, Finding
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
+from epochfuzz.harness.findings import findings as fuzz
+from epochfuzz.harness.findings.findings import Engine, Finding
 from epochfuzz.harness.witness.causes import reason
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration

@@ -25,6 +25,7 @@ from epochfuzz.harness.conform.run.drive import Answers, Setting, Sighting
 from epochfuzz.harness.conform.run.nonconformity import Nonconformity
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.witness.causes import reason
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, event_text, parse_event, schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
@@ -119,7 +120,7 @@ class ConformanceMachine(RuleBasedStateMachine):
     def schedule(self, seed: int) -> None:
         """The way to go: a schedule, or for seed 0, the simplest, wherever chance leads."""
         if seed:
-            drawn = generate.schedule(seed, 0, generate.deck_for(self.setting.settings))
+            drawn = generate.schedule(seed, 0, generate.deck_for(KAFKA, self.setting.settings))
             model = LockStep(self.setting.protocol, self.setting.settings)
             self._way = bytes(event for event in self._supported(drawn) if model.advance(event))
 

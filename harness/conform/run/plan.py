@@ -10,6 +10,7 @@ from epochfuzz.harness.conform.oracle.known import Known, of_document
 from epochfuzz.harness.conform.protocol.subject import PATIENCE
 from epochfuzz.harness.conform.run.block import Block, Trial
 from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
@@ -50,7 +51,7 @@ class Plan:
     def trial(self, number: int | None, case: str | None) -> Trial:
         """The drawn schedule of a number, or a case by its id."""
         if number is not None:
-            deck = generate.deck_for(self.settings)
+            deck = generate.deck_for(KAFKA, self.settings)
             return Trial(generate.schedule(self.seed, number, deck), self.settings, number=number, known=self.known)
         chosen = next(each for each in self.cases if each.id == case)
         return Trial(chosen.events, chosen.settings, case=case, known=self.known)

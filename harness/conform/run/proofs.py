@@ -11,8 +11,8 @@ from epochfuzz.harness.conform.run.nonconformity import Nonconformity
 from epochfuzz.harness.engine.explore.certificates import Claim, Reproducer, compile_search, prove_all
 from epochfuzz.harness.engine.runtime.deadline import Deadline
 from epochfuzz.harness.engine.runtime.interruption import Interruption
-from epochfuzz.harness.engine.shrink.findings import CERTIFICATE_MEMORY
 from epochfuzz.harness.engine.shrink.shrink import breaking_prefix
+from epochfuzz.harness.findings.findings import CERTIFICATE_MEMORY
 from epochfuzz.model.kafka.contract import properties
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.engine.coverage.situations import SITUATIONS
-
 Numbers = npt.NDArray[np.int64]
 
 MOST = 1 << 15  # different situations that a block has room for, several times as many as were ever seen
@@ -53,10 +51,10 @@ class Meetings:
     size: Numbers
 
     @staticmethod
-    def none(protocols: int) -> "Meetings":
-        """Room for a block under that number of protocols."""
+    def none(protocols: int, situations: int) -> "Meetings":
+        """Return room for a block under that number of protocols, where there can be so many situations."""
         return Meetings(
-            np.full((protocols, SITUATIONS), -1, np.int32),
+            np.full((protocols, situations), -1, np.int32),
             np.empty((protocols, MOST, 4), np.int64),
             np.zeros(protocols, np.int64),
         )

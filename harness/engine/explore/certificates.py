@@ -9,23 +9,20 @@ that is without bounds.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import le
 from typing import Any
 
 from epochfuzz.harness.engine.explore import explore
-from epochfuzz.harness.engine.keys import symmetry
 from epochfuzz.harness.engine.runtime.deadline import Deadline, TimeUp
 from epochfuzz.harness.engine.shrink import shrink
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.core.model import Bounds, Protocol, Settings
 
-Bounds = tuple[int, int]  # records and epoch changes
 Report = Callable[[explore.SearchProgress], None]
 Improved = Callable[["Claim"], None]
 
 QUICK = 0.25  # seconds that a search may take in the first round, by which most of what two replicas break is proven
 _LONGER = 4  # times as long in each of the next
-_SMALL: tuple[Bounds, ...] = ((1, 1), (1, 2), (1, 3), (2, 3))
 
 
 @dataclass(frozen=True)
@@ -34,8 +31,7 @@ class Reproducer:
 
     `certified_minimal`: complete search found nothing shorter for that protocol, property and configuration.
     Otherwise `searched` is the length below which nothing shorter exists, for time or memory ended the search there,
-    and `within` are records and epoch changes with which it is minimal, None where no search within bounds came to its
-    end.
+    and `within` are bounds within which it is minimal, None where no search within bounds came to its end.
     """
 
     schedule: bytes
@@ -45,7 +41,7 @@ class Reproducer:
 
     def plain(self) -> dict[str, Any]:
         """What is proven, as plain data."""
-        within = None if self.within is None else dict(zip(("records", "epochs"), self.within, strict=True))
+        within = None if self.within is None else self.within._asdict()
         return {"certified_minimal": self.certified_minimal, "searched": self.searched, "minimal_within": within}
 
     @property
@@ -56,15 +52,13 @@ class Reproducer:
         nothing = f"nothing shorter than {self.searched} event{'s' * (self.searched != 1)}"
         if self.within is None:
             return nothing if self.searched else "not searched for anything shorter"
-        records, epochs = self.within
-        bounds = f"{records} record{'s' * (records != 1)} and {epochs} epoch change{'s' * (epochs != 1)}"
-        return f"minimal with {bounds}, {nothing} otherwise"
+        return f"minimal with {self.within.text}, {nothing} otherwise"
 
 
 class Claim:
     """That a schedule is a shortest to break a wanted property under a protocol, and how far that is proven."""
 
-    def __init__(self, protocol: Protocol, settings: Configuration, wanted: int, schedule: bytes) -> None:
+    def __init__(self, protocol: Protocol, settings: Settings, wanted: int, schedule: bytes) -> None:
         self.protocol, self.settings, self.wanted, self.schedule = protocol, settings, wanted, schedule
         self._searched: dict[Bounds, int] = {}  # the length below which nothing shorter is within these bounds
         self._exhausted: set[Bounds] = set()  # where memory has ended the search, and will again
@@ -72,7 +66,8 @@ class Claim:
     @property
     def all_bounds(self) -> Bounds:
         """The bounds of the configuration."""
-        return self.settings.records, self.settings.epochs
+        bounds: Bounds = self.settings.bounds
+        return bounds
 
     @property
     def searches(self) -> list[Bounds]:
@@ -81,7 +76,7 @@ class Claim:
         None is left once it is proven.
         """
         most = self.all_bounds
-        small = {(min(records, most[0]), min(epochs, most[1])) for records, epochs in _SMALL}
+        small = {type(most)(*map(min, each, most)) for each in self.protocol.model.small}
         in_order = [most, *sorted((small | {self._needs}) - {most}, key=lambda each: (sum(each), each))]
         return [] if self.reproducer.certified_minimal else [each for each in in_order if not self._has_ended(each)]
 
@@ -91,8 +86,8 @@ class Claim:
         searched = min(self._searched.get(self.all_bounds, 0), len(self.schedule))
         if searched == len(self.schedule):
             return Reproducer(self.schedule, True, searched)
-        records, epochs = self._needs
-        within = [each for each in self._covered if records <= each[0] and epochs <= each[1]]
+        needs = self._needs
+        within = [each for each in self._covered if all(map(le, needs, each))]
         return Reproducer(self.schedule, False, searched, max(within, key=sum, default=None))
 
     def shorten(self, schedule: bytes) -> None:
@@ -137,7 +132,7 @@ def prove(
     """
     groups: dict[tuple[Protocol, int], list[Claim]] = {}
     for claim in claims:
-        is_symmetric = symmetry.is_symmetric(claim.wanted, (claim.protocol,), claim.settings)
+        is_symmetric = claim.protocol.model.is_symmetric(claim.wanted, (claim.protocol,), claim.settings)
         groups.setdefault((claim.protocol, 0 if is_symmetric else claim.wanted), []).append(claim)
     for together in groups.values():
         searching = _Searching(deadline, seconds, memory, improved, report)
@@ -165,7 +160,7 @@ def prove_all(
 def certify(
     schedule: bytes,
     protocol: Protocol,
-    settings: Configuration,
+    settings: Settings,
     wanted: int,
     memory: int = explore.DEFAULT_MEMORY,
     report: Report = lambda progress: None,
@@ -179,7 +174,7 @@ def certify(
 def reproduce(
     schedule: bytes,
     protocol: Protocol,
-    settings: Configuration,
+    settings: Settings,
     wanted: int,
     memory: int = explore.DEFAULT_MEMORY,
     report: Report = lambda progress: None,
@@ -195,7 +190,7 @@ def reproduce(
     return claim.reproducer
 
 
-def compile_search(protocol: Protocol, settings: Configuration) -> None:
+def compile_search(protocol: Protocol, settings: Settings) -> None:
     """Compile what searches, before a clock starts."""
     explore.explore(protocol, settings.bounded_by(1), wanted=0, depth=1)
 
@@ -216,7 +211,7 @@ class _Searching:
             return list(claims)
         by_wanted = {claim.wanted: claim for claim in claims}
         depths = {claim.wanted: len(claim.schedule) - 1 for claim in claims}
-        settings = replace(claims[0].settings, records=bounds[0], epochs=bounds[1]).bounded_by(max(depths.values()))
+        settings = claims[0].settings.within(bounds).bounded_by(max(depths.values()))
         deadline = self.deadline.within(self.seconds)
         watched = deadline.watching(self.report)
         try:

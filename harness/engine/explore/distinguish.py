@@ -10,9 +10,7 @@ from epochfuzz.harness.engine.explore.explore import DEFAULT_MEMORY, SearchProgr
 from epochfuzz.harness.engine.runtime.deadline import Deadline, TimeUp
 from epochfuzz.harness.engine.shrink import shrink
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
-from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.core.model import Protocol, Settings
 
 _DEPTHS = (8, 12, 16, 24, 40)  # a search of small depth has small keys, and costs next to nothing beside the next
 _BLOCK = 10_000
@@ -39,7 +37,7 @@ class Distinction:
 def distinguish(
     breaks: Protocol,
     holds: Protocol,
-    settings: Configuration,
+    settings: Settings,
     wanted: int,
     seed: int,
     seconds: float | None = None,
@@ -70,14 +68,14 @@ def distinguish(
 
 
 def _walked(
-    breaks: Protocol, holds: Protocol, settings: Configuration, wanted: int, seed: int, deadline: Deadline
+    breaks: Protocol, holds: Protocol, settings: Settings, wanted: int, seed: int, deadline: Deadline
 ) -> bytes | None:
     walker = Walker([breaks], settings, seed)
-    tally = Tally.empty(1)
+    tally = Tally.empty(walker.model, 1)
     while tally.schedules < _WALKED and not deadline.is_past:
         tally.add(walker.walk(tally.schedules, _BLOCK))
     shrunk: list[bytes] = []
-    for bit in range(len(properties.NAMES)):
+    for bit in range(len(walker.model.judgement.names)):
         for failure in tally.candidates(0, bit) if wanted >> bit & 1 else []:
             if deadline.is_past:
                 break

@@ -7,16 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.engine.coverage import situations
 from epochfuzz.harness.engine.explore.visited import SHARDS, Array, hash_of, is_visited, look_at_home, row_of, shard_of
 from epochfuzz.harness.engine.keys import packing, symmetry
-from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
-from epochfuzz.model.core.step import possible_events, step
-from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.controller.controller import forget_superseded
-from epochfuzz.model.kafka.vocabulary import state
-from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
-from epochfuzz.model.kafka.vocabulary.state import Partition
+from epochfuzz.harness.engine.runtime.compilation import compiled_for, kernel_of_model
+from epochfuzz.model.core.fields import Interpreted
+from epochfuzz.model.core.model import APPLIED, MODEL, Model
 
 CHUNK = 1 << 10  # rows expanded by one thread in one go
 CHUNKS = 1 << 6  # of a wave: what is expanded before anything is inserted. Results depend on both, never on threads.
@@ -67,18 +62,19 @@ class Expansion:
     which are those from one of `starts` to the next; last the event that leads there.
     """
 
-    def __init__(self, starts: Sequence[Partition], symmetric: bool, jobs: int) -> None:
+    def __init__(self, model: Model, starts: Sequence[Interpreted], symmetric: bool, jobs: int) -> None:
         self.layout = packing.layout_for(starts)
-        self.alphabet = np.frombuffer(possible_events(*starts), np.uint8)
+        self.alphabet = np.frombuffer(model.events.possible(*starts), np.uint8)
         self.halves = 2 * self.layout.words * (len(starts) - 1) + self.layout.halves
         self.tables = (self.layout.words, self.layout.bytes_table, self.layout.words_table)
         replicas = starts[0].replicas
         self.as_it_is = symmetry.renaming_for(self.layout, replicas, False).tables
         self.canonical = symmetry.renaming_for(self.layout, replicas, symmetric).tables
         self._shape = (_FIRST + len(self.alphabet) + 1, len(starts))
-        self._templates = [state.to_record(p)[()] for p in starts]
+        self._record = model.table.record
+        self._templates = [p.to_record()[()] for p in starts]
         self._records = [self._scratch() for _ in range(jobs)]
-        self._expand, self._key_of = compiled(expand, starts), compiled(key_of, starts)
+        self._expand, self._key_of = (compiled_for(model, each, starts) for each in (expand, key_of))
         room = CHUNK * len(self.alphabet)
         self.outbox = (
             np.empty((CHUNKS * room, self.halves), np.uint32),
@@ -91,15 +87,15 @@ class Expansion:
 
     def _scratch(self) -> tuple[Array, tuple[Array, Array]]:
         """Slots for states, and the same as bytes and words."""
-        records = np.zeros(self._shape, state.RECORD)
+        records = np.zeros(self._shape, self._record)
         records[:] = self._templates
         flat = records.reshape(-1)
         return records, (flat.view(np.int8), flat.view(np.int64))
 
-    def put(self, states: Sequence[Partition], renaming: tuple[Any, ...]) -> Array:
+    def put(self, states: Sequence[Interpreted], renaming: tuple[Any, ...]) -> Array:
         """Make the key of states side by side the first entry of the outbox; returns it."""
         records, views = self._records[0]
-        records[0] = [state.to_record(p)[()] for p in states]
+        records[0] = [p.to_record()[()] for p in states]
         self._key_of(views, self.tables, renaming, self.outbox)
         return self.outbox[0][0]
 
@@ -126,7 +122,7 @@ def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-un
     outside = np.int64(0)
     for i in range(protocols):
         at = slot * protocols + i
-        starts = (at * packing.BYTES, at * packing.WORDS)
+        starts = (at * MODEL.table.bytes, at * MODEL.table.words)
         if renaming_tables[5].shape[0] > 0:
             outside |= symmetry.pack_canonically(views, starts, renaming_tables, room, key, i * words)
         else:
@@ -151,11 +147,11 @@ def unpack(keys, row, key, tables, views, slot):  # type: ignore[no-untyped-def]
     protocols = key.shape[0] // words
     for i in range(protocols):
         at = slot * protocols + i
-        packing.unpack_part(key, i * words, bytes_table, words, views[0], at * packing.BYTES)
-        packing.unpack_part(key, i * words, words_table, words, views[1], at * packing.WORDS)
+        packing.unpack_part(key, i * words, bytes_table, words, views[0], at * MODEL.table.bytes)
+        packing.unpack_part(key, i * words, words_table, words, views[1], at * MODEL.table.words)
 
 
-@kernel
+@kernel_of_model
 def key_of(views, tables, renaming_tables, outbox):  # type: ignore[no-untyped-def]
     """Make the key of the states in slot 0 the first entry of an outbox."""
     new_keys, hashes, parents, order, starts, _ = outbox
@@ -179,24 +175,24 @@ def apply(records, slot, event):  # type: ignore[no-untyped-def]
     """Apply an event to the copies in a slot. False: no protocol enables it, and they are copies still."""
     applied = False
     for i in range(records.shape[1]):
-        if step(records[slot, i], event) == APPLIED:
+        if MODEL.step(records[slot, i], event) == APPLIED:
             applied = True
-            forget_superseded(records[slot, i])
+            MODEL.forget(records[slot, i])
     return applied
 
 
 def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
     """Whether a slot breaks any property under a protocol that is to hold, those judged at the end aside."""
     for i in range(1, records.shape[1]):
-        if properties.broken_now(records[slot, i]):
+        if MODEL.judgement.now(records[slot, i]):
             return True
     return False
 
 
 def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
     """Whether a slot breaks a wanted property, and those that are to hold end well from there."""
-    if properties.broken_now(records[slot, 0]) & wanted == 0 and not (
-        wanted & properties.AT_END and broken_at_end(records, slot, 0) & wanted
+    if MODEL.judgement.now(records[slot, 0]) & wanted == 0 and not (
+        wanted & MODEL.judgement.at_end and broken_at_end(records, slot, 0) & wanted
     ):
         return False
     for i in range(1, records.shape[1]):
@@ -208,7 +204,7 @@ def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
 def broken_at_end(records, slot, i):  # type: ignore[no-untyped-def]
     """What a protocol in a slot breaks if this is the end; judged on a copy in the slot for that."""
     records[_HEALED, i] = records[slot, i]
-    return properties.broken_at_end(records[_HEALED, i])
+    return MODEL.judgement.end(records[_HEALED, i])
 
 
 def successors(records, views, tables, renaming_tables, room, alphabet, met, key, keys, hashes, vias):  # type: ignore[no-untyped-def]
@@ -224,8 +220,8 @@ def successors(records, views, tables, renaming_tables, room, alphabet, met, key
         if not apply(records, slot, event):
             continue
         if met.shape[0]:
-            before = situations.before(records[0, 0], event & 7)
-            met[situations.situation(records[slot, 0], event, before)] = 1
+            before = MODEL.points.before(records[0, 0], event & 7)
+            met[MODEL.points.of(records[slot, 0], event, before)] = 1
         outside |= pack(views, slot, tables, renaming_tables, room, key)
         split(key, keys, count)
         hashes[count] = hash_of(keys, count)
@@ -251,7 +247,7 @@ def sort_by_shard(hashes, entries, order, starts):  # type: ignore[no-untyped-de
     starts[0] = 0
 
 
-@kernel
+@kernel_of_model
 def expand(  # type: ignore[no-untyped-def]
     records, views, tables, renaming_tables, keys, table, firsts, ends, first, count,
     alphabet, which, wanted, met, outbox, chunk,

@@ -30,20 +30,14 @@ from epochfuzz.harness.engine.explore.visited import SHARDS, Visited
 from epochfuzz.harness.engine.keys import packing, symmetry
 from epochfuzz.harness.engine.runtime.threads import Threads, cores
 from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.fields import Interpreted
+from epochfuzz.model.core.model import Protocol, Settings, model_of
 from epochfuzz.model.core.renaming import renamed
-from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.controller.controller import forget_superseded
-from epochfuzz.model.kafka.vocabulary import state
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import schedule_texts
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
-from epochfuzz.model.kafka.vocabulary.state import Partition
 
 GIBIBYTE = 1 << 30
 DEFAULT_MEMORY = 4 * GIBIBYTE
 # Between two waves a search may be ended: interpreted, one of 65,536 rows would take minutes.
 _WAVE = 64 if numba.config.DISABLE_JIT else WAVE  # type: ignore[attr-defined]
-_ANY = properties.set_of(properties.NAMES)
 
 
 class NotConfirmed(Exception):
@@ -90,7 +84,7 @@ class SearchProgress:
 
 def explore(
     protocol: Protocol,
-    settings: Configuration,
+    settings: Settings,
     wanted: int,
     depth: int | None = None,
     memory: int = DEFAULT_MEMORY,
@@ -122,7 +116,7 @@ def explore(
 
 
 def explore_each(
-    protocol: Protocol, settings: Configuration, depths: Mapping[int, int], memory: int = DEFAULT_MEMORY
+    protocol: Protocol, settings: Settings, depths: Mapping[int, int], memory: int = DEFAULT_MEMORY
 ) -> dict[int, Exploration]:
     """What `explore` finds for each of some properties to a depth of its own, all by one search. Raises as it does."""
     return dict(explored(protocol, settings, depths, memory))
@@ -130,7 +124,7 @@ def explore_each(
 
 def explored(
     protocol: Protocol,
-    settings: Configuration,
+    settings: Settings,
     depths: Mapping[int, int],
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
@@ -146,7 +140,7 @@ class _Search:
     """A search, level by level. `levels` are the rows of each, the last of them the one that is being expanded."""
 
     def __init__(
-        self, protocols: Sequence[Protocol], settings: Configuration, wanted: int, memory: int, met: np.ndarray,
+        self, protocols: Sequence[Protocol], settings: Settings, wanted: int, memory: int, met: np.ndarray,
         threads: Threads, symmetric: bool, after: bytes,
     ) -> None:  # fmt: skip
         self.protocols, self.settings, self.wanted, self.met, self.threads = protocols, settings, wanted, met, threads
@@ -253,41 +247,47 @@ class _Search:
         for protocol in self.protocols:
             for event in Execution(protocol, self.settings).alphabet():
                 p = Execution(protocol, self.settings, schedule + bytes([event])).state
-                forget_superseded(p)
+                protocol.model.forget(p)
                 for names in permutations(range(self.settings.replicas)):
                     self.expansion.layout.check(renamed(p, names))
-        raise packing.DoesNotFit(f"a state after {schedule_texts(schedule)} does not fit its key")
+        events = model_of(self.protocols).events.texts(schedule)
+        raise packing.DoesNotFit(f"a state after {events} does not fit its key")
 
 
-def executions(protocols: Sequence[Protocol], settings: Configuration, after: bytes) -> list[Execution]:
+def executions(protocols: Sequence[Protocol], settings: Settings, after: bytes) -> list[Execution]:
     """Where a search starts: some protocols side by side, after a schedule."""
     started = [Execution(each, settings, after) for each in protocols]
     for each in started:
-        forget_superseded(each.state)
+        each.model.forget(each.state)
     return started
 
 
 def prepared(
-    protocols: Sequence[Protocol], settings: Configuration, wanted: int, symmetric: bool, jobs: int, after: bytes = b""
-) -> tuple[list[Partition], Expansion, int]:
+    protocols: Sequence[Protocol], settings: Settings, wanted: int, symmetric: bool, jobs: int, after: bytes = b""
+) -> tuple[list[Interpreted], Expansion, int]:
     """States side by side from which a search starts, what expands them, and for how many states one may stand."""
     starts = [each.state for each in executions(protocols, settings, after)]
-    symmetric = symmetric and symmetry.is_symmetric(wanted, protocols, settings)
-    return starts, Expansion(starts, symmetric, jobs), symmetry.most_alike(settings) if symmetric else 1
+    model = model_of(protocols)
+    symmetric = symmetric and model.is_symmetric(wanted, protocols, settings)
+    alike = symmetry.most_alike(settings.replicas) if symmetric else 1
+    return starts, Expansion(model, starts, symmetric, jobs), alike
 
 
-def most_states(protocol: Protocol, settings: Configuration, memory: int) -> int:
+def most_states(protocol: Protocol, settings: Settings, memory: int) -> int:
     """How many states a search may keep in that many bytes."""
-    return int(memory / Visited.bytes_per_state(packing.layout_for([state.initial(protocol, settings)]).halves))
+    start = protocol.model.initial(protocol, settings)
+    return int(memory / Visited.bytes_per_state(packing.layout_for([start]).halves))
 
 
-def confirm(protocols: Sequence[Protocol], settings: Configuration, wanted: int, schedule: bytes) -> None:
+def confirm(protocols: Sequence[Protocol], settings: Settings, wanted: int, schedule: bytes) -> None:
     """Raises NotConfirmed unless a schedule breaks a wanted property under the first protocol while the others hold."""
+    model = model_of(protocols)
     execution, *holding = (Execution(protocol, settings, schedule) for protocol in protocols)
-    broken = [protocol.name for protocol, each in zip(protocols[1:], holding, strict=True) if each.breaks(_ANY)]
+    every = model.judgement.all
+    broken = [protocol.name for protocol, each in zip(protocols[1:], holding, strict=True) if each.breaks(every)]
     if broken or not execution.breaks(wanted):
-        what = f"breaks {' and '.join(broken)} as well" if broken else f"does not break {properties.names(wanted)}"
-        events = ", ".join(schedule_texts(schedule))
+        what = f"breaks {' and '.join(broken)} as well" if broken else f"does not break {model.judgement.named(wanted)}"
+        events = ", ".join(model.events.texts(schedule))
         raise NotConfirmed(f"replayed under {protocols[0].name}, what the search found {what}: {events}")
 
 
@@ -301,7 +301,7 @@ class Timed:
 
 def timed(
     protocol: Protocol,
-    settings: Configuration,
+    settings: Settings,
     wanted: int,
     depth: int | None,
     memory: int,

@@ -15,8 +15,7 @@ from epochfuzz.harness.engine.explore.expansion import BREAKING, CHUNK, DOES_NOT
 from epochfuzz.harness.engine.explore.visited import SHARDS, Array, Visited, row_of
 from epochfuzz.harness.engine.runtime.threads import Threads
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.controller.controller import forget_superseded
-from epochfuzz.model.kafka.vocabulary.state import Partition
+from epochfuzz.model.core.fields import Interpreted
 
 NOTHING_VISITED = np.zeros((SHARDS, 1), np.int32)
 NOTHING_MET = np.zeros(0, np.uint8)
@@ -72,11 +71,11 @@ class Retrace:
                 break
             for each in executions:
                 each.apply(event)
-                forget_superseded(each.state)
+                each.model.forget(each.state)
             schedule.append(event)
         return bytes(schedule)
 
-    def _first_event(self, states: list[Partition], which: int, table: Array, wanted: int) -> int | None:
+    def _first_event(self, states: list[Interpreted], which: int, table: Array, wanted: int) -> int | None:
         """The first event that leads from states side by side to what is sought, None if keys have no room for it."""
         free = self._visited.limit
         self._visited.keys[row_of(0, free)] = self._expansion.put(states, self._expansion.as_it_is)

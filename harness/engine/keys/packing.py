@@ -15,9 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.model.core import renaming
-from epochfuzz.model.kafka.vocabulary import state
-from epochfuzz.model.kafka.vocabulary.state import REPLICA, Field, Holds, Partition
+from epochfuzz.model.core.fields import Field, Interpreted, Names
 
 Table = npt.NDArray[np.int64]
 
@@ -27,8 +25,6 @@ Table = npt.NDArray[np.int64]
 # elements there are in it and before.
 INDEX, SHIFT, BITS, LEAST, END = range(5)
 
-BYTES = state.RECORD.itemsize
-WORDS = BYTES // 8
 _WORD_BITS = 64
 _CHUNK_BITS = 32  # of what a replica has to itself: smaller chunks leave less of a word unused, and take longer
 
@@ -39,10 +35,11 @@ class DoesNotFit(Exception):
 
 @dataclass(frozen=True)
 class Element:
-    """An element of a field that is in a key, with its bounds."""
+    """An element of a field that is in a key, with its bounds, and where it is `at` in a record (Table.place_of)."""
 
     field: Field
     index: tuple[int, ...]
+    at: int
     least: int
     greatest: int
 
@@ -54,13 +51,12 @@ class Element:
     @property
     def is_local(self) -> bool:
         """Whether it is something that one replica has to itself, and that speaks of no replica."""
-        names_nobody = not isinstance(self.field.holds, Holds) or self.field.holds in renaming.NAMES_NOBODY
-        return self.field.by.count(REPLICA) == 1 and names_nobody
+        return len(self.replicas) == 1 and self.field.names is Names.NOBODY
 
     @property
     def replicas(self) -> tuple[int, ...]:
         """The replicas that are in its index."""
-        return tuple(i for i, axis in zip(self.index, self.field.by, strict=True) if axis is REPLICA)
+        return tuple(i for i, axis in zip(self.index, self.field.by, strict=True) if axis.of_replicas)
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ class Layout:
         """The elements of a key."""
         return tuple(place.element for place in self.places)
 
-    def check(self, p: Partition) -> None:
+    def check(self, p: Interpreted) -> None:
         """Raises DoesNotFit, naming the field, for a state with a value that is out of its bounds."""
         for element in self.elements:
             value = getattr(p, element.field.name)
@@ -104,7 +100,7 @@ class Layout:
                 raise DoesNotFit(f"{where} is {value}, and declared to be from {element.least} to {element.greatest}")
 
 
-def layout_for(starts: Sequence[Partition]) -> Layout:
+def layout_for(starts: Sequence[Interpreted]) -> Layout:
     """The layout for all states that can follow from any of `starts`, which differ in their mechanisms only."""
     elements = tuple(_elements(starts))
     replicas = range(starts[0].replicas)
@@ -148,26 +144,18 @@ def _table(places: Sequence[Place], words: int) -> Table:
     table = np.zeros((5, max(len(places), words)), np.int64)
     in_order = sorted(places, key=lambda place: place.word)
     for i, place in enumerate(in_order):
-        table[:END, i] = index_of(place.element), place.shift, place.element.bits, place.element.least
+        table[:END, i] = place.element.at, place.shift, place.element.bits, place.element.least
     table[END, :words] = np.searchsorted([place.word for place in in_order], np.arange(words), side="right")
     return table
 
 
-def _elements(starts: Sequence[Partition]) -> Iterator[Element]:
+def _elements(starts: Sequence[Interpreted]) -> Iterator[Element]:
     """Every element that may differ between states."""
     p = starts[0]
-    for field in state.VARIABLES:
+    for field in p.table.variables:
         if any(field.read(each) for each in starts):
-            yield from (Element(field, index, *field.bounds(p)) for index in field.indices(p))
-
-
-def index_of(element: Element) -> int:
-    """Where an element is in a record, counting integers of its size."""
-    fields = state.RECORD.fields
-    assert fields is not None
-    field = element.field
-    offset = fields[field.name][1] // np.dtype(field.integer).itemsize
-    return offset + int(np.ravel_multi_index(element.index, field.shape)) if field.shape else offset
+            for index in field.indices(p):
+                yield Element(field, index, p.table.place_of(field, index), *field.bounds(p))
 
 
 # Numba asks of a signed index whether it counts from the end, and counts references to every slice; both together are

@@ -5,7 +5,7 @@ Its key is made without renaming the state: what each replica has to itself is p
 replica by replica, and everything else is packed as if the replicas stood in that order. Replicas that have the same to
 themselves may stand in any order; of these keys the least is taken.
 
-What `convergence` needs is not symmetric: healing gives a partition without a leader the first member of its ISR.
+Whether rules and properties are that symmetric, the model says.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,13 +15,8 @@ from math import factorial
 
 import numpy as np
 
-from epochfuzz.harness.engine.keys.packing import Element, Layout, Place, Table, index_of
-from epochfuzz.model.core import renaming
-from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.vocabulary import state
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
-from epochfuzz.model.kafka.vocabulary.state import REPLICA
+from epochfuzz.harness.engine.keys.packing import Element, Layout, Place, Table
+from epochfuzz.model.core.fields import NONE, Names
 
 # Columns of a table of what replicas have to themselves, a row for each element: where replica A's is in the record,
 # how far on the next replica's is, in which chunk it is at which bit, how many bits it has, and its least value.
@@ -31,6 +26,7 @@ _INDEX, _STRIDE, _CHUNK, _SHIFT, _BITS, _LEAST = range(6)
 # for each replica in its index; its word and bit in the key, its bits, its least value, and of whom it speaks.
 _BASE, _FIRST, _BY_FIRST, _SECOND, _BY_SECOND, _WORD, _AT, _WIDTH, _FROM, _SPEAKS_OF = range(10)
 _NOBODY, _ONE, _SOME = range(3)
+_SPOKEN_OF = {Names.NOBODY: _NOBODY, Names.REPLICA: _ONE, Names.REPLICAS: _SOME}
 
 _MOST_NAMES = 16  # of a value that may be a replica, right or wrong
 
@@ -52,20 +48,9 @@ class Renaming:
         return (self.local_bytes, self.local_words, self.rest_bytes, self.rest_words, self.chunks, self.orders)
 
 
-def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configuration) -> bool:
-    """Whether a search for a wanted property under protocols side by side treats replicas alike.
-
-    Where more than one runs, the others have to converge; the mistakes of the broken set may prefer a replica; and the
-    event of a fail-over of the controller has the name of the first one.
-    """
-    if settings.controllers > 1:
-        return False
-    return wanted & properties.AT_END == 0 and len(protocols) == 1 and not protocols[0].defect
-
-
-def most_alike(settings: Configuration) -> int:
-    """How many states one may stand for at the most."""
-    return factorial(settings.replicas)
+def most_alike(replicas: int) -> int:
+    """Return how many states one may stand for at the most."""
+    return factorial(replicas)
 
 
 def renaming_for(layout: Layout, replicas: int, symmetric: bool) -> Renaming:
@@ -88,22 +73,20 @@ def _table(rows: Iterable[Sequence[int]], columns: int) -> Table:
 def _local_row(place: Place, replicas: int) -> Sequence[int]:
     element = place.element
     (axis,) = _replica_axes(element)
-    return (index_of(element), _stride(element, axis), place.chunk, place.chunk_shift, element.bits, element.least)
+    return (element.at, _stride(element, axis), place.chunk, place.chunk_shift, element.bits, element.least)
 
 
 def _rest_row(place: Place, replicas: int) -> Sequence[int]:
     element = place.element
     whose = [(element.index[axis], _stride(element, axis)) for axis in _replica_axes(element)]
-    base = index_of(element) - sum(i * stride for i, stride in whose)
+    base = element.at - sum(i * stride for i, stride in whose)
     (first, by_first), (second, by_second) = (*whose, (replicas, 0), (replicas, 0))[:2]
-    holds = element.field.holds
-    speaks_of = _ONE if holds in renaming.NAMES_REPLICA else _SOME if holds in renaming.NAMES_REPLICAS else _NOBODY
     place_in_key = (place.word, place.shift, element.bits, element.least)
-    return (base, first, by_first, second, by_second, *place_in_key, speaks_of)
+    return (base, first, by_first, second, by_second, *place_in_key, _SPOKEN_OF[element.field.names])
 
 
 def _replica_axes(element: Element) -> list[int]:
-    return [number for number, axis in enumerate(element.field.by) if axis is REPLICA]
+    return [number for number, axis in enumerate(element.field.by) if axis.of_replicas]
 
 
 def _stride(element: Element, axis: int) -> int:
@@ -151,7 +134,7 @@ def pack_rest(records, start, table, order, names, replicas, key):  # type: igno
         value = np.int64(records[np.uint64(index)])
         speaks_of = table[element, _SPEAKS_OF]
         if speaks_of == _ONE:
-            if value != state.NONE:
+            if value != NONE:
                 value = names[np.uint64(value & (_MOST_NAMES - 1))]
         elif speaks_of == _SOME:
             members, value = value, value >> replicas << replicas

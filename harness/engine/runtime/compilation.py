@@ -1,9 +1,9 @@
 """Compilation: Numba kernels over the model's rules, kept on disk between runs.
 
-A kernel is written as a plain function. All of them, and the rules that they call, are linked into one file of flat
-code (model/core/program.py), which lies with what Numba makes of it under a digest of every source that it came from:
-Numba's own cache looks only at the file of the function that it compiles, and would keep a kernel after a rule
-elsewhere changed.
+A kernel is written as a plain function. Those that run a model, and the rules that they call, are linked into one file
+of flat code (model/core/program.py), which lies with what Numba makes of it under a digest of every source that it came
+from: Numba's own cache looks only at the file of the function that it compiles, and would keep a kernel after a rule
+elsewhere changed. Those that run no model are in a file of their own.
 """
 
 import ast
@@ -13,8 +13,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -23,24 +22,19 @@ from typing import Any, TypeVar
 import numba
 from numba.extending import register_jitable
 
-from epochfuzz import model
 from epochfuzz.harness.engine.runtime.interpretation import NUMPY, interpreted
+from epochfuzz.model import core
 from epochfuzz.model.core import program
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
-from epochfuzz.model.kafka.vocabulary.protocols import NAMED
-from epochfuzz.model.kafka.vocabulary.state import Partition
+from epochfuzz.model.core.fields import Interpreted
+from epochfuzz.model.core.model import Model, Program
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_BROKEN_SET = "epochfuzz.harness.defects"  # which plants all of its defects
 
 _ENGINE = __package__.rpartition(".")[0]
 
 # The modules of the engine that have kernels and parts of them.
 _MODULES = (
     "coverage.coverage",
-    "coverage.situations",
     "explore.expansion",
     "explore.visited",
     "keys.packing",
@@ -51,92 +45,78 @@ _MODULES = (
     "walk.walk",
 )
 
-# Rules that are called and not inlined. Of the events that are tried most are not enabled, and to find that out takes
-# less than a call does; but what is rare and long would only take longer to compile.
-_CALLED_MODULES = (
-    "consumer",
-    "epoch_cache",
-    "healing",
-    "ideal_log",
-    "idempotence",
-    "processes",
-    "producer",
-    "producer_window",
-    "truncation",
-    "waiting",
-)
-_CALLED = ("learn", "remember_readable")
-
 _IS_OFF = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
-# Settings whose rules are left out of the program that needs them not.
-_SELDOM = ("follower_reads", "retries", "consumer", "transactions", "controllers")
-
 # The package, in which model, harness and strategies may be links to where they really are.
-_PACKAGE = Path(model.__file__).parents[1]
+_PACKAGE = Path(core.__file__).parents[2]
+_SOURCES = [Path(__file__).parents[1] / f"{name.replace('.', '/')}.py" for name in _MODULES]
+
+_OF_NO_MODEL = Program("kernels", {})
 
 _kernels: list[Callable[..., Any]] = []
+_kernels_of_models: list[Callable[..., Any]] = []
+_programs: dict[tuple[Model | None, str], ModuleType] = {}
 
 
 def kernel(function: _Function) -> _Function:
-    """Mark a function that is called from Python: `compiled` has it as machine code."""
+    """Mark a function that is called from Python, and runs no model: `compiled` has it as machine code."""
     _kernels.append(function)
     return function
 
 
-def compiled(function: Callable[..., Any], starts: Iterable[Partition] = ()) -> Any:
-    """A kernel as machine code, or as Python where Numba is switched off, for all that follows from some states."""
-    made = getattr(_program(_scope_of(list(starts))), program.flat_name(function))
+def kernel_of_model(function: _Function) -> _Function:
+    """Mark a function that is called from Python, and runs a MODEL: `compiled_for` has it as machine code."""
+    _kernels_of_models.append(function)
+    return function
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Return a kernel as machine code, or as Python where Numba is switched off."""
+    return _made(function, None, _OF_NO_MODEL)
+
+
+def compiled_for(model: Model, function: Callable[..., Any], starts: Iterable[Interpreted]) -> Any:
+    """Return a kernel as machine code, or as Python, for all that follows from some states of a model."""
+    return _made(function, model, model.linking.program(list(starts)))
+
+
+def _made(function: Callable[..., Any], model: Model | None, what: Program) -> Any:
+    if (model, what.name) not in _programs:
+        _programs[model, what.name] = _program(model, what)
+    made = getattr(_programs[model, what.name], program.flat_name(function))
     return interpreted(made) if _IS_OFF else made
 
 
-class Scope(Enum):
-    """For which states a program is made: what is constant under all of them is worked out as it is linked.
-
-    So what came with KIP-497 or later, and what clients do who are modelled only where they are asked for, costs
-    nothing where there is none of it. Protocols of the broken set need the rules with their defects in them.
-    """
-
-    EARLY = "kernels"
-    ALL = "kernels_of_all_releases"
-    WITH_DEFECTS = "kernels_with_defects"
-
-
-def _scope_of(starts: Sequence[Partition]) -> Scope:
-    if any(p.defect for p in starts):
-        return Scope.WITH_DEFECTS
-    is_early = all(getattr(p, name) == number for p in starts for name, number in _early().items())
-    return Scope.EARLY if is_early else Scope.ALL
-
-
-@cache
-def _early() -> Mapping[str, int]:
-    """What all protocols that change the ISR at once have in common, and the settings that are seldom asked for."""
-    choices = [each.numbers() for each in NAMED.values() if not requests_isr_changes(each.constants)]
-    common = {name: number for name, number in choices[0].items() if all(each[name] == number for each in choices)}
-    return common | {name: Configuration().numbers()[name] for name in _SELDOM}
-
-
-def is_compiled(name: str) -> bool:
-    """Whether an earlier run has compiled the kernel of a flat name, and its machine code was kept."""
-    directory = cache_directory()
+def is_compiled(name: str, model: Model) -> bool:
+    """Return whether an earlier run has compiled the kernel of a flat name, and its machine code was kept."""
+    directory = cache_directory(model)
     return directory is not None and any(directory.rglob(f"kernels.{name}-*.nbc"))
 
 
-def model_digest() -> str:
-    """Sixteen hexadecimal digits for the sources of the model and of the kernels: the version of the rules."""
-    return _digest(_sources_in(Path(model.__file__).parent) + _kernel_sources())
+def digest_of(model: Model | None) -> str:
+    """Return sixteen hexadecimal digits for the sources of a model and of the kernels: the version of the rules."""
+    own, declared = (model.linking.sources, model.linking.declared) if model is not None else ((), "")
+    return _digest([*_sources_in(Path(core.__file__).parent), *own, *_SOURCES], declared)
 
 
 @cache
-def cache_directory() -> Path | None:
-    """Where compiled kernels are kept, under the digest of their sources; None where nothing can be, which is said."""
+def cache_directory(model: Model | None) -> Path | None:
+    """Return where kernels are kept, under the digest of their sources; None where nothing can be, which is said."""
+    base = _base()
+    if base is None:
+        return None
+    directory = base / digest_of(model)
+    directory.mkdir(exist_ok=True)
+    return directory
+
+
+@cache
+def _base() -> Path | None:
     try:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        directory = base / "epochfuzz" / model_digest()
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):  # a directory may be there that nobody can write to
-            return directory
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz"
+        base.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=base):  # a directory may be there that nobody can write to
+            return base
     except (OSError, RuntimeError) as error:  # nowhere to write, or a user without a home
         print(
             f"epochfuzz: what is compiled cannot be kept ({error}), and is compiled each time;"
@@ -146,47 +126,55 @@ def cache_directory() -> Path | None:
         return None
 
 
-def _kernel_sources() -> list[Path]:
-    return [Path(__file__).parents[1] / f"{name.replace('.', '/')}.py" for name in _MODULES]
-
-
 def _sources_in(package: Path) -> list[Path]:
     return sorted(package.rglob("*.py"))
 
 
-def _digest(sources: Iterable[Path]) -> str:
+def _digest(sources: Iterable[Path], declared: str = "") -> str:
     """Of what sources say and where they stand: a rule that is moved has another name in the program."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    digest = hashlib.sha256(f"{numba.__version__}{declared}".encode())
     for source in sources:
-        digest.update(str(source.relative_to(_PACKAGE)).encode() + b"\0" + source.read_bytes())
+        place = source.relative_to(_PACKAGE) if source.is_relative_to(_PACKAGE) else source.name
+        digest.update(str(place).encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]
 
 
-@cache
-def _program(scope: Scope) -> ModuleType:
+def _file_name(what: Program) -> str:
+    """Of the file of a program; what plants mistakes is none of the model's sources."""
+    if what.defects is None:
+        return what.name
+    package = importlib.import_module(what.defects).__file__
+    assert package is not None
+    return f"{what.name}_{_digest(_sources_in(Path(package).parent))}"
+
+
+def _program(model: Model | None, what: Program) -> ModuleType:
     """The module of all kernels, written unless an earlier run has; or not written at all where it cannot be kept."""
-    directory = cache_directory()
+    directory = cache_directory(model)
     if directory is None or _IS_OFF:
         module = ModuleType("epochfuzz_kernels")
-        exec(_source(scope, kept=False), module.__dict__)
+        exec(_source(model, what, kept=False), module.__dict__)
         if _IS_OFF:
             module.np = NUMPY  # type: ignore[attr-defined]
-            print("epochfuzz: NUMBA_DISABLE_JIT is set: nothing is compiled, and takes long", file=sys.stderr)
+            _say_that_nothing_is_compiled()
         return module
     numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]
-    name = scope.value
-    if scope is Scope.WITH_DEFECTS:
-        name += f"_{_digest(_sources_in(Path(__file__).parents[2] / 'defects'))}"
+    name = _file_name(what)
     file = directory / f"{name}.py"
     if not file.exists():
-        _write(file, _source(scope, kept=True))
-    name = f"epochfuzz_{model_digest()}_{name}"  # Numba looks for what it has cached by the name of the module
+        _write(file, _source(model, what, kept=True))
+    name = f"epochfuzz_{directory.name}_{name}"  # Numba looks for what it has cached by the name of the module
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
     sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules[name])
     return sys.modules[name]
+
+
+@cache
+def _say_that_nothing_is_compiled() -> None:
+    print("epochfuzz: NUMBA_DISABLE_JIT is set: nothing is compiled, and takes long", file=sys.stderr)
 
 
 def _write(file: Path, text: str) -> None:
@@ -197,33 +185,30 @@ def _write(file: Path, text: str) -> None:
     os.replace(temporary, file)
 
 
-def _source(scope: Scope, kept: bool) -> str:
+def _source(model: Model | None, what: Program, kept: bool) -> str:
     """The text of the module: each function with how it is compiled, and whether Numba is to keep what it makes."""
     for name in _MODULES:
         importlib.import_module(f"{_ENGINE}.{name}")
-    with_defects = scope is Scope.WITH_DEFECTS
-    if with_defects:
-        importlib.import_module(_BROKEN_SET)
+    if what.defects is not None:
+        importlib.import_module(what.defects)
     parts = [
-        '"""Written by epochfuzz: the rules of the model and the kernels that run them, to be compiled by Numba."""',
+        '"""Written by epochfuzz: the rules of a model and the kernels that run them, to be compiled by Numba."""',
         "import numpy as np",
         f"from {__name__} import as_called, as_inlined, {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}",
     ]
-    constants = _early() if scope is Scope.EARLY else {}
-    kernels = sorted(_kernels, key=program.flat_name)  # and not as modules happened to be imported
-    for linked in program.link(kernels, constants, with_defects=with_defects):
-        parts.append(f"@{_compiled_as(linked, with_defects)}\n{ast.unparse(linked.node)}")
+    kernels = sorted(_kernels if model is None else _kernels_of_models, key=program.flat_name)  # not as imported
+    for linked in program.link(kernels, what.constants, with_defects=what.defects is not None, model=model):
+        parts.append(f"@{_compiled_as(linked, model, what)}\n{ast.unparse(linked.node)}")
     return "\n\n".join(parts) + "\n"
 
 
-def _compiled_as(linked: program.Linked, with_defects: bool) -> str:
+def _compiled_as(linked: program.Linked, model: Model | None, what: Program) -> str:
     function = linked.origin
-    if function in _kernels and linked.name == program.flat_name(function):
+    if function in (*_kernels, *_kernels_of_models) and linked.name == program.flat_name(function):
         return "as_kernel"
-    package, _, module = function.__module__.rpartition(".")
-    is_rare = module in _CALLED_MODULES or function.__name__ in _CALLED
-    is_rule = not package.startswith(_ENGINE)
-    if is_rule and (is_rare or with_defects):  # with all defects in them, rules are long
+    is_rule = not function.__module__.startswith(_ENGINE)
+    # With all defects in them, rules are long.
+    if model is not None and is_rule and (model.linking.is_called(function) or what.defects is not None):
         return "as_called"
     return "as_inlined"
 

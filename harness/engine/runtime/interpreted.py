@@ -1,16 +1,12 @@
 """Interpreted: a small complete search without anything compiled, for what is to be shown while kernels compile."""
 
 import marshal
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.controller.controller import forget_superseded
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
-from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Grid, Partition
+from epochfuzz.model.core.fields import Grid, Interpreted
+from epochfuzz.model.core.model import Bounds, Protocol, Settings
 
-_SMALL_BOUNDS = ((1, 1), (1, 2), (2, 2))  # records and epoch changes within which most of what is short is found
 _BETWEEN = 64  # states expanded between two questions whether to go on
 
 
@@ -18,14 +14,17 @@ class GivenUp(Exception):
     """The search was to go on no longer."""
 
 
-def shortest(protocol: Protocol, settings: Configuration, wanted: int, goes_on: Callable[[], bool]) -> bytes | None:
-    """A schedule that breaks a wanted property and than which none is shorter; None where small bounds have none.
+def shortest(
+    protocol: Protocol, settings: Settings, wanted: int, small: Sequence[Bounds], goes_on: Callable[[], bool]
+) -> bytes | None:
+    """Return a shortest schedule that breaks a wanted property, None where small bounds have none.
 
-    One is looked for within small bounds first, and then a shorter one within none. Raises GivenUp.
+    One is looked for within each of the small bounds first, and then a shorter one within none. Raises GivenUp.
     """
-    for records, epochs in _SMALL_BOUNDS:
-        small = replace(settings, records=min(records, settings.records), epochs=min(epochs, settings.epochs))
-        found = _search(protocol, small, wanted, None, goes_on)
+    most = settings.bounds
+    for bounds in small:
+        within = settings.within(type(most)(*map(min, bounds, most)))
+        found = _search(protocol, within, wanted, None, goes_on)
         if found is not None:
             depth = len(found) - 1
             return _search(protocol, settings.bounded_by(depth), wanted, depth, goes_on) or found
@@ -33,7 +32,7 @@ def shortest(protocol: Protocol, settings: Configuration, wanted: int, goes_on: 
 
 
 def _search(
-    protocol: Protocol, settings: Configuration, wanted: int, depth: int | None, goes_on: Callable[[], bool]
+    protocol: Protocol, settings: Settings, wanted: int, depth: int | None, goes_on: Callable[[], bool]
 ) -> bytes | None:
     """A shortest schedule, of no more events than `depth`, that breaks a wanted property; None where there is none."""
     execution = Execution(protocol, settings)
@@ -49,7 +48,7 @@ def _search(
             for event in alphabet:
                 if not execution.apply(event):
                     continue
-                forget_superseded(execution.state)
+                execution.model.forget(execution.state)
                 after = state.key()
                 if after not in visited:
                     if execution.breaks(wanted):
@@ -62,23 +61,23 @@ def _search(
 
 
 class _State:
-    """A partition that becomes one state after the other: most of the time of such a search would be that of copies."""
+    """A state that becomes one state after the other: most of the time of such a search would be that of copies."""
 
-    def __init__(self, p: Partition) -> None:
-        self._partition = p
-        self._names = tuple(field.name for field in VARIABLES if field.read(p))
+    def __init__(self, p: Interpreted) -> None:
+        self._p = p
+        self._names = tuple(field.name for field in p.table.variables if field.read(p))
 
     def key(self) -> bytes:
         """All of the state that something reads."""
-        values = [getattr(self._partition, name) for name in self._names]
+        values = [getattr(self._p, name) for name in self._names]
         return marshal.dumps([list(value.values()) if isinstance(value, Grid) else value for value in values])
 
     def become(self, key: bytes) -> None:
         """Become the state of a key."""
         for name, wanted in zip(self._names, marshal.loads(key), strict=True):
-            value = getattr(self._partition, name)
+            value = getattr(self._p, name)
             if not isinstance(value, Grid):
                 if value != wanted:
-                    setattr(self._partition, name, wanted)
+                    setattr(self._p, name, wanted)
             elif list(value.values()) != wanted:
                 value.update(zip(value, wanted, strict=True))

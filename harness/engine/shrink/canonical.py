@@ -10,22 +10,16 @@ from itertools import permutations
 
 from epochfuzz.harness.engine.shrink.shrink import breaking_prefix
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.vocabulary import events
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
-from epochfuzz.model.kafka.vocabulary.state import VARIABLES
-from epochfuzz.strategies.schedules import simplest_first
-
-_COMPARED = [field.name for field in VARIABLES if field.name != "goals"]
+from epochfuzz.model.core.model import Protocol, Settings
 
 
-def canonical(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes:
+def canonical(schedule: bytes, protocol: Protocol, settings: Settings, wanted: int) -> bytes:
     """The simplest schedule that is the same as this one, which breaks a wanted property with its last event.
 
-    A keeps its name, for it leads epoch 0. Of those that differ in names, the one whose events come soonest in
-    strategies.schedules.simplest_first is taken, read from the left.
+    The first replica keeps its name, for schedules start from it. Of those that differ in names, the one whose events
+    come soonest in the order of the model is taken, read from the left.
     """
-    rank = simplest_first(settings).index
+    rank = protocol.model.events.in_order(settings.alphabet()).index
     followers = range(1, settings.replicas)
     same = {_in_order(_renamed(schedule, (0, *names)), protocol, settings, rank) for names in permutations(followers)}
     good = [each for each in same if breaking_prefix(each, protocol, settings, wanted) == each]
@@ -33,10 +27,10 @@ def canonical(schedule: bytes, protocol: Protocol, settings: Configuration, want
 
 
 def _renamed(schedule: bytes, names: tuple[int, ...]) -> bytes:
-    return bytes(events.encode(events.verb_of(event), names[event & 7]) for event in schedule)
+    return bytes(event & ~7 | names[event & 7] for event in schedule)
 
 
-def _in_order(schedule: bytes, protocol: Protocol, settings: Configuration, rank: Callable[[int], int]) -> bytes:
+def _in_order(schedule: bytes, protocol: Protocol, settings: Settings, rank: Callable[[int], int]) -> bytes:
     """The schedule with independent events in order: at each place the simplest event that can come so early.
 
     That is the lexicographic normal form of a trace (Anisimov and Knuth, 1979), but for independence, which is here
@@ -75,4 +69,5 @@ def _independent(start: Execution, first: int, second: int) -> bool:
         return False
     one.apply(first)
     one.apply(second)
-    return all(getattr(one.state, name) == getattr(other.state, name) for name in _COMPARED)
+    variables = (field.name for field in one.state.table.variables if field.name != "goals")
+    return all(getattr(one.state, name) == getattr(other.state, name) for name in variables)

@@ -5,14 +5,11 @@ nothing is shorter, complete search says (certificates.py).
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
 from epochfuzz.harness.engine.shrink.simplest import simplest
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.core.model import Bounds, Protocol, Settings
 
 _MOST_ATTEMPTS = 10_000
 
@@ -22,7 +19,7 @@ class DoesNotBreak(ValueError):
 
 
 def breaking_prefix(
-    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, holding: Sequence[Protocol] = ()
+    schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes | None:
     """The enabled events of a schedule up to where a wanted property first broke; None where none did.
 
@@ -42,7 +39,7 @@ def breaking_prefix(
                 return None
             if execution.broken() & wanted and _end_well(others):
                 return bytes(applied)
-    if wanted & properties.AT_END and execution.broken_at_end() & wanted and _end_well(others):
+    if wanted & execution.model.judgement.at_end and execution.broken_at_end() & wanted and _end_well(others):
         return bytes(applied)
     return None
 
@@ -52,7 +49,7 @@ def _end_well(others: Sequence[Execution]) -> bool:
 
 
 def shrink(
-    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, holding: Sequence[Protocol] = ()
+    schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
     """A schedule as short as Hypothesis can make it that still breaks a wanted property. Raises DoesNotBreak."""
     failing = trim(schedule, protocol, settings, wanted, holding)
@@ -65,7 +62,7 @@ def shrink(
 
 
 def trim(
-    schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int, holding: Sequence[Protocol] = ()
+    schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
     """A schedule without runs of events that it breaks a wanted property without. Raises DoesNotBreak.
 
@@ -82,15 +79,19 @@ def trim(
     return delta_debugged(failing, breaking)
 
 
-def needed_bounds(schedule: bytes, protocol: Protocol, settings: Configuration) -> tuple[int, int]:
-    """The least numbers of records and of epoch changes under which every event of a schedule is enabled.
+def needed_bounds(schedule: bytes, protocol: Protocol, settings: Settings) -> Bounds:
+    """Return the least bounds under which every event of a schedule is enabled: the least first one, then the next.
 
     A record that is sent again may need room for one more in the log, so that counting events would not do.
     """
 
-    def is_enabled(records: int, epochs: int) -> bool:
-        execution = Execution(protocol, replace(settings, records=records, epochs=epochs))
+    def is_enabled(bounds: Bounds) -> bool:
+        execution = Execution(protocol, settings.within(bounds))
         return all(execution.apply(event) for event in schedule)
 
-    records = next(each for each in range(1, settings.records + 1) if is_enabled(each, settings.epochs))
-    return records, next(each for each in range(settings.epochs + 1) if is_enabled(records, each))
+    needed = settings.bounds
+    for name, most in needed._asdict().items():
+        least = settings.least_bounds._asdict()[name]
+        tried = (type(needed)(**needed._asdict() | {name: n}) for n in range(least, most + 1))
+        needed = next(each for each in tried if is_enabled(each))
+    return needed

@@ -14,10 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import Verb, encode
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
-from epochfuzz.model.kafka.vocabulary.state import initial
+from epochfuzz.model.core.model import Model, Protocol, Settings
 
 PHRASE = 4
 NO_EVENT = 255
@@ -26,53 +23,40 @@ MAX_LENGTH = 480
 GAMMA = np.uint64(0x9E3779B97F4A7C15)  # from one random word to the next
 _CARDS = 9  # of seven bits, drawn with one random word
 
-# How often each phrase is in the deck, for each replica. Replication has to make progress for faults to matter, and an
-# election that nobody hears of is seldom the start of anything. These weights are where random ascents ended that
-# sought the fewest schedules to find the broken protocols of harness/defects, half of which were held back to judge
-# them by; what such an ascent changed to no avail was taken back. See docs/benchmark.md.
-_WEIGHTS: dict[tuple[Verb, ...], int] = {
-    **{(verb,): verb.dealt for verb in Verb},
-    (Verb.FETCH, Verb.RECEIVE): 3,
-    (Verb.FETCH, Verb.RECEIVE, Verb.FETCH, Verb.RECEIVE): 6,
-    (Verb.FETCH, Verb.EXPAND): 8,
-    (Verb.FETCH, Verb.RECEIVE, Verb.FETCH, Verb.EXPAND): 1,
-    (Verb.ELECT, Verb.NOTIFY): 2,
-    (Verb.ELECT, Verb.NOTIFY, Verb.PRODUCE): 3,
-    (Verb.ELECT, Verb.NOTIFY, Verb.FETCH, Verb.RECEIVE): 1,
-    (Verb.ELECT, Verb.CATCH_UP): 3,
-    (Verb.NOTIFY, Verb.FETCH, Verb.RECEIVE): 1,
-    (Verb.RESTART, Verb.NOTIFY): 4,
-    (Verb.RESTART, Verb.NOTIFY, Verb.FETCH, Verb.RECEIVE): 3,
-    (Verb.SHRINK, Verb.ALTER, Verb.ALTERED): 4,
-}
-
-# Each verb but those without which nothing happens at all is left out of a schedule one time in four.
-_OPTIONAL = sum(1 << verb for verb in Verb if not verb.is_vital)
-
 
 class Deck(NamedTuple):
-    """Cards, a row of PHRASE events for each, NO_EVENT where it has fewer; and the set of verbs to leave out again."""
+    """Cards, a row of PHRASE events for each, NO_EVENT where it has fewer.
+
+    Each verb of the set `optional` is left out of a schedule one time in four. Those of `dead` are drawn, and left out
+    of what comes of it.
+    """
 
     cards: npt.NDArray[np.uint8]
+    optional: int
     dead: int
 
 
-def deck_for(settings: Configuration, protocols: Iterable[Protocol] = ()) -> Deck:
-    """The deck of a configuration: each phrase that it can enable, as often as its weight says.
+def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = ()) -> Deck:
+    """Return the deck of some settings: each phrase that they can enable, as often as its weight says.
 
-    What is drawn depends on the configuration alone. Verbs that are possible under none of some protocols are dead:
-    they are drawn, and left out of what comes of it.
+    What is drawn depends on the settings alone. Verbs that are possible under none of some protocols are dead.
     """
-    possible = set(settings.alphabet())
+    drawn = set(settings.alphabet())
     cards = []
     for replica in range(settings.replicas):
-        for verbs, weight in _WEIGHTS.items():
-            phrase = [encode(verb, replica) for verb in verbs]
-            if possible.issuperset(phrase):
+        for verbs, weight in model.cards.phrases.items():
+            phrase = [verb << 3 | replica for verb in verbs]
+            if drawn.issuperset(phrase):
                 cards += [phrase + [NO_EVENT] * (PHRASE - len(phrase))] * weight
-    starts = [initial(protocol, settings) for protocol in protocols]
-    dead = sum(1 << verb for verb in Verb if starts and not any(map(verb.possible, starts)))
-    return Deck(np.array(cards, np.uint8), dead)
+    verbs_drawn = {event >> 3 for event in drawn}
+    starts = [model.initial(protocol, settings) for protocol in protocols]
+    possible = {event >> 3 for event in (model.events.possible(*starts) if starts else drawn)}
+    optional = _set_of(verbs_drawn - model.cards.vital)
+    return Deck(np.array(cards, np.uint8), optional, _set_of(verbs_drawn - possible))
+
+
+def _set_of(verbs: Iterable[int]) -> int:
+    return sum(1 << verb for verb in verbs)
 
 
 def schedule(seed: int, number: int, deck: Deck) -> bytes:
@@ -128,11 +112,11 @@ def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def
     A card is written whole, and what does not belong is written over by the next one: chance decides what each card
     is, and a processor would guess a branch on that wrong half of the time.
     """
+    cards, optional, dead = deck
     word = first_word(seed, number)
-    left_out = np.int64(scramble(word)) & np.int64(scramble(word + GAMMA)) & _OPTIONAL
+    left_out = np.int64(scramble(word)) & np.int64(scramble(word + GAMMA)) & optional
     word += GAMMA + GAMMA
     length = MAX_LENGTH - np.int64(scramble(word) % np.uint64(3 * MAX_LENGTH // 4))
-    cards, dead = deck
     word = deal(word, cards, left_out, hand)
     drawn = 0
     while drawn < length:

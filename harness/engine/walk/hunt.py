@@ -10,16 +10,9 @@ A strategy says what schedule number i of seed s is. All draw from the same alph
 
 import numpy as np
 
-from epochfuzz.harness.engine.coverage import situations
-from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
+from epochfuzz.harness.engine.runtime.compilation import compiled_for, kernel_of_model
 from epochfuzz.harness.engine.walk import generate
-from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.step import step
-from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.vocabulary import state
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
-from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+from epochfuzz.model.core.model import APPLIED, MODEL, Protocol, Settings
 
 STRATEGIES = ("uniform", "swarm", "guided")
 UNIFORM, SWARM, GUIDED = range(len(STRATEGIES))
@@ -32,14 +25,15 @@ _NOT_FOUND = -1
 class Hunter:
     """Hunts in one configuration for a schedule that breaks a judged property (a set) under a protocol."""
 
-    def __init__(self, protocol: Protocol, settings: Configuration, judged: int) -> None:
+    def __init__(self, protocol: Protocol, settings: Settings, judged: int) -> None:
         self.settings = settings
         self.judged = judged
-        start = state.initial(protocol, settings)
-        self._start = state.to_record(start).reshape(1)
-        self._deck = generate.deck_for(settings, [protocol])
-        self._alphabet = np.frombuffer(Execution(protocol, settings).alphabet(), np.uint8)
-        self._hunt_block = compiled(hunt_block, [start])
+        model = protocol.model
+        start = model.initial(protocol, settings)
+        self._start = start.to_record().reshape(1)
+        self._deck = generate.deck_for(model, settings, [protocol])
+        self._alphabet = np.frombuffer(model.events.possible(start), np.uint8)
+        self._hunt_block = compiled_for(model, hunt_block, [start])
 
     def first(self, strategy: str, seed: int, most: int) -> tuple[int, bytes] | None:
         """(number, schedule) of the first schedule that breaks a judged property; None if none of `most` does."""
@@ -77,18 +71,18 @@ def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
     for position in range(length):
         event = drawn[position]
         r = event & 7
-        before = situations.before(p, r)
-        if step(p, event) != APPLIED:
+        before = MODEL.points.before(p, r)
+        if MODEL.step(p, event) != APPLIED:
             continue
         drawn[applied] = event
         applied += 1
-        if properties.broken_now(p) & judged:
+        if MODEL.judgement.now(p) & judged:
             return True, applied, new
         if met.shape[0]:
-            seen = situations.situation(p, event, before)
+            seen = MODEL.points.of(p, event, before)
             new += not met[seen]
             met[seen] = True
-    broken = judged & properties.AT_END != 0 and properties.broken_at_end(p) & judged != 0
+    broken = judged & MODEL.judgement.at_end != 0 and MODEL.judgement.end(p) & judged != 0
     return broken, applied, new
 
 
@@ -113,14 +107,14 @@ def keep(kept, lengths, count, number, drawn, applied):  # type: ignore[no-untyp
     return min(_KEPT, count + 1)
 
 
-@kernel
+@kernel_of_model
 def hunt_block(start, strategy, seed, first, count, deck, alphabet, judged):  # type: ignore[no-untyped-def]
     """Walk a block until a schedule breaks a judged property.
 
     Returns its number, -1 where none does, and the events that it applied.
     """
     hand, drawn = generate.room()
-    met = np.zeros(situations.SITUATIONS if strategy == GUIDED else 0, np.bool_)
+    met = np.zeros(MODEL.points.most if strategy == GUIDED else 0, np.bool_)
     kept = np.empty((_KEPT, generate.MAX_LENGTH), np.uint8)
     lengths = np.zeros(_KEPT, np.int64)
     record = start.copy()

@@ -6,19 +6,18 @@ and the situations that were met: it merges with the next block's in any order, 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from epochfuzz.harness.engine.coverage import coverage, situations
+from epochfuzz.harness.engine.coverage import coverage
 from epochfuzz.harness.engine.coverage.coverage import Coverage, Meetings
-from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
+from epochfuzz.harness.engine.runtime.compilation import compiled_for, kernel_of_model
 from epochfuzz.harness.engine.walk import generate
-from epochfuzz.model.core.step import step
-from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.vocabulary import goals, state
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
-from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+from epochfuzz.model.core.model import APPLIED, MODEL, Model, Protocol, Settings, model_of
+
+_Protocol = TypeVar("_Protocol", bound=Protocol)
+_Settings = TypeVar("_Settings", bound=Settings)
 
 KEPT = 3  # shortest failures kept for each protocol, property and kind of failure
 _NEVER = np.iinfo(np.int64).max
@@ -37,7 +36,7 @@ class Tally:
     """What walking some schedules showed; axes are protocol, then property or goal, then kind of failure, then rank.
 
     `events` counts applied events, `goals` the schedules that met a goal, `failures` those that broke a property, by
-    the kind of situation (situations.kind_of) in which it broke first. The KEPT failures of each kind with the fewest
+    the kind of situation (Points.kind_of) in which it broke first. The KEPT failures of each kind with the fewest
     events, ties broken by schedule number, are rows (length, schedule) of `shortest`. `met`: situations by protocol.
     """
 
@@ -49,14 +48,14 @@ class Tally:
     met: list[Coverage]
 
     @staticmethod
-    def empty(protocols: int) -> "Tally":
-        """The tally of no schedules."""
-        kinds = (protocols, len(properties.NAMES), situations.KINDS)
+    def empty(model: Model, protocols: int) -> "Tally":
+        """Return the tally of no schedules under so many protocols of a model."""
+        kinds = (protocols, len(model.judgement.names), model.points.kinds)
         return Tally(
             schedules=0,
             events=np.zeros(protocols, np.int64),
             failures=np.zeros(kinds, np.int64),
-            goals=np.zeros((protocols, len(goals.NAMES)), np.int64),
+            goals=np.zeros((protocols, len(model.goals)), np.int64),
             shortest=np.full((*kinds, KEPT, 2), _NEVER, np.int64),
             met=[Coverage.empty() for _ in range(protocols)],
         )
@@ -88,23 +87,24 @@ class Tally:
         return sorted(self.kept(protocol, property_, int(kind))[0] for kind in kinds)
 
 
-class Walker:
+class Walker(Generic[_Protocol, _Settings]):
     """Walks schedules of one seed under protocols on the same configuration. Safe to share between threads."""
 
-    def __init__(self, protocols: Sequence[Protocol], settings: Configuration, seed: int) -> None:
+    def __init__(self, protocols: Sequence[_Protocol], settings: _Settings, seed: int) -> None:
         self.protocols = tuple(protocols)
+        self.model = model_of(protocols)
         self.settings = settings
         self.seed = seed
-        self.deck = generate.deck_for(settings, protocols)
-        starts = [state.initial(p, settings) for p in protocols]
-        self._starts = np.array([state.to_record(p) for p in starts], state.RECORD)
-        self._walk_block = compiled(walk_block, starts)
+        self.deck = generate.deck_for(self.model, settings, protocols)
+        starts = [self.model.initial(p, settings) for p in protocols]
+        self._starts = np.array([p.to_record() for p in starts], self.model.table.record)
+        self._walk_block = compiled_for(self.model, walk_block, starts)
 
     def walk(self, first: int, count: int) -> Tally:
         """Walk schedules `first` to `first + count - 1`."""
-        tally = Tally.empty(len(self.protocols))
+        tally = Tally.empty(self.model, len(self.protocols))
         tally.schedules = count
-        meetings = Meetings.none(len(self.protocols))
+        meetings = Meetings.none(len(self.protocols), self.model.points.most)
         self._walk_block(
             self._starts, np.uint64(self.seed), first, count, self.deck,
             tally.events, tally.failures, tally.goals, tally.shortest,
@@ -145,18 +145,18 @@ def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place,
     for position in range(length):
         event = drawn[position]
         r = event & 7
-        before = situations.before(p, r)
-        if step(p, event) != APPLIED:
+        before = MODEL.points.before(p, r)
+        if MODEL.step(p, event) != APPLIED:
             continue
         applied += 1
-        situation = situations.situation(p, event, before)
+        situation = MODEL.points.of(p, event, before)
         coverage.meet(place, rows, size, protocol, situation, number)
-        newly_broken = properties.broken_now(p) & ~broken
+        newly_broken = MODEL.judgement.now(p) & ~broken
         if newly_broken:
             broken |= newly_broken
             count_broken(newly_broken, situation, applied, number, failures, shortest)
     shown = p.goals  # what healing shows is not the schedule's
-    broken_at_end = properties.broken_at_end(p)
+    broken_at_end = MODEL.judgement.end(p)
     if broken_at_end:
         count_broken(broken_at_end, situation, applied, number, failures, shortest)
     p.goals = shown
@@ -165,14 +165,14 @@ def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place,
 
 def count_broken(broken, situation, length, number, failures, shortest):  # type: ignore[no-untyped-def]
     """Count a set of properties as broken in a situation, after `length` events of schedule `number`."""
-    kind = situations.kind_of(situation)
+    kind = MODEL.points.kind_of(situation)
     for bit in range(failures.shape[0]):
         if broken >> bit & 1:
             failures[bit, kind] += 1
             keep_failure(shortest[bit, kind], length, number)
 
 
-@kernel
+@kernel_of_model
 def walk_block(starts, seed, first, count, deck, applied, failures, goals_met, shortest, place, rows, size):  # type: ignore[no-untyped-def]
     """Walk `count` schedules from number `first` under every protocol, adding to the arrays of a Tally."""
     hand, drawn = generate.room()

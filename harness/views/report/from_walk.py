@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from epochfuzz.harness.cases.case import dump_case
 from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.found_case import case_for
-from epochfuzz.harness.engine.coverage import goals
 from epochfuzz.harness.engine.explore import estimate
-from epochfuzz.harness.engine.shrink.findings import Engine, Finding, Walked
+from epochfuzz.harness.engine.walk.walking import Walked
+from epochfuzz.harness.findings import goals
+from epochfuzz.harness.findings.findings import Engine, Finding
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.views import summary
 from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, CoverageSection, Exhibit, Page, Row

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from epochfuzz.model.core.fields import always_read
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
@@ -24,7 +25,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     tracks_eligible_leaders,
     tracks_partition_epoch,
 )
-from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, Partition, Rival, always_read
+from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, Partition, Rival
 
 
 class Shape(Enum):

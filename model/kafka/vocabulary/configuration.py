@@ -1,8 +1,9 @@
 """The configuration of a partition: what an operator sets, the faults that may happen, and the bounds of a run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from epochfuzz.model.kafka.vocabulary import events
 
@@ -28,6 +29,19 @@ class Acks(IntEnum):
 
 
 ACKS: dict[str, Acks] = {acks.text: acks for acks in Acks}
+
+
+class Bounds(NamedTuple):
+    """The bounds of a run: how many records there are, and how often the leader epoch may change."""
+
+    records: int
+    epochs: int
+
+    @property
+    def text(self) -> str:
+        """As people read them."""
+        records, epochs = self
+        return f"{records} record{'s' * (records != 1)} and {epochs} epoch change{'s' * (epochs != 1)}"
 
 
 class ConfigurationError(ValueError):
@@ -88,9 +102,32 @@ class Configuration:
             if setting.name == "replicas" or getattr(self, setting.name) != setting.default
         }
 
+    def changed_to(self, given: Mapping[str, Any]) -> "Configuration":
+        """Return this configuration with some settings changed, by name. Raises ConfigurationError."""
+        unknown = sorted(given.keys() - vars(self))
+        if unknown:
+            raise ConfigurationError(
+                unknown[0], f"unknown setting {unknown[0]!r}; the settings are {', '.join(vars(self))}"
+            )
+        return replace(self, **given)
+
     def alphabet(self) -> bytes:
         """The events that can be enabled, in byte order: those of a fault only where the fault may happen."""
         return bytes(event for event in events.alphabet(self.replicas) if events.verb_of(event).is_set(self))
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds of a run."""
+        return Bounds(self.records, self.epochs)
+
+    @property
+    def least_bounds(self) -> Bounds:
+        """The least that there can be."""
+        return Bounds(*(setting.metadata["low"] for setting in fields(self) if setting.name in Bounds._fields))
+
+    def within(self, bounds: Bounds) -> "Configuration":
+        """Return this configuration with other bounds."""
+        return replace(self, records=bounds.records, epochs=bounds.epochs)
 
     def bounded_by(self, length: int) -> "Configuration":
         """This configuration with bounds no larger than a schedule of that length can reach."""

@@ -70,7 +70,7 @@ class Verb(IntEnum):
     """What can happen to a replica. The rule of each is the function of its name in `module`, see step.py.
 
     Its number is part of the format of a schedule: append, never change one. `dealt` says how often the event alone is
-    in the deck of random schedules, see search/generate.py, where nothing happens at all without what `is_vital`.
+    in the deck of random schedules, see phrases.py, where nothing happens at all without what `is_vital`.
     `progress` is None for what disturbs; of all else, which happens in a healthy partition or brings one back to
     health, it is the place in the order in which shrinking prefers events. `setting` is the one without which the event
     cannot happen, a number that has to be `at_least` so much or a flag, and `when` says under which constants of a
@@ -387,3 +387,14 @@ def schedule_texts(schedule: bytes) -> list[str]:
 def alphabet(replicas: int) -> bytes:
     """Every event of a partition with that many replicas, in byte order."""
     return bytes(encode(verb, r) for verb in Verb for r in range(1 if verb.of_controller else replicas))
+
+
+def in_order(alphabet: bytes) -> bytes:
+    """Return events sorted: those that finish something, that begin something, that disturb.
+
+    Hypothesis sorts what it can. In this order answers arrive, and decisions are heard of, as soon as they can, so
+    that schedules which differ only in the order of independent events shrink to one.
+    """
+    order = [*PROGRESS, *(verb for verb in Verb if verb not in PROGRESS)]
+    events: list[int] = sorted(alphabet, key=lambda event: order.index(verb_of(event)))
+    return bytes(events)

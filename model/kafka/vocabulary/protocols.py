@@ -5,7 +5,9 @@ release is what shipped, with the flaws that it had, and is declared as what it 
 """
 
 from dataclasses import dataclass, replace
+from importlib import import_module
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -51,6 +53,9 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
 )
 from epochfuzz.model.kafka.vocabulary.names import nearest
 
+if TYPE_CHECKING:
+    from epochfuzz.model.core.model import Model
+
 
 class ProtocolError(ValueError):
     """A text that names no protocol; the message lists what there is."""
@@ -71,6 +76,12 @@ class Protocol:
     def is_named(self) -> bool:
         """Whether it is a generation, a release or a version as it is, without a mechanism replaced or a mistake."""
         return ":" not in self.name
+
+    @property
+    def model(self) -> "Model":
+        """The model that it is a protocol of, which is made of all that knows protocols."""
+        kafka: Model = import_module("epochfuzz.model.kafka.model").KAFKA
+        return kafka
 
     def choice(self, mechanism: str) -> Choice:
         """This protocol's choice for a mechanism."""

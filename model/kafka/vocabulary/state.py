@@ -1,25 +1,11 @@
-"""The state of a partition: one table of fields, in two representations.
+"""The state of a partition: its table of fields, of which model/core/fields.py says what follows from it."""
 
-Interpreted, a state is a `Partition`: an object whose fields are Python ints, and lists or grids of them. Compiled, it
-is one NumPy record (`RECORD`) with the same field names. The rules cannot tell them apart: `p.leo[r]`,
-`p.remote_leos[leader, follower]` and `p.produced += 1` mean the same on both.
-
-NumPy scalars would overflow in the interpreted form, and a record is what Numba turns into plain memory: a tuple of
-arrays costs a reference count for each array at every call.
-
-A field is declared once. The record, the keys of searches, copies and comparisons of states follow from the table.
-"""
-
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import lru_cache
-from itertools import product
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
+from epochfuzz.model.core import fields
+from epochfuzz.model.core.fields import Axis, Field, Interpreted, Names, Table, never_read
 from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, MAX_OFFSETS, MAX_REPLICAS, Acks, Configuration
 from epochfuzz.model.kafka.vocabulary.in_force import (
     answers_survive_decisions,
@@ -50,10 +36,11 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
 )
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-NONE = -1  # no leader, or no epoch known yet
+NONE = fields.NONE  # no leader, or no epoch known yet
 EPOCHS = MAX_EPOCHS + 3  # the epochs there can be: 0, one for each change, and two that healing may need
 
-# What the rules call `p`: a Partition, or under Numba one RECORD.
+
+# What the rules call `p`: a Partition, or under Numba one record.
 State = Any
 
 
@@ -113,23 +100,37 @@ class Transaction(IntEnum):
 class Holds(Enum):
     """What an element of a field can be, from the least to the greatest value under the constants of a state."""
 
-    FLAG = "flag"
-    CHOICE = "choice"  # a small number out of a fixed list
-    COUNT = "count"  # of records: an offset, a log end offset, a high watermark
-    COUNT_OR_NONE = "count or none"
-    ENTRIES = "entries"  # of a leader epoch cache
-    EPOCH = "epoch"
-    EPOCH_OR_NONE = "epoch or none"
-    REPLICA_OR_NONE = "replica or none"  # NONE for nobody
-    REPLICA_SET = "replica set"  # bit r for replica r
-    REPLICAS = "a number of replicas"
-    RECORD_SET = "record set"  # bit i for record m<i>
-    RECORDS = "records"  # a word: four bits for each offset, see log.py
-    RECORD_EPOCHS = "leader epochs of records"  # likewise
-    FETCHED_RECORDS = "records of a Fetch answer"  # likewise, of no more than one answer brings
-    FETCHED_EPOCHS = "leader epochs of the records of a Fetch answer"
-    OFFSETS = "offsets"  # a word: four bits for each record
-    NUMBER = "number"  # of no further meaning: no search has it in its keys
+    names: Names
+
+    def __new__(cls, text: str, names: Names) -> "Holds":
+        """What it is, and of whom it speaks."""
+        holds = object.__new__(cls)
+        holds._value_ = text
+        holds.names = names
+        return holds
+
+    FLAG = "flag", Names.NOBODY
+    CHOICE = "choice", Names.NOBODY  # a small number out of a fixed list
+    COUNT = "count", Names.NOBODY  # of records: an offset, a log end offset, a high watermark
+    COUNT_OR_NONE = "count or none", Names.NOBODY
+    ENTRIES = "entries", Names.NOBODY  # of a leader epoch cache
+    EPOCH = "epoch", Names.NOBODY
+    EPOCH_OR_NONE = "epoch or none", Names.NOBODY
+    REPLICA_OR_NONE = "replica or none", Names.REPLICA  # NONE for nobody
+    REPLICA_SET = "replica set", Names.REPLICAS  # bit r for replica r
+    REPLICAS = "a number of replicas", Names.NOBODY
+    RECORD_SET = "record set", Names.NOBODY  # bit i for record m<i>
+    RECORDS = "records", Names.NOBODY  # a word: four bits for each offset, see log.py
+    RECORD_EPOCHS = "leader epochs of records", Names.NOBODY  # likewise
+    FETCHED_RECORDS = "records of a Fetch answer", Names.NOBODY  # likewise, of no more than one answer brings
+    FETCHED_EPOCHS = "leader epochs of the records of a Fetch answer", Names.NOBODY
+    OFFSETS = "offsets", Names.NOBODY  # a word: four bits for each record
+    NUMBER = "number", Names.NOBODY  # of no further meaning: no search has it in its keys
+
+    @property
+    def narrow(self) -> bool:
+        """Whether a byte is room enough for it."""
+        return self is Holds.FLAG
 
     def bounds(self, p: State) -> tuple[int, int]:
         """(least, greatest) value of an element."""
@@ -168,70 +169,10 @@ def _word(size: int, greatest: int) -> int:
     return sum(greatest << 4 * place for place in range(size))
 
 
-@dataclass(frozen=True)
-class Axis:
-    """What the elements of a field are numbered by: room for how many, and how many the constants of a state allow."""
-
-    size: int
-    used: Callable[[State], int]
-
-
-REPLICA = Axis(MAX_REPLICAS, lambda p: int(p.replicas))
-ENTRY = Axis(EPOCHS, lambda p: int(p.epochs) + 1)  # of a leader epoch cache
-DECISION = Axis(EPOCHS, lambda p: int(p.epochs) + 1)  # of the controller, by epoch
-
-
-def always_read(p: State) -> bool:
-    """Of a field that the rules read under any protocol and configuration."""
-    return True
-
-
-def never_read(p: State) -> bool:
-    """Of a field that is written only."""
-    return False
-
-
-@dataclass(frozen=True)
-class Field:
-    """One field: its name, what each element holds, what the elements are numbered by, and the value it starts from.
-
-    `read` says in which states, of which the constants matter, any rule or property can tell two values of the field
-    apart. Where none can, searches leave it out of their keys; a test proves it. `narrow`: a byte is room enough for
-    each element, see `integer`.
-    """
-
-    name: str
-    holds: Holds | type[IntEnum]
-    by: tuple[Axis, ...] = ()
-    start: int = 0
-    read: Callable[[State], bool] = always_read
-    narrow: bool = False
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The room that the field has."""
-        return tuple(axis.size for axis in self.by)
-
-    def indices(self, p: State) -> Iterator[tuple[int, ...]]:
-        """The elements that the constants of a state allow; a replica has nothing to know of itself as a follower."""
-        for index in product(*(range(axis.used(p)) for axis in self.by)):
-            if self.by != (REPLICA, REPLICA) or index[0] != index[1]:
-                yield index
-
-    def bounds(self, p: State) -> tuple[int, int]:
-        """(least, greatest) value of an element under the constants of a state."""
-        return self.holds.bounds(p) if isinstance(self.holds, Holds) else (0, len(self.holds) - 1)
-
-    @property
-    def integer(self) -> type[np.signedinteger[Any]]:
-        """The integer that each element is in a record: a byte in tables by epoch or by pair, a word elsewhere.
-
-        A record has to stay small, for a search copies it at every transition; but a rule that is called with bytes
-        and with words is compiled twice, so the fields that are passed around are words.
-        """
-        small = self.narrow or not isinstance(self.holds, Holds) or self.holds is Holds.FLAG
-        return np.int8 if small or EPOCHS in self.shape or len(self.shape) == 2 else np.int64
-
+REPLICA = Axis(MAX_REPLICAS, lambda p: int(p.replicas), of_replicas=True)
+# Of a leader epoch cache, and of the controller, by epoch.
+ENTRY = Axis(EPOCHS, lambda p: int(p.epochs) + 1, of_replicas=False, narrow=True)
+DECISION = Axis(EPOCHS, lambda p: int(p.epochs) + 1, of_replicas=False, narrow=True)
 
 _R = (REPLICA,)
 
@@ -370,49 +311,14 @@ CONSTANTS: tuple[Field, ...] = (
     *(Field(name, Holds.NUMBER) for name in Configuration().numbers()),
     Field("defect", Holds.NUMBER),
 )
-FIELDS = (*VARIABLES, *CONSTANTS)
-
-RECORD = np.dtype([(field.name, field.integer, field.shape) for field in FIELDS], align=True)
+TABLE = Table(VARIABLES, CONSTANTS)
 
 
-class Grid(dict[tuple[int, int], int]):
-    """A two-dimensional field of the interpreted form, indexed `[i, j]` as a NumPy array is."""
+class Partition(Interpreted):
+    """The interpreted form of a state."""
 
-
-class Partition:
-    """The interpreted form of a state. Rules read and write its fields; everything else copies it."""
-
-    __slots__ = tuple(field.name for field in FIELDS)
-
-    def __init__(self) -> None:
-        for field in FIELDS:
-            setattr(self, field.name, _filled(field))
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
-        def __setattr__(self, name: str, value: Any) -> None: ...
-
-    def copy(self) -> "Partition":
-        """An independent state, equal to this one."""
-        other = Partition.__new__(Partition)
-        for name, number in zip(_NUMBERS, _numbers_of(self), strict=True):
-            setattr(other, name, number)
-        for name, table in zip(_TABLES, _tables_of(self), strict=True):
-            setattr(other, name, table.copy())
-        return other
-
-
-_NUMBERS = [field.name for field in FIELDS if not field.by]
-_TABLES = [field.name for field in FIELDS if field.by]
-_numbers_of, _tables_of = attrgetter(*_NUMBERS), attrgetter(*_TABLES)
-
-
-def _filled(field: Field) -> Any:
-    if len(field.shape) == 2:
-        rows, columns = field.shape
-        return Grid(((i, j), field.start) for i in range(rows) for j in range(columns))
-    return [field.start] * field.shape[0] if field.shape else field.start
+    __slots__ = TABLE.names
+    table = TABLE
 
 
 def initial(protocol: Protocol, settings: Configuration) -> Partition:
@@ -432,27 +338,4 @@ def _initial(protocol: Protocol, settings: Configuration) -> Partition:
     p.isr_current[0] = int(tracks_partition_epoch(p))
     if p.epoch_cache == EpochCache.KAFKA_7415:
         p.cache_size[0] = 1  # A became leader of epoch 0 at offset 0
-    return p
-
-
-def to_record(p: Partition) -> np.ndarray:
-    """The compiled form of a state: an array of shape () and dtype RECORD."""
-    record = np.zeros((), RECORD)
-    for field in FIELDS:
-        value = getattr(p, field.name)
-        if len(field.shape) == 2:
-            value = np.array(list(value.values())).reshape(field.shape)
-        record[field.name] = value
-    return record
-
-
-def from_record(record: np.ndarray) -> Partition:
-    """The interpreted form of a compiled state."""
-    p = Partition()
-    for field in FIELDS:
-        value = record[field.name]
-        if len(field.shape) == 2:
-            setattr(p, field.name, Grid((index, int(item)) for index, item in np.ndenumerate(value)))
-        else:
-            setattr(p, field.name, value.tolist())
     return p

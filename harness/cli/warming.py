@@ -1,7 +1,6 @@
 """Warming: kernels compiled by processes of their own, side by side, where this machine has not compiled them yet.
 
-`python -m epochfuzz.harness.engine.runtime.warming NAME` compiles what a command needs, into the cache that it looks
-into.
+`python -m epochfuzz.harness.cli.warming NAME` compiles what a command needs, into the cache that it looks into.
 """
 
 import os
@@ -13,6 +12,7 @@ import numba
 
 from epochfuzz.harness.engine.runtime.compilation import cache_directory, is_compiled
 from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 
@@ -36,7 +36,7 @@ def _search() -> None:
 
 # By the name of what is compiled: what compiles it, and a kernel that shows that this has been done.
 WARMED: dict[str, tuple[Callable[[], None], str]] = {
-    "search": (_search, "harness_engine_explore_visited_fill_table"),
+    "search": (_search, "harness_engine_explore_expansion_expand"),
     "walk": (_walk, "harness_engine_walk_walk_walk_block"),
 }
 
@@ -50,7 +50,7 @@ class Warming:
                 [sys.executable, "-m", __name__, name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
             for name, (_, kernel) in WARMED.items()
-            if _COMPILES and cache_directory() is not None and not is_compiled(kernel)
+            if _COMPILES and cache_directory(KAFKA) is not None and not is_compiled(kernel, KAFKA)
         ]
 
     @property

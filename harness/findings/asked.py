@@ -3,8 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, field, fields
 
-from epochfuzz.harness.engine.runtime.compilation import model_digest
-from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.harness.version import epochfuzz_version, model_digest
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol

@@ -1,8 +1,6 @@
 """Fuzz: walk random schedules in this process, and turn what they break into minimal reproducers."""
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -15,7 +13,7 @@ from epochfuzz.harness.engine.runtime.deadline import Deadline
 from epochfuzz.harness.engine.runtime.interruption import Interruption
 from epochfuzz.harness.engine.shrink import shrink
 from epochfuzz.harness.engine.shrink.canonical import canonical
-from epochfuzz.harness.engine.walk.walk import Failure, Tally, Walker
+from epochfuzz.harness.engine.walk.walk import Failure, Tally
 from epochfuzz.harness.witness.causes import Causes, causes
 from epochfuzz.harness.witness.witness import Witness
 from epochfuzz.model.kafka.contract import properties
@@ -23,7 +21,6 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-BLOCK = 1_000
 _CANDIDATES = 3  # failures worth shrinking where nothing proves the first reproducer minimal
 MOST_CANDIDATES = 4  # and where there is time to look for variants
 CERTIFICATE_MEMORY = 1 << 30
@@ -82,15 +79,6 @@ class Finding:
         }
 
 
-@dataclass(frozen=True)
-class Walked:
-    """What came of a walk: its tally, how long it ran, compilation not counted, and whether Ctrl-C ended it."""
-
-    tally: Tally
-    seconds: float
-    interrupted: bool = False
-
-
 class Engine(Interface):
     """What draws schedules, runs them, and gives again the one that failed: the walk, or a state machine."""
 
@@ -103,50 +91,6 @@ class Engine(Interface):
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
         """The schedule of a failure."""
-
-
-def walk(
-    walker: Walker,
-    schedules: int | None,
-    seconds: float | None,
-    jobs: int,
-    report: Callable[[Tally, float], None] = lambda tally, elapsed: None,
-) -> Walked:
-    """Walk a number of schedules, or for some seconds, on `jobs` threads. Threads change nothing in the tally.
-
-    Ctrl-C ends it earlier: the tally is then that of the first so many schedules, as if no more had been asked for.
-    """
-    walker.walk(0, 1)  # compile before the clock starts
-    tally = Tally.empty(len(walker.protocols))
-    started = time.monotonic()
-    with Interruption() as interruption, ThreadPoolExecutor(jobs) as pool:
-        running: set[Future[Tally]] = set()
-        for first, count in _blocks(schedules, seconds, started):
-            if interruption.happened:
-                break
-            running.add(pool.submit(walker.walk, first, count))
-            if len(running) >= 2 * jobs:
-                running = _collect(running, tally)
-                report(tally, time.monotonic() - started)
-        while running:
-            running = _collect(running, tally)
-            report(tally, time.monotonic() - started)
-    return Walked(tally, time.monotonic() - started, interruption.happened)
-
-
-def _blocks(schedules: int | None, seconds: float | None, started: float) -> Iterator[tuple[int, int]]:
-    first = 0
-    while (schedules is None or first < schedules) and (seconds is None or time.monotonic() - started < seconds):
-        count = BLOCK if schedules is None else min(BLOCK, schedules - first)
-        yield first, count
-        first += count
-
-
-def _collect(running: set[Future[Tally]], tally: Tally) -> set[Future[Tally]]:
-    done, still_running = wait(running, return_when=FIRST_COMPLETED)
-    for future in done:
-        tally.add(future.result())
-    return still_running
 
 
 def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tally) -> list[Breach]:
@@ -274,7 +218,7 @@ class _Findings:
     def _shorten(self, claim: Claim, failure: Failure) -> None:
         name = properties.names(claim.wanted)[0]
         self._shown.doing(f"shrinking {name} under {claim.protocol.name} further")
-        failing = self._walker.failing(failure, claim.protocol, name)
+        failing = self._walker.failing(failure, self._breaches[claim].protocol, name)
         shorter = shrink.shrink(failing, claim.protocol, claim.settings, claim.wanted)
         if len(shorter) < len(claim.schedule):
             claim.shorten(shorter)

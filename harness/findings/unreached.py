@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from epochfuzz.harness.engine.coverage.situations import SITUATIONS
 from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.model.kafka.contract.situations import SITUATIONS
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 

@@ -1,0 +1,79 @@
+"""Case files of any model: a schedule, its settings, and what each protocol is expected to make of it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from epochfuzz.harness.cases.case_yaml import Flow, Folded, Value, read, write
+from epochfuzz.model.core.model import Model
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What is to break under a protocol, and after which event first; nothing where `broken` is empty."""
+
+    broken: tuple[str, ...]
+    at: int | None = None
+
+
+@dataclass(frozen=True)
+class OwnCase:
+    """A schedule of a model with its settings, its story and its expectations by protocol."""
+
+    id: str
+    why: str
+    settings: Any
+    events: bytes
+    expect: dict[str, Expectation] = field(default_factory=dict)
+
+
+def load_case(path: Path, model: Model) -> OwnCase:
+    """Return the case in a file. Raises CaseError, which names the file and the line at fault."""
+    parts = read(path).fields(("schema", "id", "why", "events"), ("config", "expect"))
+    if parts["schema"].scalar() != SCHEMA:
+        raise parts["schema"].expected(f"{SCHEMA}, the only one this version reads")
+    return OwnCase(
+        id=parts["id"].text(),
+        why=parts["why"].text(),
+        settings=_settings(parts["config"], model) if "config" in parts else model.settings,
+        events=bytes(each.parsed(model.events.parse) for each in parts["events"].items("an event")),
+        expect=dict(_expected(*each, model) for each in parts["expect"].entries()) if "expect" in parts else {},
+    )
+
+
+def _settings(config: Value, model: Model) -> Any:
+    try:
+        return model.settings.changed_to({value.name: value.scalar() for _, value in config.entries()})
+    except (TypeError, ValueError) as error:
+        raise config.error(str(error)) from None
+
+
+def _expected(key: Value, value: Value, model: Model) -> tuple[str, Expectation]:
+    key.parsed(model.protocol)
+    parts = value.fields(("broken",), ("at",))
+    names = tuple(each.text() for each in parts["broken"].items("a property"))
+    unknown = [name for name in names if name not in model.judgement.names]
+    if unknown:
+        raise parts["broken"].error(
+            f"unknown property {unknown[0]!r}; the properties are {', '.join(model.judgement.names)}"
+        )
+    return key.name, Expectation(names, parts["at"].whole_number(1) if "at" in parts else None)
+
+
+def dump_case(case: OwnCase, model: Model) -> str:
+    """Return the text of a case file, which `load_case` reads back as an equal case."""
+    content: dict[str, Any] = {
+        "schema": SCHEMA,
+        "id": case.id,
+        "why": Folded(case.why),
+        "config": Flow(case.settings.changed()),
+        "events": model.events.texts(case.events),
+    }
+    if case.expect:
+        content["expect"] = {
+            name: Flow({"broken": list(each.broken)} | ({} if each.at is None else {"at": each.at}))
+            for name, each in case.expect.items()
+        }
+    return write(content)

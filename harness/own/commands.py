@@ -1,0 +1,279 @@
+"""The commands on a model of one's own: walked, searched, shrunk and replayed, and told by fields and events alone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from epochfuzz.harness.cases.case_yaml import CaseError
+from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table
+from epochfuzz.harness.engine.explore import certificates
+from epochfuzz.harness.engine.explore import explore as searching
+from epochfuzz.harness.engine.runtime.deadline import Deadline
+from epochfuzz.harness.engine.runtime.interruption import Interruption
+from epochfuzz.harness.engine.shrink import shrink as shrinking
+from epochfuzz.harness.engine.shrink.canonical import canonical
+from epochfuzz.harness.engine.walk import walking
+from epochfuzz.harness.engine.walk.walk import Tally, Walker
+from epochfuzz.harness.own.case import Expectation, OwnCase, dump_case, load_case
+from epochfuzz.harness.own.loading import mistakes_as_bad_input, protocol_of, wanted_of
+from epochfuzz.harness.own.timeline import Told, told
+from epochfuzz.harness.views.progress import show_search, show_walk
+from epochfuzz.model.core.model import Model, Protocol
+
+CERTIFICATE_MEMORY = 1 << 30
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A complete search as it was asked for."""
+
+    model: Model
+    protocol: Protocol
+    settings: Any
+    wanted: int
+    depth: int | None
+    memory: int
+    jobs: int | None
+    symmetric: bool
+
+    @property
+    def sought(self) -> str:
+        """The property."""
+        (name,) = self.model.judgement.named(self.wanted)
+        return name
+
+
+def explore(asked: Searched, *, json: bool) -> int:
+    """Search a model, and say what was found."""
+    out = console(json)
+    out.print(f"{asked.protocol.name} · {asked.sought} · {asked.settings.text()}", markup=False)
+    with show_search(out) as progress, mistakes_as_bad_input():
+        timed = searching.timed(
+            asked.protocol, asked.settings, asked.wanted, asked.depth, asked.memory, progress.searched,
+            jobs=asked.jobs, symmetric=asked.symmetric,
+        )  # fmt: skip
+    found = timed.exploration
+    if found.shortest is not None:
+        _print_lines(out, told(found.shortest, asked.protocol, asked.settings))
+    out.print(_conclusion(asked, found), markup=False)
+    out.print(
+        f"{found.states:,} states, {found.transitions:,} transitions, depth {found.depth} in {timed.seconds:.1f} s"
+    )
+    if json:
+        shortest = None if found.shortest is None else asked.model.events.texts(found.shortest)
+        print_json(
+            {
+                "model": asked.model.name,
+                "protocol": asked.protocol.name,
+                "property": asked.sought,
+                "configuration": asked.settings.changed(),
+                "states": found.states,
+                "symmetry": found.symmetry,
+                "transitions": found.transitions,
+                "depth": found.depth,
+                "complete": found.complete,
+                "broken": found.broken,
+                "length": None if shortest is None else len(shortest),
+                "shortest": shortest,
+            }
+        )
+    if found.broken:
+        return Exit.BROKEN
+    return Exit.GOAL_UNMET if found.memory_exhausted else Exit.AS_EXPECTED
+
+
+def _conclusion(asked: Searched, found: searching.Exploration) -> str:
+    name, sought = asked.protocol.name, asked.sought
+    if found.shortest is not None:
+        return f"{name} breaks {sought}: {len(found.shortest)} events, and no schedule is shorter"
+    if found.complete:
+        return f"{name} holds {sought}: every state within the bounds was visited"
+    reason = "memory is full" if found.memory_exhausted else "--depth"
+    return f"no schedule of up to {found.depth} events breaks {sought} under {name} ({reason})"
+
+
+@dataclass(frozen=True)
+class Walked:
+    """A walk as it was asked for: how many schedules, or for how many seconds, and how long to prove what it finds."""
+
+    model: Model
+    protocols: Sequence[Protocol]
+    settings: Any
+    schedules: int | None
+    seconds: float | None
+    seed: int
+    jobs: int
+    certify: float | None
+
+
+@dataclass(frozen=True)
+class _Finding:
+    protocol: Protocol
+    property: str
+    reproducer: certificates.Reproducer
+    seen: int
+
+
+def fuzz(asked: Walked, *, json: bool) -> int:
+    """Walk random schedules of a model under each protocol, and shrink what breaks."""
+    out = console(json)
+    out.print(f"seed {asked.seed} · {asked.settings.text()}", markup=False)
+    with show_walk(out, asked.schedules, asked.seconds) as progress, mistakes_as_bad_input():
+        walker = Walker(asked.protocols, asked.settings, asked.seed)
+        walked = walking.walk(walker, asked.schedules, asked.seconds, asked.jobs, progress.walked)
+        with Interruption() as interruption:
+            deadline = Deadline(asked.certify, interruption)
+            findings = []
+            for finding in _findings(asked, walker, walked.tally, deadline):
+                progress.doing(f"shrunk {finding.property} under {finding.protocol.name}")
+                findings.append(finding)
+    for each in findings:
+        _print_lines(out, told(each.reproducer.schedule, each.protocol, asked.settings))
+        out.print(_sentence(each, walked.tally.schedules), markup=False)
+    spared = [each.name for each in asked.protocols if all(each is not finding.protocol for finding in findings)]
+    out.print(*(f"{name} broke nothing" for name in spared), sep="\n", markup=False)
+    rate = int(walked.tally.events.sum()) / max(walked.seconds, 1e-9) / 1e6
+    out.print(f"{walked.tally.schedules:,} schedules in {walked.seconds:.1f} s ({rate:.1f} million events/s)")
+    if json:
+        print_json(
+            {
+                "model": asked.model.name,
+                "seed": asked.seed,
+                "schedules": walked.tally.schedules,
+                "configuration": asked.settings.changed(),
+                "findings": [_plain(asked.model, each) for each in findings],
+            }
+        )
+    if walked.interrupted or interruption.happened:
+        raise KeyboardInterrupt
+    return Exit.BROKEN if findings else Exit.AS_EXPECTED
+
+
+def _findings(asked: Walked, walker: Walker[Any, Any], tally: Tally, deadline: Deadline) -> Iterator[_Finding]:
+    """What broke, each shrunk, and proven as far as the time goes: each has its share of what is left."""
+    names = asked.model.judgement.names
+    broken = [(at, bit) for at in range(len(asked.protocols)) for bit in range(len(names)) if tally.seen[at, bit]]
+    for number, (at, bit) in enumerate(broken):
+        protocol, wanted = asked.protocols[at], 1 << bit
+        failing = walker.schedule(tally.candidates(at, bit)[0].schedule)
+        share = deadline.within(deadline.remaining / (len(broken) - number))
+        reproducer = _reproducer(failing, protocol, asked.settings, wanted, CERTIFICATE_MEMORY, share)
+        yield _Finding(protocol, names[bit], reproducer, int(tally.seen[at, bit]))
+
+
+def _reproducer(
+    schedule: bytes, protocol: Protocol, settings: Any, wanted: int, memory: int, deadline: Deadline
+) -> certificates.Reproducer:
+    """A schedule that breaks a wanted property, shrunk, in canonical form and proven. Raises DoesNotBreak."""
+    if deadline.is_past:
+        shrunk = shrinking.trim(schedule, protocol, settings, wanted)
+        made = certificates.Reproducer(shrunk, False, 0)
+    else:
+        made = certificates.reproduce(schedule, protocol, settings, wanted, memory, deadline=deadline)
+    return replace(made, schedule=canonical(made.schedule, protocol, settings, wanted))
+
+
+def _sentence(found: _Finding, schedules: int) -> str:
+    length = len(found.reproducer.schedule)
+    return (
+        f"{found.protocol.name} breaks {found.property} in {length} events: {found.reproducer.proven};"
+        f" {found.seen:,} of {schedules:,} schedules broke it"
+    )
+
+
+def _plain(model: Model, found: _Finding) -> dict[str, Any]:
+    return {
+        "protocol": found.protocol.name,
+        "property": found.property,
+        "events": model.events.texts(found.reproducer.schedule),
+        "length": len(found.reproducer.schedule),
+        **found.reproducer.plain(),
+        "seen": found.seen,
+    }
+
+
+def shrink(
+    model: Model,
+    path: Path,
+    protocol: Protocol,
+    property_: str | None,
+    certify: float | None,
+    memory: int,
+    *,
+    json: bool,
+) -> int:
+    """Shrink the schedule of a case file, and print what is left as one."""
+    with as_bad_input(CaseError):
+        case = load_case(path, model)
+    out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
+    broken = told(case.events, protocol, case.settings).broken
+    name = property_ or next(iter(broken), "any property")
+    if name not in broken:
+        raise BadInput(f"{path}: the schedule does not break {name} under {protocol.name}: nothing to shrink")
+    wanted = wanted_of(model, name)
+    with show_search(out) as progress, Interruption() as interruption, mistakes_as_bad_input():
+        progress.doing(f"shrinking {len(case.events)} events")
+        found = _reproducer(case.events, protocol, case.settings, wanted, memory, Deadline(certify, interruption))
+    run = told(found.schedule, protocol, case.settings)
+    _print_lines(out, run)
+    what = f"{protocol.name} breaks {name} in {len(found.schedule)} events, shrunk from {len(case.events)}"
+    out.print(f"{what}: {found.proven}", markup=False)
+    shrunk = OwnCase(
+        f"{case.id}-shrunk", f"Shrunk from {case.id}: {protocol.name} breaks {name}.", case.settings, found.schedule,
+        {protocol.name: Expectation(run.broken, run.at)},
+    )  # fmt: skip
+    if json:
+        print_json(_plain(model, _Finding(protocol, name, found, 1)) | {"shrunk_from": len(case.events)})
+    else:
+        typer.echo(dump_case(shrunk, model), nl=False)
+    if interruption.happened:
+        raise KeyboardInterrupt
+    return Exit.AS_EXPECTED
+
+
+def replay(model: Model, paths: Sequence[Path], protocols: Sequence[str], *, trace: bool, json: bool) -> int:
+    """Replay case files, and say whether each protocol does what the case expects."""
+    out = console(json)
+    table = Table("case", "protocol", "broken", "after event", "as expected")
+    document: list[dict[str, Any]] = []
+    for path in paths:
+        with as_bad_input(CaseError):
+            case = load_case(path, model)
+        names = protocols or list(case.expect)
+        if not names:
+            raise BadInput(f"{path}: the case names no protocol: say which with --protocol")
+        for name in names:
+            with mistakes_as_bad_input():
+                run = told(case.events, protocol_of(model, name), case.settings)
+            if trace:
+                out.print(f"\n{case.id}: {case.why}", markup=False, soft_wrap=True)
+                _print_lines(out, run)
+            as_expected = _is_as_expected(case, name, run)
+            said = {None: "the case does not say", True: "yes", False: "NO"}[as_expected]
+            table.add_row(case.id, name, ", ".join(run.broken) or "nothing", str(run.at or "-"), said)
+            document.append(
+                {"id": case.id, "protocol": name, "broken": run.broken, "at": run.at, "as_expected": as_expected}
+            )
+    print_table(out, table)
+    if json:
+        print_json({"cases": document})
+    return Exit.BROKEN if any(each["as_expected"] is False for each in document) else Exit.AS_EXPECTED
+
+
+def _is_as_expected(case: OwnCase, protocol: str, run: Told) -> bool | None:
+    expected = case.expect.get(protocol)
+    if expected is None:
+        return None
+    if not expected.broken:
+        return not run.broken
+    return set(expected.broken) <= set(run.broken) and expected.at in (None, run.at)
+
+
+def _print_lines(out: Console, run: Told) -> None:
+    for line in run.lines:
+        out.print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,92 @@
+"""Loading: the model that `--model module:NAME` names, and what the command line says of its protocols and settings."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any, TypeVar
+
+from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.model.core.model import Model, Protocol
+from epochfuzz.model.core.program import CannotLink
+
+_T = TypeVar("_T")
+
+
+def load(text: str) -> Model:
+    """Return the model of a name in a module, which may be one in the current directory. Raises BadInput."""
+    module, colon, name = text.partition(":")
+    if not (module and colon and name):
+        raise BadInput(f"--model: a module and the name that the model has in it, such as mylog:LOG; got {text!r}")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        imported = import_module(module)
+    except Exception as error:
+        raise BadInput(f"--model: {_why_not_imported(module, error)}") from None
+    finally:
+        sys.path.pop(0)
+    made = getattr(imported, name, None)
+    if isinstance(made, Model):
+        return made
+    models = [each for each, value in vars(imported).items() if isinstance(value, Model)]
+    there = f"; its models are {', '.join(models)}" if models else "; it has no model"
+    raise BadInput(f"--model: {module} has no model {name!r}{there}")
+
+
+def _why_not_imported(module: str, error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name is not None and f"{module}.".startswith(f"{error.name}."):
+        return f"there is no module {module!r}, here or installed"
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: {error.msg}"
+    last = extract_tb(error.__traceback__)[-1]
+    return f"{last.filename}:{last.lineno}: {type(error).__name__}: {error}"
+
+
+def protocol_of(model: Model, text: str) -> Protocol:
+    """Return the protocol of a name. Raises BadInput."""
+    protocol: Protocol = _parsed("--protocol", model.protocol, text)
+    return protocol
+
+
+def settings_of(model: Model, given: Mapping[str, Any]) -> Any:
+    """Return the model's settings but for what the command line gives. Raises BadInput."""
+    return _parsed("--model", model.settings.changed_to, given)
+
+
+def wanted_of(model: Model, property_: str | None) -> int:
+    """Return the set of the one property that is named, of the most severe one where none is. Raises BadInput."""
+    names = model.judgement.names
+    if property_ is not None and property_ not in names:
+        raise BadInput(f"--property: unknown property {property_!r}; the properties are {', '.join(names)}")
+    return 1 << (0 if property_ is None else names.index(property_))
+
+
+def _parsed(option: str, parse: Callable[[Any], _T], given: Any) -> _T:
+    try:
+        return parse(given)
+    except ValueError as error:
+        raise BadInput(f"{option}: {error}") from None
+
+
+@contextmanager
+def mistakes_as_bad_input() -> Iterator[None]:
+    """What is wrong with the rules of a model, or with what it declares, is bad input: whose message says what."""
+    from numba.core.errors import NumbaError
+
+    from epochfuzz.harness.engine.explore.explore import NotConfirmed
+    from epochfuzz.harness.engine.keys.packing import DoesNotFit
+
+    try:
+        yield
+    except (CannotLink, DoesNotFit, NotConfirmed) as error:
+        raise BadInput(f"--model: {error}") from None
+    except NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise BadInput(f"--model: a rule cannot be compiled: {'; '.join(_told(lines))}") from None
+
+
+def _told(lines: Sequence[str]) -> Sequence[str]:
+    """What a compiler says that its user can do something about: where it was, and not how it came there."""
+    return [line for line in lines if not line.startswith(("Failed in", "During:", "- ", "There are", ">>>"))][:3]

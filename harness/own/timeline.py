@@ -1,0 +1,78 @@
+"""Timelines of any model: each event of a schedule with the fields that it changed, and what broke."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.fields import NONE, Field, Names
+from epochfuzz.model.core.model import Protocol
+from epochfuzz.model.core.plain import REPLICA_NAMES
+
+
+@dataclass(frozen=True)
+class Told:
+    """A schedule as it went under a protocol: its lines, the properties that broke, and after which event first."""
+
+    lines: tuple[str, ...]
+    broken: tuple[str, ...]
+    at: int | None
+
+
+def told(schedule: bytes, protocol: Protocol, settings: Any) -> Told:
+    """Tell a schedule: an event that is not enabled is said to be none, and what is judged at the end comes last."""
+    execution = Execution(protocol, settings)
+    model = protocol.model
+    lines, broken, at = [_line(0, "", ", ".join(f"{n} {v}" for n, v in _values(execution.state).items()))], 0, None
+    for number, event in enumerate(schedule, start=1):
+        before = _values(execution.state)
+        if execution.apply(event):
+            after = _values(execution.state)
+            changed = [f"{name} {before[name]} -> {after[name]}" for name in after if after[name] != before[name]]
+            lines.append(_line(number, model.events.text(event), ", ".join(changed) or "nothing changes"))
+        else:
+            lines.append(_line(number, model.events.text(event), "is not enabled"))
+        new = execution.broken() & ~broken
+        lines += _broken(model.judgement.named(new), "")
+        at = number if new and at is None else at
+        broken |= new
+    at_end = execution.broken_at_end() & ~broken
+    lines += _broken(model.judgement.named(at_end), ", if this is the end")
+    at = len(schedule) if at_end and at is None else at
+    return Told(tuple(lines), tuple(model.judgement.named(broken | at_end)), at)
+
+
+def _line(number: int, event: str, said: str) -> str:
+    return f"{number:3} {event:14} {said}"
+
+
+def _broken(names: list[str], when: str) -> Iterator[str]:
+    if names:
+        yield f"{'':18} BROKEN: {', '.join(names)}{when}"
+
+
+def _values(p: Any) -> dict[str, str]:
+    """What each element of a state is, by its name."""
+    values = {}
+    for field in p.table.variables:
+        if field.read(p):
+            for index in product(*(range(axis.used(p)) for axis in field.by)):
+                value = getattr(p, field.name)
+                if index:
+                    value = value[index if len(index) > 1 else index[0]]
+                values[_name(field, index)] = _text(field, value)
+    return values
+
+
+def _name(field: Field, index: tuple[int, ...]) -> str:
+    of = (REPLICA_NAMES[i] if axis.of_replicas else str(i) for i, axis in zip(index, field.by, strict=True))
+    return f"{field.name}[{', '.join(of)}]" if index else field.name
+
+
+def _text(field: Field, value: int) -> str:
+    if field.names is Names.REPLICA:
+        return "nobody" if value == NONE else REPLICA_NAMES[value]
+    if field.names is Names.REPLICAS:
+        return "".join(name for r, name in enumerate(REPLICA_NAMES) if value >> r & 1) or "nobody"
+    return str(value)

@@ -1,0 +1,314 @@
+"""A model in one file: fields, a rule for each verb and properties of one's own; all else follows.
+
+`plain_model` makes a Model of them. Rules and properties are functions over a state `p`, simple enough to be linked: a
+rule takes the state and a replica, and returns APPLIED, or a number that says why the event is not enabled, and then it
+has changed nothing. What is set for a run is numbers, `replicas` among them, and so is what protocols choose.
+"""
+
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+from epochfuzz.model.core.fields import NONE, Axis, Field, Interpreted, Names, State, Table, never_read
+from epochfuzz.model.core.model import MODEL, Cards, Events, Judgement, Linking, Model, Points
+
+NO_SUCH_REPLICA = 1  # what a step answers to an event of a replica that there is not
+REPLICA_NAMES = "ABCDEFGH"
+REPLICA = Axis(len(REPLICA_NAMES), lambda p: int(p.replicas), of_replicas=True)
+
+
+class ModelError(ValueError):
+    """What is declared of a model does not go together; the message says what."""
+
+
+@dataclass(frozen=True)
+class Holds:
+    """What an element of a field can be: from the least number to the greatest, under the constants of a state."""
+
+    least: int
+    greatest: Callable[[State], int]
+    names: Names = Names.NOBODY
+    narrow: bool = False
+
+    def bounds(self, p: State) -> tuple[int, int]:
+        """Return the (least, greatest) value."""
+        return self.least, self.greatest(p)
+
+
+FLAG = Holds(0, lambda p: 1, narrow=True)
+ONE_REPLICA = Holds(NONE, lambda p: p.replicas - 1, Names.REPLICA)  # NONE for nobody
+REPLICAS = Holds(0, lambda p: (1 << p.replicas) - 1, Names.REPLICAS)  # bit r for replica r
+_NUMBER = Holds(0, lambda p: 0)
+
+
+def up_to(constant: str) -> Holds:
+    """Return what a number from 0 to a constant of the state is."""
+    return Holds(0, lambda p: int(getattr(p, constant)))
+
+
+@dataclass(frozen=True)
+class Verb:
+    """What can happen to a replica: the rule, by whose name it is called, and how often it is in the deck."""
+
+    rule: Callable[[State, int], int]
+    dealt: int = 1
+
+
+@dataclass(frozen=True)
+class Property:
+    """What must not be the case. What is judged `at_end` is asked about a state that has been healed."""
+
+    name: str
+    is_broken: Callable[[State], bool]
+    at_end: bool = False
+
+
+@dataclass(frozen=True)
+class PlainProtocol:
+    """A protocol of a plain model: the numbers that it chooses."""
+
+    name: str
+    choices: tuple[tuple[str, int], ...]
+    model: "Model" = field(compare=False, repr=False)
+    defect: int = 0
+
+    def numbers(self) -> dict[str, int]:
+        """Return the constants of a state that it chooses."""
+        return dict(self.choices)
+
+
+@lru_cache
+def _bounds_named(names: tuple[str, ...]) -> Any:
+    """The type of bounds with those names."""
+    text = property(lambda self: " and ".join(f"{most} {name}" for name, most in self._asdict().items()))
+    return type("Bounds", (namedtuple("Bounds", names),), {"text": text, "__slots__": ()})
+
+
+@dataclass(frozen=True)
+class PlainSettings:
+    """What is set for a run of a plain model: numbers by name, some of which bound the run."""
+
+    numbers: tuple[tuple[str, int], ...]
+    bounding: tuple[str, ...]
+    verbs: int
+
+    @property
+    def replicas(self) -> int:
+        """How many replicas there are."""
+        return dict(self.numbers)["replicas"]
+
+    @property
+    def bounds(self) -> Any:
+        """The bounds of a run."""
+        return _bounds_named(self.bounding)(*(dict(self.numbers)[name] for name in self.bounding))
+
+    @property
+    def least_bounds(self) -> Any:
+        """The least that there can be."""
+        return _bounds_named(self.bounding)(*(0 for _ in self.bounding))
+
+    def within(self, bounds: Any) -> "PlainSettings":
+        """Return these settings with other bounds."""
+        return self.changed_to(bounds._asdict())
+
+    def bounded_by(self, length: int) -> "PlainSettings":
+        """Return these settings with no bound larger than the length of a schedule."""
+        return self.within(type(self.bounds)(*(min(length, most) for most in self.bounds)))
+
+    def changed(self) -> dict[str, int]:
+        """Return all of them."""
+        return dict(self.numbers)
+
+    def changed_to(self, given: Mapping[str, Any]) -> "PlainSettings":
+        """Return these settings with some other numbers. Raises ModelError."""
+        unknown = given.keys() - self.changed()
+        if unknown:
+            raise ModelError(f"unknown setting {min(unknown)!r}; the settings are {', '.join(self.changed())}")
+        changed = {**self.changed(), **given}
+        wrong = [name for name, number in changed.items() if isinstance(number, bool) or not isinstance(number, int)]
+        if wrong:
+            raise ModelError(f"{wrong[0]} is a whole number; got {changed[wrong[0]]!r}")
+        if not 1 <= changed["replicas"] <= len(REPLICA_NAMES) or min(changed.values()) < 0:
+            raise ModelError(f"replicas is a whole number from 1 to {len(REPLICA_NAMES)}, and no setting is below 0")
+        return PlainSettings(tuple(changed.items()), self.bounding, self.verbs)
+
+    def alphabet(self) -> bytes:
+        """Return every event, in byte order."""
+        return bytes(verb << 3 | r for verb in range(self.verbs) for r in range(self.replicas))
+
+    def text(self) -> str:
+        """Return them in one line."""
+        return " ".join(f"{name}={number}" for name, number in self.numbers)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlainModel(Model):
+    """A model of rules and properties, which its step and its judgement go through."""
+
+    rules: tuple[Callable[[State, int], int], ...]
+    judged_now: tuple[tuple[int, Callable[[State], bool]], ...]
+    judged_at_end: tuple[tuple[int, Callable[[State], bool]], ...]
+    heal: Callable[[State], None]
+
+    @cached_property
+    def verbs(self) -> list[str]:
+        """The verbs as schedules name them."""
+        return [rule.__name__ for rule in self.rules]
+
+
+_PLAIN = cast(PlainModel, MODEL)
+
+
+def step(p: State, event: int) -> int:
+    """Apply an event: what its rule answers."""
+    if event & 7 >= p.replicas:
+        return NO_SUCH_REPLICA
+    return _PLAIN.rules[event >> 3](p, event & 7)
+
+
+def broken_now(p: State) -> int:
+    """Return the set of properties that are broken in this state, but for those that are judged at the end."""
+    broken = 0
+    for bit, is_broken in _PLAIN.judged_now:
+        if is_broken(p):
+            broken |= bit
+    return broken
+
+
+def broken_at_end(p: State) -> int:
+    """Return the set of those that are broken at the end. Heals `p` itself: hand it a copy."""
+    _PLAIN.heal(p)
+    broken = 0
+    for bit, is_broken in _PLAIN.judged_at_end:
+        if is_broken(p):
+            broken |= bit
+    return broken
+
+
+def _nothing_to_heal(p: State) -> None:
+    return None
+
+
+def _nothing_before(p: State, r: int) -> int:
+    return 0
+
+
+def _event_alone(p: State, event: int, before: int) -> int:
+    return event
+
+
+def _verb_alone(situation: int) -> int:
+    return situation >> 3
+
+
+# A situation is an event, and its kind the verb.
+BY_EVENT = Points(_nothing_before, _event_alone, _verb_alone, 1 << 8, 1 << 5)
+
+
+def plain_model(
+    name: str,
+    *,
+    fields: Sequence[Field],
+    verbs: Sequence[Verb],
+    properties: Sequence[Property],
+    settings: Mapping[str, int],
+    bounds: Sequence[str],
+    protocols: Mapping[str, Mapping[str, int]],
+    heal: Callable[[State], None] = _nothing_to_heal,
+    points: Points = BY_EVENT,
+    symmetric: bool = False,
+) -> PlainModel:
+    """Return the model of some declarations. Raises ModelError.
+
+    Verbs are in the order in which shrinking prefers them; the first is in every random schedule, and without it
+    nothing should happen at all. Those of `settings` that are `bounds` are what a search is complete within. Each of
+    `protocols` chooses the same constants. `symmetric`: rules and properties treat replicas alike, `heal` aside.
+    """
+    choices = _checked(settings, bounds, protocols)
+    constants = [Field(each, _NUMBER) for each in (*settings, *choices)]
+    table = Table([*fields, Field("goals", _NUMBER, read=never_read)], constants)
+    state = type("PlainState", (Interpreted,), {"__slots__": table.names, "table": table})
+    default = PlainSettings(tuple(settings.items()), tuple(bounds), len(verbs))
+    judged = [(1 << number, each) for number, each in enumerate(properties)]
+    at_end = tuple((bit, each.is_broken) for bit, each in judged if each.at_end)
+    at_end_bits = sum(bit for bit, _ in at_end)
+    functions = [heal, *(verb.rule for verb in verbs), *(each.is_broken for each in properties)]
+    functions += [points.before, points.of, points.kind_of]
+    declared = [name, table.record, *((each.__module__, each.__qualname__) for each in functions), at_end_bits]
+    events = _PlainEvents([verb.rule.__name__ for verb in verbs])
+    made = PlainModel(
+        name=name,
+        table=table,
+        initial=lambda protocol, settings: _initial(state(), protocol, settings),
+        events=Events(events.possible, bytes, events.text, events.parse),
+        protocol=lambda text: _named(text, protocols, made),
+        settings=default,
+        step=step,
+        judgement=Judgement(tuple(each.name for each in properties), at_end_bits, broken_now, broken_at_end),
+        points=points,
+        cards=Cards({(number,): verb.dealt for number, verb in enumerate(verbs)}, frozenset({0})),
+        linking=Linking(tuple(sorted({Path(each.__code__.co_filename) for each in functions})), repr(declared)),
+        is_symmetric=lambda wanted, beside, settings: (
+            symmetric and len(beside) == 1 and not wanted & made.judgement.at_end
+        ),
+        small=tuple(type(default.bounds)(*(most for _ in bounds)) for most in (1, 2)),
+        rules=tuple(verb.rule for verb in verbs),
+        judged_now=tuple((bit, each.is_broken) for bit, each in judged if not each.at_end),
+        judged_at_end=at_end,
+        heal=heal,
+    )
+    return made
+
+
+def _checked(
+    settings: Mapping[str, int], bounds: Sequence[str], protocols: Mapping[str, Mapping[str, int]]
+) -> list[str]:
+    """The constants that protocols choose. Raises ModelError."""
+    if "replicas" not in settings:
+        raise ModelError("replicas is a setting of every model")
+    unknown = [name for name in bounds if name not in settings]
+    if unknown:
+        raise ModelError(f"the bound {unknown[0]!r} is none of the settings")
+    chosen = [list(choices) for choices in protocols.values()]
+    if not chosen or any(each != chosen[0] for each in chosen):
+        raise ModelError("there is a protocol, and all choose the same constants in the same order")
+    return chosen[0]
+
+
+def _initial(p: Any, protocol: Any, settings: PlainSettings) -> Any:
+    for name, number in (*protocol.numbers().items(), *settings.numbers):
+        setattr(p, name, number)
+    return p
+
+
+def _named(text: str, protocols: Mapping[str, Mapping[str, int]], model: Model) -> PlainProtocol:
+    if text not in protocols:
+        raise ModelError(f"unknown protocol {text!r}; the protocols are {', '.join(protocols)}")
+    return PlainProtocol(text, tuple(protocols[text].items()), model)
+
+
+@dataclass(frozen=True)
+class _PlainEvents:
+    """The events of a plain model: every verb, with every replica."""
+
+    verbs: Sequence[str]
+
+    def possible(self, *starts: State) -> bytes:
+        """Return every event, in byte order."""
+        return bytes(verb << 3 | r for verb in range(len(self.verbs)) for r in range(starts[0].replicas))
+
+    def text(self, event: int) -> str:
+        """Return an event as schedules have it."""
+        return f"{self.verbs[event >> 3]} {REPLICA_NAMES[event & 7]}"
+
+    def parse(self, text: str) -> int:
+        """Return the event of a text. Raises ModelError."""
+        verb, _, replica = text.partition(" ")
+        if verb not in self.verbs or len(replica) != 1 or replica not in REPLICA_NAMES:
+            raise ModelError(
+                f"an event is a verb ({', '.join(self.verbs)}) and a replica, such as {self.text(0)!r}; got {text!r}"
+            )
+        return self.verbs.index(verb) << 3 | REPLICA_NAMES.index(replica)

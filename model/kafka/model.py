@@ -1,0 +1,46 @@
+"""Kafka's model: what the engine knows of it."""
+
+from collections.abc import Sequence
+
+from epochfuzz.model.core.model import Cards, Events, Judgement, Model, Points
+from epochfuzz.model.kafka.contract import properties, situations
+from epochfuzz.model.kafka.controller.controller import forget_superseded
+from epochfuzz.model.kafka.phrases import PHRASES
+from epochfuzz.model.kafka.programs import LINKING
+from epochfuzz.model.kafka.step import possible_events, step
+from epochfuzz.model.kafka.vocabulary import goals
+from epochfuzz.model.kafka.vocabulary.configuration import Bounds, Configuration
+from epochfuzz.model.kafka.vocabulary.events import Verb, event_text, in_order, parse_event
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
+from epochfuzz.model.kafka.vocabulary.state import TABLE, initial
+
+
+def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configuration) -> bool:
+    """Return whether a search for a wanted property under protocols side by side treats replicas alike.
+
+    What `convergence` needs is not symmetric: healing gives a partition without a leader the first member of its ISR.
+    Where more than one protocol runs, the others have to converge; the mistakes of the broken set may prefer a replica;
+    and the event of a fail-over of the controller has the name of the first one.
+    """
+    if settings.controllers > 1:
+        return False
+    return wanted & properties.AT_END == 0 and len(protocols) == 1 and not protocols[0].defect
+
+
+KAFKA = Model(
+    name="kafka",
+    table=TABLE,
+    protocol=parse_protocol,
+    settings=Configuration(),
+    initial=initial,
+    events=Events(possible_events, in_order, event_text, parse_event),
+    step=step,
+    judgement=Judgement(properties.NAMES, properties.AT_END, properties.broken_now, properties.broken_at_end),
+    points=Points(situations.before, situations.situation, situations.kind_of, situations.SITUATIONS, situations.KINDS),
+    cards=Cards(PHRASES, frozenset(verb for verb in Verb if verb.is_vital)),
+    linking=LINKING,
+    is_symmetric=is_symmetric,
+    small=(Bounds(1, 1), Bounds(1, 2), Bounds(1, 3), Bounds(2, 3)),
+    goals=goals.NAMES,
+    forget=forget_superseded,
+)

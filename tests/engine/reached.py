@@ -1,0 +1,47 @@
+"""What the toy log can reach, found out in the plainest way: no keys, no kernels, no symmetry."""
+
+from functools import cache
+from itertools import permutations
+from typing import Any
+
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.renaming import renamed
+from tests.engine.toy import LOG
+
+EAGER, PATIENT, STUBBORN = map(LOG.protocol, ("eager", "patient", "stubborn"))
+LOSS, AGREEMENT = 1, 2
+SETTINGS = LOG.settings
+
+Values = tuple[Any, ...]
+
+
+def events(*texts: str) -> bytes:
+    return bytes(map(LOG.events.parse, texts))
+
+
+def values(p: Any) -> Values:
+    return tuple(tuple(p.length) if f.name == "length" else getattr(p, f.name) for f in p.table.variables)
+
+
+@cache
+def reached(protocol: Any, settings: Any = SETTINGS) -> dict[Values, tuple[bytes, Execution]]:
+    """Every state, with the first of the shortest schedules that lead there."""
+    start = Execution(protocol, settings)
+    found = {values(start.state): (b"", start)}
+    level = [(b"", start)]
+    while level:
+        following = []
+        for schedule, here in level:
+            for event in here.alphabet():
+                after = here.copy()
+                if after.apply(event) and values(after.state) not in found:
+                    found[values(after.state)] = schedule + bytes([event]), after
+                    following.append(found[values(after.state)])
+        level = following
+    return found
+
+
+def classes(protocol: Any) -> set[frozenset[Values]]:
+    """The states, those together that differ in names only."""
+    names = list(permutations(range(SETTINGS.replicas)))
+    return {frozenset(values(renamed(here.state, each)) for each in names) for _, here in reached(protocol).values()}

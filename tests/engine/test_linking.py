@@ -1,0 +1,89 @@
+"""Linking a model's rules, and kernels for a model: what is constant is worked out, and each model has its own."""
+
+import ast
+
+import pytest
+
+from epochfuzz.harness.engine.runtime.compilation import digest_of
+from epochfuzz.harness.engine.walk.walk import walk_block
+from epochfuzz.model.core import program
+from epochfuzz.model.core.model import Model
+from epochfuzz.model.core.plain import ModelError, Property, Verb, plain_model
+from epochfuzz.model.kafka.model import KAFKA
+from tests.engine.reached import EAGER, PATIENT, SETTINGS
+from tests.engine.toy import LOG, append, copy, elect, is_lost, promise
+
+
+def linked(model: Model | None, *roots: program.Rule, **constants: int) -> dict[str, str]:
+    return {each.name: ast.unparse(each.node) for each in program.link(roots, constants, model=model)}
+
+
+def test_what_a_protocol_chooses_is_worked_out_in_its_rules() -> None:
+    texts = [linked(LOG, promise, **protocol.numbers())["tests_engine_toy_promise"] for protocol in (EAGER, PATIENT)]
+    assert ["for r in range" in text for text in texts] == [False, True]
+    assert not any("waits" in text for text in texts)
+
+
+def test_a_step_calls_the_rules_of_its_model_and_no_others() -> None:
+    names = linked(LOG, LOG.step)
+    assert {f"tests_engine_toy_{verb}" for verb in ("append", "copy", "elect", "promise")} < names.keys()
+    assert not any("kafka" in name for name in names)
+
+
+def test_a_kernel_is_linked_for_a_model_each_time_for_another_and_never_for_none() -> None:
+    for model, there, elsewhere in ((LOG, "tests_engine_toy", "model_kafka"), (KAFKA, "model_kafka", "tests_engine")):
+        names = linked(model, walk_block)
+        assert any(name.startswith(there) for name in names)
+        assert not any(name.startswith(elsewhere) for name in names)
+    with pytest.raises(program.CannotLink, match="is linked for none"):
+        linked(None, walk_block)
+
+
+def one_of(*verbs: program.Rule) -> Model:
+    return plain_model(
+        "part",
+        fields=LOG.table.variables[:-1],
+        verbs=[Verb(rule) for rule in verbs],
+        properties=[Property("no-loss", is_lost)],
+        settings=dict(SETTINGS.numbers),
+        bounds=["records"],
+        protocols={"eager": {"waits": 0, "cuts": 0}},
+    )
+
+
+def test_the_version_of_the_rules_is_another_for_each_model_also_of_models_in_one_file() -> None:
+    models = (LOG, KAFKA, one_of(append), one_of(append, copy), one_of(append, elect), None)
+    assert len({digest_of(each) for each in models}) == len(models)
+    assert digest_of(one_of(append)) == digest_of(one_of(append))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"settings": {"records": 1}}, "replicas is a setting of every model"),
+        ({"bounds": ["lectures"]}, "the bound 'lectures' is none of the settings"),
+        ({"protocols": {}}, "there is a protocol"),
+        ({"protocols": {"one": {"waits": 0}, "other": {"cuts": 0}}}, "all choose the same constants"),
+    ],
+)
+def test_declarations_that_do_not_go_together_are_an_error(wrong: dict[str, object], said: str) -> None:
+    declared = {
+        "fields": LOG.table.variables[:-1],
+        "verbs": [Verb(append)],
+        "properties": [],
+        "settings": dict(SETTINGS.numbers),
+        "bounds": ["records"],
+        "protocols": {"eager": {"waits": 0}},
+    }
+    with pytest.raises(ModelError, match=said):
+        plain_model("wrong", **declared | wrong)  # type: ignore[arg-type]
+
+
+def test_settings_and_names_that_there_are_not_are_errors() -> None:
+    with pytest.raises(ModelError, match="unknown protocol 'lazy'; the protocols are eager, patient, stubborn"):
+        LOG.protocol("lazy")
+    with pytest.raises(ModelError, match="unknown setting 'epochs'; the settings are replicas, records, elections"):
+        SETTINGS.changed_to({"epochs": 1})
+    for text in ("drop A", "append", "append Z", "append AB"):
+        with pytest.raises(ModelError, match=r"an event is a verb \(append, copy, elect\) and a replica, such as 'app"):
+            LOG.events.parse(text)

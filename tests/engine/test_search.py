@@ -1,0 +1,109 @@
+"""Complete search of the toy log: what it visits is what there is, and what it finds is the first of the shortest."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.engine.explore.explore import Exploration, NotConfirmed, confirm, explore, explore_each
+from epochfuzz.harness.engine.explore.visited import Visited
+from epochfuzz.harness.engine.keys.packing import DoesNotFit
+from epochfuzz.harness.engine.runtime import interpreted
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.fields import Field
+from epochfuzz.model.core.plain import ONE_REPLICA, REPLICA, Holds, Property, Verb, plain_model, up_to
+from tests.engine.reached import AGREEMENT, EAGER, LOSS, PATIENT, SETTINGS, STUBBORN, classes, events, reached
+from tests.engine.toy import LOG, append, copy, elect, is_lost
+
+PROTOCOLS = [pytest.param(each, id=each.name) for each in (EAGER, PATIENT, STUBBORN)]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_search_visits_every_state_once(protocol: Any) -> None:
+    found = explore(protocol, SETTINGS, 0, symmetric=False)
+    every = reached(protocol)
+    transitions = sum(here.copy().apply(event) for _, here in every.values() for event in here.alphabet())
+    depth = max(len(schedule) for schedule, _ in every.values())
+    assert (found.states, found.transitions, found.complete) == (len(every), transitions, True)
+    assert found.depth == depth + 1  # where nothing new was found
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_with_symmetry_it_visits_one_state_of_each_class(protocol: Any) -> None:
+    found = explore(protocol, SETTINGS, 0)
+    assert (found.states, found.complete, found.symmetry) == (len(classes(protocol)), True, 6)
+    assert found.states < len(reached(protocol)) / 2
+
+
+@pytest.mark.parametrize(("protocol", "wanted"), [(EAGER, LOSS), (STUBBORN, AGREEMENT), (PATIENT, LOSS)])
+def test_what_it_finds_is_the_first_of_the_shortest_schedules(protocol: Any, wanted: int) -> None:
+    broken = [schedule for schedule, here in reached(protocol).values() if here.breaks(wanted)]
+    shortest = min(broken, key=lambda schedule: (len(schedule), schedule), default=None)
+    for symmetric in (True, False):
+        assert explore(protocol, SETTINGS, wanted, symmetric=symmetric).shortest == shortest
+    small = (LOG.small[0], SETTINGS.bounds)
+    assert interpreted.shortest(protocol, SETTINGS, wanted, small, lambda: True) == shortest
+
+
+def test_it_is_the_same_on_any_number_of_threads_and_at_any_depth() -> None:
+    whole = explore(PATIENT, SETTINGS, LOSS, jobs=1)
+    assert explore(PATIENT, SETTINGS, LOSS, jobs=3) == whole
+    depths = [explore(PATIENT, SETTINGS, LOSS, depth).states for depth in range(1, whole.depth + 1)]
+    assert depths == sorted(depths)
+    assert depths[-1] <= whole.states
+
+
+def test_one_search_answers_for_several_properties_as_one_for_each() -> None:
+    both = explore_each(PATIENT, SETTINGS, {LOSS: 5, AGREEMENT: 3})
+    assert [(each.depth, each.shortest) for each in (both[LOSS], both[AGREEMENT])] == [(5, None), (3, None)]
+
+
+def test_a_schedule_after_which_another_protocol_holds_breaks_the_one_alone() -> None:
+    found = explore(EAGER, SETTINGS, LOSS, holding=[PATIENT]).shortest
+    assert found is not None
+    assert Execution(EAGER, SETTINGS, found).breaks(LOSS)
+    assert not Execution(PATIENT, SETTINGS, found).breaks(LOSS | AGREEMENT)
+    assert explore(EAGER, SETTINGS, LOSS, holding=[EAGER]).shortest is None
+
+
+def test_it_goes_on_from_where_a_schedule_leads() -> None:
+    assert explore(EAGER, SETTINGS, LOSS, after=events("append A")).shortest == events("elect B")
+
+
+def test_where_memory_ends_it_what_was_covered_is_said() -> None:
+    large = SETTINGS.changed_to({"replicas": 4, "records": 9, "elections": 9})
+    found = explore(PATIENT, large, LOSS, memory=1 << 16)
+    assert (found.memory_exhausted, found.complete) == (True, False)
+    assert explore(PATIENT, large, LOSS, depth=found.depth).states <= found.states
+
+
+def test_a_value_that_its_key_has_no_room_for_is_named_and_ends_the_search() -> None:
+    cramped = plain_model(
+        "cramped",
+        fields=(
+            Field("length", Holds(0, lambda p: 1), (REPLICA,)),
+            Field("leader", ONE_REPLICA),
+            Field("promised", up_to("records")),
+            Field("held", up_to("elections")),
+        ),
+        verbs=(Verb(append), Verb(copy), Verb(elect)),
+        properties=(Property("no-loss", is_lost),),
+        settings=dict(SETTINGS.numbers),
+        bounds=("records", "elections"),
+        protocols={"patient": {"waits": 1, "cuts": 1}},
+    )
+    with pytest.raises(DoesNotFit, match=r"length\[0\] is 2, and declared to be from 0 to 1"):
+        explore(cramped.protocol("patient"), cramped.settings, LOSS)
+
+
+def test_what_replay_does_not_show_is_not_believed() -> None:
+    confirm([EAGER], SETTINGS, LOSS, events("append A", "elect B"))
+    with pytest.raises(NotConfirmed, match="append A, elect B"):
+        confirm([PATIENT], SETTINGS, LOSS, events("append A", "elect B"))
+
+
+def test_the_states_kept_are_as_many_as_memory_has_room_for() -> None:
+    visited = Visited(halves=3, memory=1 << 20)
+    assert visited.limit * 64 <= (1 << 20) / Visited.bytes_per_state(3)
+    assert visited.size == 0
+    assert replace(Exploration(1, 0, 0, True, None, False), shortest=b"").broken

@@ -1,0 +1,109 @@
+"""Walks of the toy log: what is counted is what running the same schedules one event at a time shows."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epochfuzz.harness.engine.explore import estimate
+from epochfuzz.harness.engine.explore.distinguish import distinguish
+from epochfuzz.harness.engine.walk import generate, walking
+from epochfuzz.harness.engine.walk.hunt import STRATEGIES, Hunter
+from epochfuzz.harness.engine.walk.walk import Tally, Walker
+from epochfuzz.model.core.execution import Execution
+from tests.engine.reached import AGREEMENT, EAGER, LOSS, PATIENT, SETTINGS, STUBBORN, reached
+from tests.engine.toy import LOG
+
+PROTOCOLS = (EAGER, PATIENT, STUBBORN)
+SCHEDULES = 60
+ROOMY = SETTINGS.changed_to({"records": 9, "elections": 30})
+
+
+@pytest.fixture(scope="module")
+def walker() -> Walker[Any, Any]:
+    return Walker(PROTOCOLS, ROOMY, 7)
+
+
+def same(one: Tally, other: Tally) -> bool:
+    counted = ("events", "failures", "goals", "shortest")
+    met = zip(one.met, other.met, strict=True)
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in counted) and all(
+        list(a.rows()) == list(b.rows()) for a, b in met
+    )
+
+
+def test_a_tally_is_what_running_the_schedules_interpreted_comes_to(walker: Walker[Any, Any]) -> None:
+    tally = walker.walk(0, SCHEDULES)
+    for index, protocol in enumerate(PROTOCOLS):
+        applied, broken, met = 0, np.zeros((SCHEDULES, 2), bool), Counter[int]()
+        for number in range(SCHEDULES):
+            execution, here = Execution(protocol, ROOMY), set()
+            for event in walker.schedule(number):
+                if execution.apply(event):
+                    applied += 1
+                    here.add(event)
+                    broken[number, 0] |= bool(execution.broken())
+            met.update(here)
+            broken[number, 1] = bool(execution.broken_at_end())
+        assert tally.events[index] == applied
+        assert tally.seen[index].tolist() == broken.sum(axis=0).tolist()
+        assert {event: schedules for event, schedules, _ in tally.met[index].rows()} == met
+    assert tally.seen[:, 0].tolist()[1:] == [0, 0]
+    assert tally.seen[2, 1] > tally.seen[0, 1] == 0
+
+
+def test_blocks_and_threads_come_to_the_same(walker: Walker[Any, Any]) -> None:
+    whole = walker.walk(0, SCHEDULES)
+    merged = Tally.empty(LOG, len(PROTOCOLS))
+    for first in reversed(range(0, SCHEDULES, 20)):
+        merged.add(walker.walk(first, 20))
+    assert same(merged, whole)
+    assert same(walking.walk(walker, SCHEDULES, None, jobs=2).tally, whole)
+
+
+def test_the_failures_kept_break_what_they_are_kept_for_in_so_many_events(walker: Walker[Any, Any]) -> None:
+    tally = walker.walk(0, SCHEDULES)
+    kept = tally.candidates(0, 0)
+    assert kept
+    for failure in kept:
+        execution, applied = Execution(EAGER, ROOMY), 0
+        for event in walker.schedule(failure.schedule):
+            applied += execution.apply(event)
+            if execution.breaks(LOSS):
+                break
+        assert applied == failure.length
+
+
+def test_a_deck_has_every_event_as_often_as_it_is_dealt_and_dead_verbs_are_left_out() -> None:
+    deck = generate.deck_for(LOG, SETTINGS, [EAGER])
+    dealt = np.bincount(deck.cards[:, 0], minlength=24).reshape(3, 8)[:, : SETTINGS.replicas]
+    assert dealt.tolist() == [[2] * 3, [3] * 3, [1] * 3]
+    assert (deck.optional, deck.dead) == (0b110, 0)  # all but what is vital
+    assert {event >> 3 for event in generate.schedule(1, 0, deck._replace(dead=0b100))} == {0, 1}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_what_a_hunt_finds_breaks_the_protocol(strategy: str) -> None:
+    found = Hunter(STUBBORN, ROOMY, AGREEMENT).first(strategy, seed=1, most=1000)
+    assert found is not None
+    assert Execution(STUBBORN, ROOMY, found[1]).breaks(AGREEMENT)
+    assert Hunter(PATIENT, ROOMY, LOSS | AGREEMENT).first(strategy, seed=1, most=200) is None
+
+
+def test_after_all_was_met_nothing_new_is_likely(walker: Walker[Any, Any]) -> None:
+    few, many = (estimate.something_new(walker.walk(0, schedules)) for schedules in (1, SCHEDULES))
+    assert few.probability == 1.0
+    assert many.probability < 0.2
+    assert estimate.discovery_curve(walker.walk(0, SCHEDULES))[-1].situations == sum(
+        len(met.situations) for met in walker.walk(0, SCHEDULES).met
+    )
+
+
+def test_one_protocol_is_told_from_another_by_a_shortest_schedule() -> None:
+    told = distinguish(EAGER, PATIENT, SETTINGS, LOSS, seed=1)
+    assert told.schedule is not None
+    assert told.certified_minimal
+    shortest = min(len(schedule) for schedule, here in reached(EAGER).values() if here.breaks(LOSS))
+    assert len(told.schedule) >= shortest
+    assert distinguish(PATIENT, EAGER, SETTINGS, LOSS, seed=1).complete
