@@ -25,7 +25,7 @@ from epochfuzz.harness.witness.wording import (
 )
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.history import producer_window
-from epochfuzz.model.kafka.partition import flight, replication, truncation
+from epochfuzz.model.kafka.partition import flight, replication, truncation, truncation_on_fetch
 from epochfuzz.model.kafka.partition.high_watermark import replication_position
 from epochfuzz.model.kafka.storage import epoch_cache, log
 from epochfuzz.model.kafka.vocabulary import events
@@ -149,7 +149,8 @@ def _receive_diverging(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     if replication.presumes_leadership(p, r):
         yield f"{c.name} does what a follower should, although it leads epoch {p.known_epoch[r]} by now"
-    if p.diverging_high_watermark == DivergingHighWatermark.APPLIED and p.flight_count[r] > p.high_watermark[r]:
+    applied = p.diverging_high_watermark == DivergingHighWatermark.APPLIED and not truncation_on_fetch.is_taken(p, r)
+    if applied and p.flight_count[r] > p.high_watermark[r]:
         yield f"{c.name} first takes over the HW in it, {min(p.flight_count[r], p.leo[r])}, before it cuts its log"
     yield from _receive_epoch_end(c)
 
@@ -158,17 +159,19 @@ def _receive_out_of_range(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     reason = f"{REPLICA_NAMES[answered_by(p, r)]}'s log ended at offset {p.flight_offset[r]}"
     if c.after.up[r]:
-        yield cuts(c, reason)
+        yield _cuts_if_longer(c, reason)
     else:
         yield f"{c.name}'s process ends, rather than lose records: {reason}, and unclean elections are off"
 
 
-def _receive_epoch_end(c: Change) -> Iterator[str]:
-    reason = _reason_by_epoch(c)
+def _cuts_if_longer(c: Change, reason: str) -> str:
     if c.after.leo[c.r] < c.before.leo[c.r]:
-        yield cuts(c, reason)
-    else:
-        yield f"{c.name}, with LEO {c.after.leo[c.r]}, cuts nothing: {reason}"
+        return cuts(c, reason)
+    return f"{c.name}, with LEO {c.after.leo[c.r]}, cuts nothing: {reason}"
+
+
+def _receive_epoch_end(c: Change) -> Iterator[str]:
+    yield _cuts_if_longer(c, _reason_by_epoch(c))
     if c.after.phase[c.r] != Phase.FETCHING:
         yield f"{c.name} will ask again, now for {own_last_epoch(c.after, c.r)}"
 

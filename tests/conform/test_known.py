@@ -1,11 +1,12 @@
 """Known differences: what such a file has, and what it excuses."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from epochfuzz.harness.conform.oracle.fault import Fault, Kind
-from epochfuzz.harness.conform.oracle.known import Known, KnownError, load_known, reason
+from epochfuzz.harness.conform.oracle.known import Known, KnownError, load_known, of_document, reason
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
@@ -30,6 +31,22 @@ def test_another_field_event_protocol_or_kind_is_news() -> None:
     assert why(protocol="kafka-2.1") is None
 
 
+def test_a_choice_limits_it_to_protocols_that_make_it() -> None:
+    same_leader = replace(RECOVERED, choices=("late_answer=same_leader",))
+    assert same_leader.covers(DIFFERENCE, SENT, parse_protocol("kafka-2.0.1"))
+    assert not same_leader.covers(DIFFERENCE, SENT, parse_protocol("kafka-2.0.1:late_answer=same_epoch"))
+
+
+def test_a_subject_may_be_known_to_die_with_certain_words() -> None:
+    dies = Known("died", ("restart",), "a thread ends", output="Offset mismatch")
+    died = Fault(Kind.DIED, None, "an answer", "it exited", "Offset mismatch for partition t-0")
+    kafka = parse_protocol("kafka-2.0.1")
+    assert dies.covers(died, SENT, kafka)
+    assert not dies.covers(replace(died, output="out of memory"), SENT, kafka)
+    assert not dies.covers(replace(DIFFERENCE, field="replicas.B.died"), SENT, kafka)
+    assert of_document(dies.document()) == dies
+
+
 def test_a_file_is_a_list_in_which_what_is_not_asked_for_is_for_its_author(tmp_path: Path) -> None:
     file = tmp_path / "known.yaml"
     file.write_text("- {field: hw, after: [receive], why: so it is, schedule: [fetch B, receive B]}\n")
@@ -38,7 +55,18 @@ def test_a_file_is_a_list_in_which_what_is_not_asked_for_is_for_its_author(tmp_p
 
 @pytest.mark.parametrize(
     "text",
-    ["{}", "- 7", "- {field: hw, why: x}", "- {field: hw, after: [jump], why: x}", "- {after: [fetch], why: x}", "- ["],
+    [
+        "{}",
+        "- 7",
+        "- {field: hw, why: x}",
+        "- {field: hw, after: [jump], why: x}",
+        "- {after: [fetch], why: x}",
+        "- [",
+        "- {field: died, after: [fetch], why: x}",
+        "- {field: hw, after: [fetch], why: x, output: y}",
+        "- {field: hw, after: [fetch], why: x, choices: [late_answer=never]}",
+        "- {field: hw, after: [fetch], why: x, choices: [late_answer]}",
+    ],
 )
 def test_what_is_no_such_list_is_refused(text: str, tmp_path: Path) -> None:
     file = tmp_path / "known.yaml"

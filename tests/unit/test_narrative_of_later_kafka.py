@@ -198,6 +198,12 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
             "m0 is lost: it was readable on A at offset 0, and leader A does not have it.",
         ),
         (
+            "kafka-2.8.0",
+            "produce A, elect B, notify A, notify B, fetch A, elect A, notify A, notify B, receive A, "
+            "fetch B, receive B",
+            "B, with LEO 0, cuts nothing: A's log ended at offset 0.",
+        ),
+        (
             "kip-595:late_answer=same_leader",
             "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A",
             "A does not take the answer for one that it waits for: diverges, e0 ends at 0; "

@@ -264,6 +264,29 @@ def test_up_to_2_0_0_it_counts_even_if_another_led_in_between(protocol, leo):
     assert execution.state.leo[B] == leo
 
 
+# A fetcher thread of 2.8.0 that has let go of its lock before it cuts the log (KAFKA-13207).
+
+DIVERGING_WITH_HW = (
+    "produce A, elect B, notify A, notify B, produce B, shrink A, alter B, altered B, produce B, fetch A"
+)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "high_watermark"), [("kafka-2.8.0", 1), ("kafka-2.8.0:late_answer=same_leader", 0), ("kafka-2.8.1", 0)]
+)
+def test_in_2_8_0_the_high_watermark_of_a_diverging_answer_is_taken_when_a_decision_comes(protocol, high_watermark):
+    heard = f"{DIVERGING_WITH_HW}, expire B, elect B, catch_up A"
+    assert state(protocol, heard).high_watermark[A] == high_watermark
+    p = state(protocol, f"{heard}, receive A")
+    assert (p.leo[A], p.high_watermark[A]) == (0, 0)
+
+
+def test_a_log_that_is_not_longer_is_not_cut_nor_is_its_epoch_cache():
+    lost = "produce A, elect B, notify A, notify B, fetch A, elect A, notify A, notify B, receive A"
+    p = state("kafka-2.8.0", f"{lost}, fetch B, receive B")
+    assert (p.cache_size[A], p.cache_size[B]) == (0, 1)
+
+
 # Registration, and what a leader's own metadata shows of it.
 
 UNAWARE = "fetch B, expire B, unfence B, notify A"  # B is out of the ISR, and A knows that it is fenced no more

@@ -9,7 +9,7 @@ import yaml
 
 from epochfuzz.harness.conform.oracle.fault import Fault, Kind
 from epochfuzz.model.kafka.vocabulary.events import VERBS, verb_of
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol, ProtocolError, parse_protocol
 
 
 class KnownError(ValueError):
@@ -20,23 +20,32 @@ class KnownError(ValueError):
 class Known:
     """A field that is not the model's after an event of certain verbs, and why.
 
-    `field` is its name on any replica, such as `epochs`. `protocols` are those under which it is known, all if empty.
+    `field` is its name on any replica, such as `epochs`, or `died` for a subject that ends, having printed `output`.
+    `protocols` are those under which it is known, all if empty, and `choices`, such as `late_answer=same_leader`, what
+    they all have.
     """
 
     field: str
     after: tuple[str, ...]
     why: str
     protocols: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    output: str = ""
 
     def covers(self, fault: Fault, sent: bytes, protocol: Protocol) -> bool:
         """Whether it says that a fault was to be expected, seen after the last event that was sent."""
         return (
-            fault.kind is Kind.DIFFERENCE
-            and fault.signature[1] == self.field
+            self._is_of(fault)
             and bool(sent)
             and verb_of(sent[-1]).text in self.after
             and (not self.protocols or protocol.name.partition(":")[0] in self.protocols)
+            and protocol.has(self.choices)
         )
+
+    def _is_of(self, fault: Fault) -> bool:
+        if self.field == Kind.DIED:
+            return fault.kind is Kind.DIED and self.output in fault.output
+        return fault.kind is Kind.DIFFERENCE and fault.signature[1] == self.field
 
     def document(self) -> dict[str, Any]:
         """This as plain data."""
@@ -54,7 +63,14 @@ def of_document(document: Any) -> Known:
     unknown = [verb for verb in after if verb not in VERBS]
     if unknown or not after:
         raise KnownError(f"after: {unknown or after} is no list of events; the events are {', '.join(VERBS)}")
-    return Known(document["field"], after, " ".join(document["why"].split()), protocols)
+    choices, output = _texts(document, "choices"), document.get("output", "")
+    if not isinstance(output, str) or (document["field"] == Kind.DIED) != bool(output):
+        raise KnownError(f"output: of a subject that died, and of no other, what it printed is wanted; got {output!r}")
+    try:
+        parse_protocol(":".join((next(iter(NAMED)), ",".join(choices))))
+    except ProtocolError as error:
+        raise KnownError(f"choices: {error}") from None
+    return Known(document["field"], after, " ".join(document["why"].split()), protocols, choices, output)
 
 
 def load_known(path: Path) -> tuple[Known, ...]:

@@ -65,8 +65,8 @@ class Failed:
         return self.sighting.fault
 
     def known_flaw(self, protocol: Protocol) -> str | None:
-        """Why a broken promise or a difference was to be expected; None where it was not, and else."""
-        if self.fault.kind is Kind.DIFFERENCE:
+        """Why a broken promise, a difference or an end was to be expected; None where it was not, and else."""
+        if self.fault.kind in (Kind.DIFFERENCE, Kind.DIED):
             return reason(self.trial.known, self.fault, self.sighting.sent, protocol)
         if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
             return None

@@ -42,7 +42,7 @@ def steps(nonconformity: Nonconformity) -> RenderableType:
         parts.append(_observed(nonconformity) if nonconformity.fault.kind is Kind.PROMISE else timeline(run))
         if nonconformity.fault.kind is Kind.DIFFERENCE:
             parts.append(_beside(run, nonconformity))
-    if nonconformity.fault.output:
+    if nonconformity.fault.output and not nonconformity.known_flaw:
         parts.append(Text(f"What it printed:\n{nonconformity.fault.output}"))
     return Group(*parts)
 
@@ -219,7 +219,7 @@ def _title(nonconformity: Nonconformity, proof: Reproducer | None) -> Text:
     sent = nonconformity.sighting.sent
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "at the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
-    flaw = "known difference" if nonconformity.fault.kind is Kind.DIFFERENCE else "known flaw"
+    flaw = "known flaw" if nonconformity.fault.kind is Kind.PROMISE else "known difference"
     known = f"\n{flaw} of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
     if proof is not None:
         shorter = f"breaks it in {len(proof.schedule)} events, " if proof.schedule != sent else ""

@@ -6,6 +6,7 @@ takes the answer that it waits for, be the partition taken from it and given bac
 to be from where the log still ends, and meets no answer while the partition truncates first.
 """
 
+from epochfuzz.model.kafka.partition import truncation_on_fetch
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import answers_survive_decisions, checks_logs_on_fetch
@@ -47,10 +48,15 @@ def note_request(p: State, follower: int, leader: int) -> None:
 
 
 def outlive_decision(p: State, follower: int) -> None:
-    """The follower learns who leads: its answer in flight is discarded, or else it is an old one from here on."""
+    """The follower learns who leads: its answer in flight is discarded, or else it is an old one from here on.
+
+    In 2.8.0 one that tells of a divergence has been taken by then, but for the cut; before that it would be dropped.
+    """
     if p.flight[follower] == Flight.NOTHING:
         return
     if answers_survive_decisions(p):
+        if p.late_answer == LateAnswer.DIVERGING_ANY:
+            truncation_on_fetch.take_before_the_cut(p, follower)
         p.flight_old[follower] = 1 if checks_logs_on_fetch(p) else 0
         p.goals |= Goal.ANSWER_OUTLIVED_AN_EPOCH
     else:

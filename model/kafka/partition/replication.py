@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log, transac
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.mechanisms import Fencing, OutOfRange, RemoteLeoOutOfRange, Truncation
+from epochfuzz.model.kafka.vocabulary.mechanisms import Fencing, LateAnswer, OutOfRange, RemoteLeoOutOfRange, Truncation
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
@@ -187,8 +187,11 @@ def apply_answer(p: State, follower: int) -> None:
 def apply_out_of_range(p: State, follower: int, end: int) -> None:
     """The follower's log is longer than its leader's was: it is cut, or up to Kafka 2.0.0 the process gives up.
 
-    ReplicaFetcherThread.handleOffsetOutOfRange exits rather than lose records while unclean elections are off.
+    ReplicaFetcherThread.handleOffsetOutOfRange exits rather than lose records while unclean elections are off. It cuts
+    nothing unless the leader's log is shorter, which it is but where a leader has lost its own epoch (KAFKA-13207).
     """
+    if p.late_answer == LateAnswer.DIVERGING_ANY and end >= p.leo[follower]:
+        return
     if p.out_of_range == OutOfRange.HALT and not p.unclean_leader_election:
         p.goals |= Goal.HALTED_OUT_OF_RANGE
         processes.die(p, follower)

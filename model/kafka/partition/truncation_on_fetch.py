@@ -8,7 +8,7 @@ KIP-279 has become a loop of fetches.
 from epochfuzz.model.kafka.partition import high_watermark, truncation
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.mechanisms import DivergingFetch, DivergingHighWatermark
+from epochfuzz.model.kafka.vocabulary.mechanisms import DivergingFetch, DivergingHighWatermark, LateAnswer
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
 
 
@@ -57,10 +57,26 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
     AbstractFetcherThread.getOffsetTruncationState. Up to 3.4.0 the leader's high watermark was taken over first, from
     an answer that brings no records (KAFKA-14704); then the cut lowers it again.
     """
-    if p.diverging_high_watermark == DivergingHighWatermark.APPLIED:
+    if p.diverging_high_watermark == DivergingHighWatermark.APPLIED and not is_taken(p, follower):
         high_watermark.advance_follower(p, follower, p.flight_count[follower])
     own_epoch, own_end = epoch_cache.end_offset_kip_279(p, follower, epoch, p.leo[follower])
     if own_epoch == epoch:
         truncation.cut_to_lower_end(p, follower, end, own_end)
     else:
         truncation.cut(p, follower, end if own_epoch == NONE else own_end)
+
+
+def take_before_the_cut(p: State, follower: int) -> None:
+    """The fetcher thread takes an answer that tells of a divergence, and lets go of its lock before it cuts the log.
+
+    AbstractFetcherThread.processFetchRequest and truncateOnFetchResponse, Kafka 2.8.0 (KAFKA-13207).
+    """
+    if p.flight[follower] != Flight.DIVERGING or p.flight_old[follower] != 0:
+        return
+    if p.diverging_high_watermark == DivergingHighWatermark.APPLIED:
+        high_watermark.advance_follower(p, follower, p.flight_count[follower])
+
+
+def is_taken(p: State, follower: int) -> bool:
+    """Whether the thread has done so, and a decision has come since."""
+    return p.late_answer == LateAnswer.DIVERGING_ANY and p.flight_old[follower] != 0

@@ -4,6 +4,7 @@ A generation is a design with its repairs, as its KIP meant it, and is declared 
 release is what shipped, with the flaws that it had, and is declared as what it had instead of its generation's choices.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from types import SimpleNamespace
@@ -86,6 +87,10 @@ class Protocol:
     def choice(self, mechanism: str) -> Choice:
         """This protocol's choice for a mechanism."""
         return list(MECHANISMS[mechanism])[self.numbers()[mechanism]]
+
+    def has(self, choices: Iterable[str]) -> bool:
+        """Whether it makes all these choices, each a text such as `fencing=none`."""
+        return self.choices == self.with_choices(**dict(choice.split("=", 1) for choice in choices)).choices
 
     def numbers(self) -> dict[str, int]:
         """The number of the choice by mechanism, as a state carries it."""

@@ -62,8 +62,7 @@ RUNGS = (
     Rung("2.6.0", "kafka-2.6.0"),
     Rung("2.6.1", "kafka-2.6.1"),
     Rung("2.8.1", "kafka-2.6.1", "2.6"),
-    # KAFKA-13207 lives between two halves of one `receive`; seen from outside, 2.8.0 is as 2.8.1 there.
-    Rung("2.8.0", "kafka-2.8.0:late_answer=same_leader"),
+    Rung("2.8.0", "kafka-2.8.0"),
     Rung("2.8.1", "kafka-2.8.1"),
     Rung("3.4.0", "kafka-3.3"),
     Rung("3.4.1", "kafka-3.4.1"),

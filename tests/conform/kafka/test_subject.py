@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 CASES = {case.id: case for case in load_corpus(ladder.CORPUS)}
 OF_A_MISSED_EPOCH = CASES["kafka-7164-answer-of-a-missed-epoch"]
 REFUSED = CASES["reverted-expansion"]
+DIVERGING_TO_A_LEADER = CASES["kafka-13207-diverging-answer-to-a-leader"]
 OF_AN_EARLIER_EPOCH = Case(
     "late",
     "",
@@ -96,3 +97,23 @@ def test_a_refused_expansion_leaves_the_high_watermark_behind_however_little_tim
     leader = seen_after(REFUSED, words, f"kafka-{words.split()[0]}")["replicas"]["A"]
     assert (leader["isr"], leader["pending_isr"]) == (["A"], [])
     assert (leader["leo"], leader["hw"]) == (1, 0)
+
+
+@pytest.mark.parametrize(("release", "log"), [("2.8.0", []), ("2.8.1", [("m0", 0)])])
+def test_a_leader_cuts_its_log_between_two_locks_of_a_fetcher_thread_in_2_8_0(release: str, log: list[Any]) -> None:
+    leader = seen_after(DIVERGING_TO_A_LEADER, release, "kafka-2.8.0:isr_change=atomic")["replicas"]["A"]
+    assert (leader["leader"], leader["leader_epoch"], leader["log"]) == ("A", 2, log)
+
+
+@pytest.mark.parametrize("release", ["2.8.0", "2.8.1"])
+def test_an_answer_that_the_thread_has_not_had_by_then_is_dropped(release: str) -> None:
+    protocol = "kafka-2.8.0:late_answer=same_leader,isr_change=atomic"
+    assert seen_after(DIVERGING_TO_A_LEADER, release, protocol)["replicas"]["A"]["log"] == [("m0", 0)]
+
+
+@pytest.mark.parametrize("release", ["4.3.1", "4.4.0"])
+def test_an_unclean_election_leaves_no_eligible_leader_replicas(release: str) -> None:
+    events = parse_schedule(["crash A", "crash B", "restart A", "elect A"])
+    settings = Configuration(replicas=2, min_insync_replicas=2, unclean_leader_election=True)
+    controller = seen_after(Case("unclean", "", settings, events), release, f"kafka-{release}")["controller"]
+    assert (controller["leader"], controller["isr"], controller["elr"]) == ("A", ["A"], [])

@@ -337,6 +337,10 @@ final class Cluster implements AutoCloseable {
         if (decision.epoch() > node.seen.leaderEpoch()) {
             node.heard.retainAll(led && decision.leader() == node.id ? decision.isr() : Set.of());
         }
+        if (rules.cutsWhateverIs() && node.answer != null && node.answer.diverges() && !node.holdsAnswer) {
+            node.asked.receiveUpToUnlock(node.answer);
+            node.holdsAnswer = true;
+        }
         int end = controller.end(decision);
         node.broker.learn(decision, quorum.records(node.position, end));
         node.position = end;
@@ -349,11 +353,12 @@ final class Cluster implements AutoCloseable {
 
     /**
      * Kafka's leaders take whom they have never heard of for lagging even while their own log is empty, which this event
-     * leaves out: it would be the first thing that happens in most schedules.
+     * leaves out: it would be the first thing that happens in most schedules. Whom they know to be beyond it does lag.
      */
     private boolean shrink(Node node) {
         Node leader = trueLeader();
-        if (leader == null || leader == node || !mayPropose(leader) || leader.seen.leo() == 0) {
+        if (leader == null || leader == node || !mayPropose(leader)
+                || leader.seen.leo() == 0 && leader.broker.remoteLeo(node.id) <= 0) {
             return false;
         }
         time.advance(FakeTime.LAG_MS + 1 - release.clockMs());  // whoever is to leave has lagged for so long

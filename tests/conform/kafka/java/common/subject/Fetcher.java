@@ -12,11 +12,14 @@ import java.util.function.UnaryOperator;
  * processing. So a pass is suspended where the thread waits: {@link #ask} is the first half, {@link #receive} the
  * second. Whatever happens to the follower in between meets Kafka's own code for answers that come late.
  *
+ * <p>A thread that lets go of its lock in the processing can be suspended there as well: {@link #receiveUpToUnlock}.
+ *
  * <p>A pass asks its leader once. What it asks after that gets an empty answer, in which no partition is mentioned, and
  * which has no effect on any release. The exception is ListOffsets, which is part of the processing of an answer.
  */
 final class Fetcher {
     private static final Answer NONE = new Answer(new Object(), null);
+    private static final Object UNLOCKED = new Object();
 
     private final int leader;
     private final UnaryOperator<Object> empty;
@@ -26,6 +29,7 @@ final class Fetcher {
     private Object askedIn;
     private Coroutine pass;
     private boolean silent;
+    private boolean pauses;
     private RuntimeException broken;
     private Answer answer;
 
@@ -68,7 +72,7 @@ final class Fetcher {
         return Optional.ofNullable(request);
     }
 
-    /** The second half. */
+    /** The second half, or what is left of it. */
     void receive(Answer arrived) {
         answer = arrived;
         try {
@@ -77,6 +81,25 @@ final class Fetcher {
             pass = null;
         }
         check();
+    }
+
+    /** The second half, up to where the thread calls {@link #unlocked}; {@link #receive} does the rest. */
+    void receiveUpToUnlock(Answer arrived) {
+        answer = arrived;
+        pauses = true;
+        try {
+            if (pass.resume(arrived.response()) != UNLOCKED) {
+                throw new IllegalStateException("the thread did not let go of its lock");
+            }
+        } finally {
+            pauses = false;
+        }
+        check();
+    }
+
+    /** Called by the thread where it has let go of its lock. False: nothing comes of the answer any more. */
+    boolean unlocked() {
+        return !pauses || pass.ask(UNLOCKED) != NONE.response();
     }
 
     /** The second half of a pass that nobody answers. */

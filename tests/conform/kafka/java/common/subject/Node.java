@@ -17,6 +17,7 @@ final class Node {
     int answered = -1;  // and that it got in answer to a change of the ISR, as a leader
     Fetcher asked;  // the fetcher that waits for the answer in flight, if there is one
     Answer answer;
+    boolean holdsAnswer;  // whether that fetcher has it, and has let go of its lock
     final Set<Integer> heard = new HashSet<>();  // as a leader: who has fetched from it, which is not forgotten as long as it is in the ISR
     long flushed;  // offsets below this survive the loss of power
     long checkpointed;  // the high watermark on disk
@@ -57,5 +58,6 @@ final class Node {
     void forgetAnswer() {
         asked = null;
         answer = null;
+        holdsAnswer = false;
     }
 }

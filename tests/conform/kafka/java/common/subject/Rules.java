@@ -17,6 +17,8 @@ import java.util.Map;
  *     not refuse who fetches at another epoch
  * @param awaitsLateAnswers late_answer: whether, in the protocol's words, an answer is still in flight when a decision has
  *     made its follower fetch anew. It only says how events are called: every answer reaches Kafka's code
+ * @param cutsWhateverIs late_answer: whether a decision comes when the fetcher thread has taken an answer that tells of a
+ *     divergence, and has let go of its lock before it cuts the log (KAFKA-13207); else the answer has not arrived by then
  * @param cutsUnasked whether a fetcher thread cuts the log, and asks nobody, in its next pass after a decision
  * @param changesIsrAtOnce isr_change: whether a change of the ISR is one event, or a request, a decision and an answer
  * @param forgetsRequests isr_queue: whether a leader that has learned a decision may propose again although a request of
@@ -34,6 +36,7 @@ record Rules(
         boolean dropsDeadOnFailOver,
         boolean looksAtFollower,
         boolean awaitsLateAnswers,
+        boolean cutsWhateverIs,
         boolean cutsUnasked,
         boolean changesIsrAtOnce,
         boolean forgetsRequests,
@@ -53,6 +56,7 @@ record Rules(
         Map<String, String> chosen = choices(protocol);
         boolean raft = release.isRaft();
         boolean fences = release.speaks("2.1");
+        String late = chosen.getOrDefault("late_answer", lateAnswer(protocol));
         return new Rules(
                 raft,
                 raft && has(protocol, "kip-841", "3.3"),
@@ -61,7 +65,8 @@ record Rules(
                         .equals("bumped"),
                 !raft,
                 chosen.getOrDefault("fencing", fences ? "epoch" : "none").equals("none"),
-                !chosen.getOrDefault("late_answer", lateAnswer(protocol)).equals("same_epoch"),
+                !late.equals("same_epoch"),
+                late.equals("diverging_any"),
                 release.isAtLeast("1.1") && !release.speaks("0.11"),
                 chosen.getOrDefault("isr_change", has(protocol, "kip-497", "2.7") ? "request" : "atomic").equals("atomic"),
                 chosen.getOrDefault("isr_queue", release.isAtLeast("3.0") ? "single" : "cleared_by_news")
@@ -81,6 +86,9 @@ record Rules(
             return "same_epoch";
         }
         Release release = Release.of(name.substring(RELEASE.length()));
+        if (release.version().equals("2.8.0")) {
+            return "diverging_any";
+        }
         boolean compares = release.isAtLeast("4.0") ? !release.version().equals("4.0.0")
                 : release.isAtLeast("3.9.1") || release.version().equals("3.9")
                 || release.isAtLeast("2.1") && !release.isAtLeast("2.8");

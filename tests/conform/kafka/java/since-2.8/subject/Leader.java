@@ -64,7 +64,7 @@ final class Leader {
                 Batches.copy(data.records())));
         FetchResponse<Records> response = new FetchResponse<>(Errors.NONE, partitions, 0, 0);
         return switch (data.error()) {
-            case NONE -> new Answer(response, null);
+            case NONE -> data.divergingEpoch().isEmpty() ? new Answer(response, null) : Answer.diverging(response);
             case OFFSET_OUT_OF_RANGE -> new Answer(response, offsets(request));
             default -> Answer.error(response);
         };

@@ -61,9 +61,13 @@ final class Quorum {
         return !notesAtOnce;
     }
 
-    /** The decision by which a replica leads, or nobody, with this ISR; null if there is none. */
+    /**
+     * The decision by which a replica leads, or nobody, with this ISR; null if there is none. An unclean election is given
+     * the ISR as it was: of a leader that is in the ISR it would be a clean one, which leaves the eligible leader replicas
+     * (PartitionChangeBuilder.maybeUpdateRecordElr).
+     */
     Decision change(Decision before, int leader, List<Integer> isr, boolean newEpoch, boolean unclean) {
-        return write(control.change(replica -> replica == leader, isr, unclean, List.of()));
+        return write(control.change(replica -> replica == leader, unclean ? before.isr() : isr, unclean, List.of()));
     }
 
     /** The decision with another ISR, as a leader has written it. */
