@@ -67,6 +67,8 @@ _CALLED_MODULES = (
 )
 _CALLED = ("learn", "remember_readable")
 
+_ALLOCATING = ("room",)  # parts of kernels that make arrays
+
 _IS_OFF = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 # Settings whose rules are left out of the program that needs them not.
@@ -207,7 +209,8 @@ def _source(scope: Scope, kept: bool) -> str:
     parts = [
         '"""Written by epochfuzz: the rules of the model and the kernels that run them, to be compiled by Numba."""',
         "import numpy as np",
-        f"from {__name__} import as_called, as_inlined, {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}",
+        f"from {__name__} import as_allocating, as_called, as_inlined",
+        f"from {__name__} import {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}",
     ]
     constants = _early() if scope is Scope.EARLY else {}
     kernels = sorted(_kernels, key=program.flat_name)  # and not as modules happened to be imported
@@ -220,6 +223,8 @@ def _compiled_as(linked: program.Linked, with_defects: bool) -> str:
     function = linked.origin
     if function in _kernels and linked.name == program.flat_name(function):
         return "as_kernel"
+    if function.__name__ in _ALLOCATING:
+        return "as_allocating"
     package, _, module = function.__module__.rpartition(".")
     is_rare = module in _CALLED_MODULES or function.__name__ in _CALLED
     is_rule = not package.startswith(_ENGINE)
@@ -231,5 +236,9 @@ def _compiled_as(linked: program.Linked, with_defects: bool) -> str:
 # How the functions of the module are compiled.
 as_kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
 as_kernel_not_kept = numba.njit(nogil=True, error_model="numpy")
-as_inlined = register_jitable(forceinline=True, no_cfunc_wrapper=True)
-as_called = register_jitable(forceinline=False, no_cfunc_wrapper=True)
+#
+# Numba counts references to an array in every function that it is handed to, by two atomic instructions, which were a
+# quarter of a walk. The kernel holds the arrays; its parts need not (`_nrt`), but then they cannot make any either.
+as_allocating = register_jitable(forceinline=True, no_cfunc_wrapper=True)
+as_inlined = register_jitable(forceinline=True, no_cfunc_wrapper=True, _nrt=False)
+as_called = register_jitable(forceinline=False, no_cfunc_wrapper=True, _nrt=False)

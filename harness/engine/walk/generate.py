@@ -15,12 +15,11 @@ import numpy.typing as npt
 
 from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import Verb, encode
+from epochfuzz.model.kafka.vocabulary.events import Verb, encode, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.state import initial
 
 PHRASE = 4
-NO_EVENT = 255
 HAND = 128  # a power of two: seven bits draw a card
 MAX_LENGTH = 480
 GAMMA = np.uint64(0x9E3779B97F4A7C15)  # from one random word to the next
@@ -51,9 +50,13 @@ _OPTIONAL = sum(1 << verb for verb in Verb if not verb.is_vital)
 
 
 class Deck(NamedTuple):
-    """Cards, a row of PHRASE events for each, NO_EVENT where it has fewer; and the set of verbs to leave out again."""
+    """Cards, the set of verbs that each has, and the set of verbs to leave out again.
 
-    cards: npt.NDArray[np.uint8]
+    A card is one number, so that it is drawn as one: PHRASE events of a byte each, and above them how many there are.
+    """
+
+    cards: npt.NDArray[np.int64]
+    verbs: npt.NDArray[np.int64]
     dead: int
 
 
@@ -69,10 +72,12 @@ def deck_for(settings: Configuration, protocols: Iterable[Protocol] = ()) -> Dec
         for verbs, weight in _WEIGHTS.items():
             phrase = [encode(verb, replica) for verb in verbs]
             if possible.issuperset(phrase):
-                cards += [phrase + [NO_EVENT] * (PHRASE - len(phrase))] * weight
+                cards += [phrase] * weight
     starts = [initial(protocol, settings) for protocol in protocols]
     dead = sum(1 << verb for verb in Verb if starts and not any(map(verb.possible, starts)))
-    return Deck(np.array(cards, np.uint8), dead)
+    packed = [len(phrase) << 8 * PHRASE | int.from_bytes(bytes(phrase), "little") for phrase in cards]
+    held = [sum({1 << verb_of(event) for event in phrase}) for phrase in cards]
+    return Deck(np.array(packed, np.int64), np.array(held, np.int64), dead)
 
 
 def schedule(seed: int, number: int, deck: Deck) -> bytes:
@@ -84,7 +89,7 @@ def schedule(seed: int, number: int, deck: Deck) -> bytes:
 
 def room():  # type: ignore[no-untyped-def]
     """Room for a hand and for a schedule; to be used again for the next one."""
-    return np.empty((HAND + 3, PHRASE), np.uint8), np.empty(MAX_LENGTH + _CARDS * PHRASE, np.uint8)
+    return np.empty(HAND + 3, np.int64), np.empty(MAX_LENGTH + _CARDS * PHRASE, np.uint8)
 
 
 def scramble(value):  # type: ignore[no-untyped-def]
@@ -94,25 +99,17 @@ def scramble(value):  # type: ignore[no-untyped-def]
     return value ^ (value >> np.uint64(31))
 
 
-def is_left_out(card, left_out):  # type: ignore[no-untyped-def]
-    """1 for a card that has an event whose verb is in the set of those left out, otherwise 0."""
-    found = left_out >> (card[0] >> 3)
-    for i in range(1, PHRASE):
-        found |= left_out >> (card[i] >> 3)  # NO_EVENT's verb is in no set
-    return found & 1
-
-
-def deal(word, cards, left_out, hand):  # type: ignore[no-untyped-def]
+def deal(word, cards, verbs, left_out, hand):  # type: ignore[no-untyped-def]
     """Fill the hand with cards of the deck; `word` is the state of the generator, returned as it is after that."""
     dealt = 0
     while dealt < HAND:
         word += GAMMA
         bits = scramble(word)
         for _ in range(4):
-            card = cards[np.int64(((bits & np.uint64(0xFFFF)) * np.uint64(cards.shape[0])) >> np.uint64(16))]
+            card = ((bits & np.uint64(0xFFFF)) * np.uint64(cards.shape[0])) >> np.uint64(16)
             bits >>= np.uint64(16)
-            hand[dealt] = card
-            dealt += 1 - is_left_out(card, left_out)
+            hand[dealt] = cards[card]
+            dealt += verbs[card] & left_out == 0
     return word
 
 
@@ -132,20 +129,18 @@ def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def
     left_out = np.int64(scramble(word)) & np.int64(scramble(word + GAMMA)) & _OPTIONAL
     word += GAMMA + GAMMA
     length = MAX_LENGTH - np.int64(scramble(word) % np.uint64(3 * MAX_LENGTH // 4))
-    cards, dead = deck
-    word = deal(word, cards, left_out, hand)
+    cards, verbs, dead = deck
+    word = deal(word, cards, verbs, left_out, hand)
     drawn = 0
     while drawn < length:
         word += GAMMA
         bits = scramble(word)
         for _ in range(_CARDS):
-            card = np.int64(bits & np.uint64(HAND - 1))
+            card = hand[bits & np.uint64(HAND - 1)]
             bits >>= np.uint64(7)
-            events_drawn = 0
             for i in range(PHRASE):
-                out[drawn + i] = hand[card, i]
-                events_drawn += hand[card, i] != NO_EVENT
-            drawn += events_drawn
+                out[drawn + i] = card >> 8 * i & 0xFF
+            drawn += card >> 8 * PHRASE
     return length if dead == 0 else without_dead(out, length, dead)
 
 
