@@ -18,7 +18,7 @@ from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 from epochfuzz.model.kafka.vocabulary.state import Partition
 
-NOTHING_VISITED = np.zeros((SHARDS, 1), np.int32)
+NOTHING_VISITED = np.zeros((SHARDS, 1), np.uint32)
 NOTHING_MET = np.zeros(0, np.uint8)
 
 Rows = npt.NDArray[np.int64]
