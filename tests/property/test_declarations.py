@@ -71,7 +71,6 @@ def test_the_default_configuration_permits_no_property_to_break() -> None:
 @pytest.mark.parametrize("verb", [pytest.param(verb, id=verb.text) for verb in Verb])
 def test_a_verb_is_dealt_and_drawn(verb: Verb) -> None:
     deck = generate.deck_for(KAFKA, EVERY_FAULT)
-    on_cards = {verb_of(int(event)) for event in deck.cards.ravel() if event != generate.NO_EVENT}
-    assert verb in on_cards, f"{verb.text} is never dealt"
+    assert any(deck.verbs >> verb & 1), f"{verb.text} is never dealt"
     drawn = (generate.schedule(1, number, deck) for number in range(100))
     assert any(verb_of(event) is verb for schedule in drawn for event in schedule), f"{verb.text} is never drawn"

@@ -80,6 +80,6 @@ def meet(place, rows, size, protocol, situation, schedule):  # type: ignore[no-u
         rows[protocol, row, _SCHEDULES] = 1
         rows[protocol, row, _FIRST] = schedule
         rows[protocol, row, _LAST] = schedule
-    elif rows[protocol, row, _LAST] != schedule:
+    else:  # not a branch: whether it is the first time in a schedule is what a processor would guess wrong
+        rows[protocol, row, _SCHEDULES] += rows[protocol, row, _LAST] != schedule
         rows[protocol, row, _LAST] = schedule
-        rows[protocol, row, _SCHEDULES] += 1

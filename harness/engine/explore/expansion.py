@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.engine.explore.visited import SHARDS, Array, hash_of, is_visited, look_at_home, row_of, shard_of
+from epochfuzz.harness.engine.explore.visited import SHARDS, Array, hash_of, look_up, number_bits, row_of, shard_of
 from epochfuzz.harness.engine.keys import packing, symmetry
 from epochfuzz.harness.engine.runtime.compilation import compiled_for, kernel_of_model
 from epochfuzz.model.core.fields import Interpreted
@@ -265,7 +265,8 @@ def expand(  # type: ignore[no-untyped-def]
     next_keys = np.empty((alphabet.shape[0], keys.shape[1]), np.uint32)
     next_hashes = np.empty(alphabet.shape[0], np.uint64)
     next_vias = np.empty(alphabet.shape[0], np.uint8)
-    home = np.empty(alphabet.shape[0], np.int32)
+    found = np.empty(alphabet.shape[0], np.int64)
+    bits = number_bits(keys)
     entries = applied = shard = row = 0
     ended = ENDED
     number = first
@@ -286,10 +287,9 @@ def expand(  # type: ignore[no-untyped-def]
         if outside != 0:
             ended = DOES_NOT_FIT
             break
-        look_at_home(next_keys, following, next_hashes, keys, table, home)
+        look_up(next_keys, following, next_hashes, keys, table, found, bits)
         for i in range(following):
-            visited = home[i] or is_visited(next_keys, i, next_hashes[i], keys, table)
-            if visited != (which == SOUGHT) or breaks_holding(records, _FIRST + i):
+            if (found[i] != 0) != (which == SOUGHT) or breaks_holding(records, _FIRST + i):
                 continue
             broken = which != SOUGHT and breaks(records, _FIRST + i, wanted)
             if which == BREAKING and not broken:

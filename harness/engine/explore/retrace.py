@@ -17,7 +17,7 @@ from epochfuzz.harness.engine.runtime.threads import Threads
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.fields import Interpreted
 
-NOTHING_VISITED = np.zeros((SHARDS, 1), np.int32)
+NOTHING_VISITED = np.zeros((SHARDS, 1), np.uint32)
 NOTHING_MET = np.zeros(0, np.uint8)
 
 Rows = npt.NDArray[np.int64]

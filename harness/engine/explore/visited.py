@@ -42,7 +42,7 @@ class Visited:
         rows = (self.limit + BLOCK) * SHARDS
         self._room = _reserved(rows * halves * 4)
         self.keys = np.frombuffer(self._room, np.uint32).reshape(rows, halves)
-        self.table = np.zeros((SHARDS, _FIRST_SLOTS), np.int32)
+        self.table = np.zeros((SHARDS, _FIRST_SLOTS), np.uint32)
         self.sizes = np.zeros(SHARDS, np.int64)
 
     @staticmethod
@@ -72,7 +72,7 @@ class Visited:
             while most > slots * _MOST_LOAD:
                 slots *= 2
             slots = min(slots, int(self.limit / _MOST_LOAD) + 1)
-            self.table = np.zeros((SHARDS, slots), np.int32)
+            self.table = np.zeros((SHARDS, slots), np.uint32)
             fill = compiled(fill_table)
             tasks = SHARDS if self.size > BLOCK * SHARDS else 1
             threads.run(tasks, lambda task, _: fill(self.keys, self.sizes, self.table, *shards_of(task, tasks)))
@@ -90,7 +90,7 @@ class Visited:
     def table_of(self, rows: npt.NDArray[np.int64]) -> Array:
         """A table that has some of the rows only."""
         most = int(np.bincount(rows >> BLOCK_BITS & (SHARDS - 1), minlength=1).max())
-        table = np.zeros((SHARDS, int(most / _MOST_LOAD) + 1), np.int32)
+        table = np.zeros((SHARDS, int(most / _MOST_LOAD) + 1), np.uint32)
         compiled(enter)(self.keys, rows, table)
         return table
 
@@ -145,58 +145,90 @@ def same(keys, row, others, other):  # type: ignore[no-untyped-def]
     return equal
 
 
-def find_slot(wanted, i, hashed, keys, table):  # type: ignore[no-untyped-def]
+# What a slot has: in its lower bits the number of a row of its shard, and one more, for 0 is an empty slot; in those
+# that are left, some of the hash. A key is looked at only where these are the same: most that are not the one that is
+# wanted cost no access to memory, which a search waits for more than for anything else.
+
+
+def number_bits(keys):  # type: ignore[no-untyped-def]
+    """How many bits of a slot have the number of a row."""
+    bits = 0
+    while keys.shape[0] >> (SHARD_BITS + bits):
+        bits += 1
+    return bits
+
+
+def slot_with(hashed, number, bits):  # type: ignore[no-untyped-def]
+    """What a slot has for row `number`, counted from 1."""
+    return np.int64(hashed >> np.uint64(32)) << bits & np.int64(0xFFFFFFFF) | number
+
+
+def row_in(slot, hashed, bits):  # type: ignore[no-untyped-def]
+    """The row that a slot of a hash's shard has."""
+    return row_of(shard_of(hashed), (slot & ((np.int64(1) << bits) - 1)) - 1)
+
+
+def may_have(slot, hashed, bits):  # type: ignore[no-untyped-def]
+    """Whether a slot that is not empty may have a key, by what it has of the hash."""
+    return (slot ^ slot_with(hashed, 0, bits)) >> bits == 0
+
+
+def find_slot(wanted, i, hashed, keys, table, bits):  # type: ignore[no-untyped-def]
     """The slot of its shard's table that has the row of `wanted[i]` in `keys`, or the empty one where it belongs."""
     shard, slots = shard_of(hashed), table.shape[1]
     slot = home_of(hashed, slots)
     while True:
         entry = np.int64(table[np.uint64(shard), np.uint64(slot)])
-        if entry == 0 or same(keys, row_of(shard, entry - 1), wanted, i):
+        if entry == 0 or (may_have(entry, hashed, bits) and same(keys, row_in(entry, hashed, bits), wanted, i)):
             return slot
         slot = slot + 1 if slot + 1 < slots else 0
 
 
-def is_visited(wanted, i, hashed, keys, table):  # type: ignore[no-untyped-def]
-    """Whether the key of `wanted[i]` is among those visited."""
-    return table[shard_of(hashed), find_slot(wanted, i, hashed, keys, table)] != 0
+def look_up(wanted, count, hashes, keys, table, found, bits):  # type: ignore[no-untyped-def]
+    """For each of the first keys that are wanted, not 0 in `found` if it is among those visited.
 
-
-def look_at_home(wanted, count, hashes, keys, table, home):  # type: ignore[no-untyped-def]
-    """For each of the first keys that are wanted, 1 in `home` if it is in the slot where it belongs, else 0.
-
-    Most are; any other may be in another slot. A search waits for memory more than for anything else, and lookups that
-    do not depend on one another wait together.
+    Lookups that do not depend on one another wait for memory together: first for slots, then for keys.
     """
     slots = table.shape[1]
     for i in range(count):
-        home[i] = table[np.uint64(shard_of(hashes[i])), np.uint64(home_of(hashes[i], slots))]
+        found[i] = table[np.uint64(shard_of(hashes[i])), np.uint64(home_of(hashes[i], slots))]
     for i in range(count):
-        entry = np.int64(home[i])
-        home[i] = entry != 0 and same(keys, row_of(shard_of(hashes[i]), entry - 1), wanted, i)
+        slot = home_of(hashes[i], slots)
+        while found[i] != 0 and not may_have(found[i], hashes[i], bits):
+            slot = slot + 1 if slot + 1 < slots else 0
+            found[i] = table[np.uint64(shard_of(hashes[i])), np.uint64(slot)]
+    for i in range(count):
+        if found[i] != 0 and not same(keys, row_in(found[i], hashes[i], bits), wanted, i):
+            slot = find_slot(wanted, i, hashes[i], keys, table, bits)
+            found[i] = table[np.uint64(shard_of(hashes[i])), np.uint64(slot)]
 
 
-def enter_row(keys, row, table):  # type: ignore[no-untyped-def]
+def enter_row(keys, row, table, bits):  # type: ignore[no-untyped-def]
     """Enter a row that is not there yet into a table."""
     shard, slots = row >> BLOCK_BITS & (SHARDS - 1), table.shape[1]
-    slot = home_of(hash_of(keys, row), slots)
+    hashed = hash_of(keys, row)
+    slot = home_of(hashed, slots)
     while table[shard, slot] != 0:
         slot = slot + 1 if slot + 1 < slots else 0
-    table[shard, slot] = ((row >> (BLOCK_BITS + SHARD_BITS)) << BLOCK_BITS | (row & (BLOCK - 1))) + 1
+    number = (row >> (BLOCK_BITS + SHARD_BITS)) << BLOCK_BITS | (row & (BLOCK - 1))
+    table[shard, slot] = slot_with(hashed, number + 1, bits)
 
 
 @kernel
 def enter(keys, rows, table):  # type: ignore[no-untyped-def]
     """Enter rows into an empty table."""
+    bits = number_bits(keys)
     for row in rows:
-        enter_row(keys, row, table)
+        enter_row(keys, row, table, bits)
 
 
 @kernel
 def fill_table(keys, sizes, table, first, last):  # type: ignore[no-untyped-def]
     """Enter all rows of the shards from `first` to `last` into an empty table."""
+    bits = number_bits(keys)
     for shard in range(first, last):
         for i in range(sizes[shard]):
-            enter_row(keys, row_of(shard, i), table)
+            enter_row(keys, row_of(shard, i), table, bits)
 
 
 @kernel
@@ -205,7 +237,8 @@ def insert(keys, table, sizes, outbox, chunks, first, last):  # type: ignore[no-
     new_keys, hashes, parents, order, starts, _ = outbox
     room = parents.shape[1]
     slots = table.shape[1]
-    home = np.zeros(_BATCH, np.int32)
+    bits = number_bits(keys)
+    home = np.zeros(_BATCH, np.int64)
     for shard in range(first, last):
         for chunk in range(chunks):
             at, end = starts[chunk, shard], starts[chunk, shard + 1]
@@ -215,14 +248,15 @@ def insert(keys, table, sizes, outbox, chunks, first, last):  # type: ignore[no-
                     home[i - at] = table[shard, home_of(hashes[chunk, order[chunk, i]], slots)]
                 for i in range(at, stop):
                     entry = order[chunk, i]
-                    new = chunk * room + entry
-                    if home[i - at] != 0 and same(keys, row_of(shard, np.int64(home[i - at]) - 1), new_keys, new):
+                    new, hashed, there = chunk * room + entry, hashes[chunk, entry], home[i - at]
+                    may_be_there = there != 0 and may_have(there, hashed, bits)
+                    if may_be_there and same(keys, row_in(there, hashed, bits), new_keys, new):
                         continue
-                    slot = find_slot(new_keys, new, hashes[chunk, entry], keys, table)
+                    slot = find_slot(new_keys, new, hashed, keys, table, bits)
                     if table[shard, slot] == 0:
                         row = row_of(shard, sizes[shard])
                         for half in range(keys.shape[1]):
                             keys[row, half] = new_keys[new, half]
                         sizes[shard] += 1
-                        table[shard, slot] = sizes[shard]
+                        table[shard, slot] = slot_with(hashed, sizes[shard], bits)
                 at = stop

@@ -45,6 +45,8 @@ _MODULES = (
     "walk.walk",
 )
 
+_ALLOCATING = ("room",)  # parts of kernels that make arrays
+
 _IS_OFF = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 # The package, in which model, harness and strategies may be links to where they really are.
@@ -194,7 +196,8 @@ def _source(model: Model | None, what: Program, kept: bool) -> str:
     parts = [
         '"""Written by epochfuzz: the rules of a model and the kernels that run them, to be compiled by Numba."""',
         "import numpy as np",
-        f"from {__name__} import as_called, as_inlined, {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}",
+        f"from {__name__} import as_allocating, as_called, as_inlined",
+        f"from {__name__} import {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}",
     ]
     kernels = sorted(_kernels if model is None else _kernels_of_models, key=program.flat_name)  # not as imported
     for linked in program.link(kernels, what.constants, with_defects=what.defects is not None, model=model):
@@ -206,6 +209,8 @@ def _compiled_as(linked: program.Linked, model: Model | None, what: Program) -> 
     function = linked.origin
     if function in (*_kernels, *_kernels_of_models) and linked.name == program.flat_name(function):
         return "as_kernel"
+    if function.__name__ in _ALLOCATING:
+        return "as_allocating"
     is_rule = not function.__module__.startswith(_ENGINE)
     # With all defects in them, rules are long.
     if model is not None and is_rule and (model.linking.is_called(function) or what.defects is not None):
@@ -216,5 +221,9 @@ def _compiled_as(linked: program.Linked, model: Model | None, what: Program) -> 
 # How the functions of the module are compiled.
 as_kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
 as_kernel_not_kept = numba.njit(nogil=True, error_model="numpy")
-as_inlined = register_jitable(forceinline=True, no_cfunc_wrapper=True)
-as_called = register_jitable(forceinline=False, no_cfunc_wrapper=True)
+#
+# Numba counts references to an array in every function that it is handed to, by two atomic instructions, which were a
+# quarter of a walk. The kernel holds the arrays; its parts need not (`_nrt`), but then they cannot make any either.
+as_allocating = register_jitable(forceinline=True, no_cfunc_wrapper=True)
+as_inlined = register_jitable(forceinline=True, no_cfunc_wrapper=True, _nrt=False)
+as_called = register_jitable(forceinline=False, no_cfunc_wrapper=True, _nrt=False)

@@ -17,7 +17,6 @@ from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
 from epochfuzz.model.core.model import Model, Protocol, Settings
 
 PHRASE = 4
-NO_EVENT = 255
 HAND = 128  # a power of two: seven bits draw a card
 MAX_LENGTH = 480
 GAMMA = np.uint64(0x9E3779B97F4A7C15)  # from one random word to the next
@@ -25,13 +24,15 @@ _CARDS = 9  # of seven bits, drawn with one random word
 
 
 class Deck(NamedTuple):
-    """Cards, a row of PHRASE events for each, NO_EVENT where it has fewer.
+    """Cards, the set of verbs that each has, and the sets of verbs to leave out.
 
+    A card is one number, so that it is drawn as one: PHRASE events of a byte each, and above them how many there are.
     Each verb of the set `optional` is left out of a schedule one time in four. Those of `dead` are drawn, and left out
     of what comes of it.
     """
 
-    cards: npt.NDArray[np.uint8]
+    cards: npt.NDArray[np.int64]
+    verbs: npt.NDArray[np.int64]
     optional: int
     dead: int
 
@@ -47,12 +48,14 @@ def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = (
         for verbs, weight in model.cards.phrases.items():
             phrase = [verb << 3 | replica for verb in verbs]
             if drawn.issuperset(phrase):
-                cards += [phrase + [NO_EVENT] * (PHRASE - len(phrase))] * weight
+                cards += [phrase] * weight
     verbs_drawn = {event >> 3 for event in drawn}
     starts = [model.initial(protocol, settings) for protocol in protocols]
     possible = {event >> 3 for event in (model.events.possible(*starts) if starts else drawn)}
     optional = _set_of(verbs_drawn - model.cards.vital)
-    return Deck(np.array(cards, np.uint8), optional, _set_of(verbs_drawn - possible))
+    packed = [len(phrase) << 8 * PHRASE | int.from_bytes(bytes(phrase), "little") for phrase in cards]
+    held = [_set_of({event >> 3 for event in phrase}) for phrase in cards]
+    return Deck(np.array(packed, np.int64), np.array(held, np.int64), optional, _set_of(verbs_drawn - possible))
 
 
 def _set_of(verbs: Iterable[int]) -> int:
@@ -68,7 +71,7 @@ def schedule(seed: int, number: int, deck: Deck) -> bytes:
 
 def room():  # type: ignore[no-untyped-def]
     """Room for a hand and for a schedule; to be used again for the next one."""
-    return np.empty((HAND + 3, PHRASE), np.uint8), np.empty(MAX_LENGTH + _CARDS * PHRASE, np.uint8)
+    return np.empty(HAND + 3, np.int64), np.empty(MAX_LENGTH + _CARDS * PHRASE, np.uint8)
 
 
 def scramble(value):  # type: ignore[no-untyped-def]
@@ -78,25 +81,17 @@ def scramble(value):  # type: ignore[no-untyped-def]
     return value ^ (value >> np.uint64(31))
 
 
-def is_left_out(card, left_out):  # type: ignore[no-untyped-def]
-    """1 for a card that has an event whose verb is in the set of those left out, otherwise 0."""
-    found = left_out >> (card[0] >> 3)
-    for i in range(1, PHRASE):
-        found |= left_out >> (card[i] >> 3)  # NO_EVENT's verb is in no set
-    return found & 1
-
-
-def deal(word, cards, left_out, hand):  # type: ignore[no-untyped-def]
+def deal(word, cards, verbs, left_out, hand):  # type: ignore[no-untyped-def]
     """Fill the hand with cards of the deck; `word` is the state of the generator, returned as it is after that."""
     dealt = 0
     while dealt < HAND:
         word += GAMMA
         bits = scramble(word)
         for _ in range(4):
-            card = cards[np.int64(((bits & np.uint64(0xFFFF)) * np.uint64(cards.shape[0])) >> np.uint64(16))]
+            card = ((bits & np.uint64(0xFFFF)) * np.uint64(cards.shape[0])) >> np.uint64(16)
             bits >>= np.uint64(16)
-            hand[dealt] = card
-            dealt += 1 - is_left_out(card, left_out)
+            hand[dealt] = cards[card]
+            dealt += verbs[card] & left_out == 0
     return word
 
 
@@ -112,24 +107,22 @@ def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def
     A card is written whole, and what does not belong is written over by the next one: chance decides what each card
     is, and a processor would guess a branch on that wrong half of the time.
     """
-    cards, optional, dead = deck
+    cards, verbs, optional, dead = deck
     word = first_word(seed, number)
     left_out = np.int64(scramble(word)) & np.int64(scramble(word + GAMMA)) & optional
     word += GAMMA + GAMMA
     length = MAX_LENGTH - np.int64(scramble(word) % np.uint64(3 * MAX_LENGTH // 4))
-    word = deal(word, cards, left_out, hand)
+    word = deal(word, cards, verbs, left_out, hand)
     drawn = 0
     while drawn < length:
         word += GAMMA
         bits = scramble(word)
         for _ in range(_CARDS):
-            card = np.int64(bits & np.uint64(HAND - 1))
+            card = hand[bits & np.uint64(HAND - 1)]
             bits >>= np.uint64(7)
-            events_drawn = 0
             for i in range(PHRASE):
-                out[drawn + i] = hand[card, i]
-                events_drawn += hand[card, i] != NO_EVENT
-            drawn += events_drawn
+                out[drawn + i] = card >> 8 * i & 0xFF
+            drawn += card >> 8 * PHRASE
     return length if dead == 0 else without_dead(out, length, dead)
 
 

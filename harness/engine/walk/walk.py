@@ -132,7 +132,8 @@ def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
     if place == KEPT:
         return
     for row in range(KEPT - 1, place, -1):
-        shortest[row] = shortest[row - 1]
+        for column in range(2):  # a row as a whole would be an array, which a part of a kernel cannot make
+            shortest[row, column] = shortest[row - 1, column]
     shortest[place, 0] = length
     shortest[place, 1] = number
 
