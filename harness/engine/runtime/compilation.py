@@ -42,6 +42,7 @@ _MODULES = (
     "coverage.coverage",
     "coverage.situations",
     "explore.expansion",
+    "explore.tours",
     "explore.visited",
     "keys.packing",
     "keys.symmetry",
