@@ -2,8 +2,9 @@
 
 import secrets
 import shlex
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,21 +18,31 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
+    from epochfuzz.harness.conform.exhaustive.crew import Exhaustive
     from epochfuzz.harness.conform.oracle.fault import SubjectUnable
     from epochfuzz.harness.conform.oracle.known import Known
     from epochfuzz.harness.conform.protocol.process import CommandError
     from epochfuzz.harness.conform.run.nonconformity import Nonconformity
     from epochfuzz.harness.conform.run.plan import Plan
     from epochfuzz.harness.conform.run.run import Conformance
+    from epochfuzz.harness.conform.run.workers import Processes
 
 _CORPUS = Path("corpus")
+_OUT = Path("conform-cases")
 _PROCESSES_FOR = 50
+_TOURS_FOR = 2_000  # tours are short, and a process that has just started is slow
+_SMALL = {"replicas": 2, "records": 1, "epochs": 2}
+
+
+_OF_SCHEDULES = ("schedules", "seed", "corpus", "campaign", "master", "remote")
+_OF_TOURS = ("refused", "for_")
 
 
 @options.configured()
 def conform(
     *,
     settings: Configuration,
+    context: typer.Context,
     command: Annotated[list[str], typer.Argument(help="The command that speaks the conformance protocol, after --.")],
     protocol: options.Protocols = ["kip-320"],  # noqa: B006 - typer reads the default, nobody writes to it
     judge: Annotated[
@@ -39,6 +50,25 @@ def conform(
     ] = JudgedBy.LOCKSTEP,
     schedules: Annotated[int, typer.Option("--schedules", min=0, help="How many schedules to draw.")] = 2_000,
     seed: options.Seed = None,
+    exhaustive: Annotated[
+        bool,
+        typer.Option(
+            "--exhaustive",
+            help="Play every transition within --replicas, --records and --epochs (if left out: 2, 1 and 2), and draw"
+            " nothing.",
+        ),
+    ] = False,
+    refused: Annotated[
+        bool, typer.Option("--refused", help="With --exhaustive, also every event that is refused, once in each state.")
+    ] = False,
+    for_: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="DURATION",
+            help="With --exhaustive, play so long, such as 60s or 8h; the same command goes on from there.",
+        ),
+    ] = None,
     max_failures: Annotated[
         int | None, typer.Option("--max-failures", min=1, help="Stop once that number of schedules has failed.")
     ] = None,
@@ -54,9 +84,9 @@ def conform(
     known: Annotated[
         Path | None, typer.Option("--known", help="A file of differences that are known and left as they are.")
     ] = None,
-    cases_out: Annotated[Path, typer.Option("--out", help="Where findings are saved as cases.")] = Path(
-        "conform-cases"
-    ),
+    cases_out: Annotated[
+        Path, typer.Option("--out", help="Where findings are saved as cases, and how far --exhaustive came.")
+    ] = _OUT,
     campaign: Annotated[
         str | None,
         typer.Option(
@@ -77,25 +107,37 @@ def conform(
     - `epochfuzz conform --protocol kip-101 --replicas 3 --jobs 2 -- ./my-broker --conformance`
     - `epochfuzz conform --judge promises --schedules 10000 --seed 7 --json -- node subject.js`
     - `epochfuzz conform --processes-for 2000 -- java -jar my-subject.jar`
+    - `epochfuzz conform --exhaustive --refused --for 10m -- ./my-broker --conformance`
     - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /usr/local/bin/my-subject`
     """
     protocols = options.parse_protocols(protocol)
+    limit = None if for_ is None else options.parse_duration(for_)
+    if exhaustive:
+        options.refuse_given(context, _OF_SCHEDULES, "--exhaustive plays tours on this machine, and draws no schedules")
+        if len(protocols) > 1:
+            raise BadInput("--exhaustive plays the transitions of one protocol: give one --protocol")
+        settings, schedules, seed = _small(context, settings), 0, 0
+        processes_for = processes_for if "processes_for" in options.given(context) else _TOURS_FOR
+    else:
+        options.refuse_given(context, _OF_TOURS, "they are for the tours of --exhaustive")
     if campaign is None and (master or remote):
         raise BadInput("--master and --remote say where a campaign runs: give --campaign DIR as well")
     if campaign is not None and jobs is not None:
         raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
     proving = options.parse_certify(certify)
-    cases = _load(corpus)
+    cases = [] if exhaustive else _load(corpus)
     differences = _load_known(known)
     if seed is None:
         seed = secrets.randbelow(1 << 32)
 
     # Imported here so that help and mistakes are answered before anything is compiled.
+    from epochfuzz.harness.conform.exhaustive.standing import KeptError
     from epochfuzz.harness.conform.oracle.fault import SubjectUnable
     from epochfuzz.harness.conform.protocol.process import CommandError
     from epochfuzz.harness.conform.run.plan import Plan
     from epochfuzz.harness.conform.run.run import run
     from epochfuzz.harness.conform.run.workers import Processes
+    from epochfuzz.harness.engine.explore.explore import MemoryEnded
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
@@ -113,10 +155,13 @@ def conform(
         differences,
     )
     again = _command_line(plan, corpus, known, campaign)
-    out.print(f"seed {seed} · {settings.text()}")
+    if exhaustive:
+        again = _tours_line(plan, known, refused, for_, cases_out)
+    out.print(settings.text() if exhaustive else f"seed {seed} · {settings.text()}")
     options.say_what_versions_stand_for(out, protocols)
     if campaign is not None:
         out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
+    tours = None
     with as_ctrl_c():
         try:
             if campaign is not None:
@@ -124,22 +169,43 @@ def conform(
             else:
                 shrinking = proving / 2 / len(protocols) if proving else None  # the other half is for proofs
                 with show_search(out) as progress:
-                    conformance = run(plan, Processes(jobs or 1, progress.doing, shrinking), progress.doing)
+                    processes = Processes(jobs or 1, progress.doing, shrinking)
+                    tours = _tours(processes, refused, limit, cases_out) if exhaustive else None
+                    conformance = run(plan, tours or processes, progress.doing)
         except (SubjectUnable, CommandError) as error:
             raise _unusable(error) from None
-        return _end(out, plan, conformance, again, cases_out, proving, json)
+        except KeptError as error:
+            raise BadInput(f"--out: {error}") from None
+        except MemoryEnded as error:
+            raise BadInput(f"{error}; play fewer, with smaller --replicas, --records or --epochs") from None
+        return _end(out, plan, conformance, tours, again, cases_out, proving, json)
+
+
+def _small(context: typer.Context, settings: Configuration) -> Configuration:
+    """The settings, with small bounds where none were given."""
+    given = options.given(context)
+    small: dict[str, Any] = {name: value for name, value in _SMALL.items() if name not in given}
+    return replace(settings, **small)
+
+
+def _tours(processes: "Processes", refused: bool, seconds: float | None, directory: Path) -> "Exhaustive":
+    from epochfuzz.harness.conform.exhaustive.crew import Asked, Exhaustive
+
+    return Exhaustive(Asked(refused, seconds, directory), processes)
 
 
 def _end(
     out: Console,
     plan: "Plan",
     conformance: "Conformance",
+    tours: "Exhaustive | None",
     again: str,
     cases_out: Path,
     proving: float | None,
     json: bool,
 ) -> int:
     """Show what came of it, and save it; returns the exit code. What was interrupted ends as such after that."""
+    from epochfuzz.harness.conform.exhaustive import report as of_tours
     from epochfuzz.harness.conform.run import report
     from epochfuzz.harness.conform.run.proofs import proofs
     from epochfuzz.harness.engine.runtime.interruption import Interruption
@@ -155,15 +221,17 @@ def _end(
             saved[number] = _save(nonconformity, plan.seed, cases_out)
             out.print(f"saved as {saved[number]}", markup=False)
     if conformance.interrupted:
-        for line in report.interrupted(conformance, plan):
+        ended = of_tours.interrupted(conformance, tours) if tours else report.interrupted(conformance, plan)
+        for line in ended:
             out.print(line, markup=False, soft_wrap=True)
         out.print(f"to go on, and to have all of it shrunk: {again}", markup=False, soft_wrap=True)
         raise KeyboardInterrupt
-    for line in report.summary(conformance, plan):
-        out.print(line, markup=False)
+    for line in of_tours.summary(conformance, plan, tours) if tours else report.summary(conformance, plan):
+        out.print(line, markup=False, soft_wrap=tours is not None)
     out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
     if json:
-        print_json({**report.document(conformance, plan, saved, proven), "reproduce": again})
+        document = report.document(conformance, plan, saved, proven)
+        print_json({**document, **(of_tours.document(plan, tours) if tours else {}), "reproduce": again})
     if conformance.ended_by is not None:
         raise _unusable(conformance.ended_by)
     if not conformance.conforms:
@@ -227,24 +295,42 @@ def _save(nonconformity: "Nonconformity", seed: int, directory: Path) -> Path:
 
 
 def _command_line(plan: "Plan", corpus: list[Path] | None, known: Path | None, campaign: str | None) -> str:
+    words = _words(plan, known, options.words_of(plan.settings), _PROCESSES_FOR)
+    for path in corpus or []:
+        words += ["--corpus", str(path)]
+    if campaign is not None:
+        words += ["--campaign", campaign]
+    return shlex.join([*words, "--schedules", str(plan.schedules), "--seed", str(plan.seed), "--", *plan.command])
+
+
+def _tours_line(plan: "Plan", known: Path | None, refused: bool, seconds: str | None, out: Path) -> str:
+    settings = options.words_of(plan.settings)
+    for name in _SMALL:
+        if f"--{name}" not in settings:
+            settings += [f"--{name}", str(getattr(plan.settings, name))]
+    words = [*_words(plan, known, settings, _TOURS_FOR), "--exhaustive"]
+    words += ["--refused"] if refused else []
+    words += ["--for", seconds] if seconds else []
+    words += ["--out", str(out)] if out != _OUT else []
+    return shlex.join([*words, "--", *plan.command])
+
+
+def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for: int) -> list[str]:
+    """The words of a command line that both ways of running a plan have, of which some are the settings'."""
     from epochfuzz.harness.conform.protocol.subject import PATIENCE
 
     words = ["epochfuzz", "conform"]
     for protocol in plan.protocols:
         words += ["--protocol", protocol.name]
-    words += options.words_of(plan.settings)
+    words += settings
     if plan.judged_by is not JudgedBy.LOCKSTEP:
         words += ["--judge", plan.judged_by]
     if plan.max_failures is not None:
         words += ["--max-failures", str(plan.max_failures)]
-    if plan.processes_for != _PROCESSES_FOR:
+    if plan.processes_for != processes_for:
         words += ["--processes-for", str(plan.processes_for)]
     if plan.patience != PATIENCE:
         words += ["--timeout", f"{plan.patience:g}"]
-    for path in corpus or []:
-        words += ["--corpus", str(path)]
     if known is not None:
         words += ["--known", str(known)]
-    if campaign is not None:
-        words += ["--campaign", campaign]
-    return shlex.join([*words, "--schedules", str(plan.schedules), "--seed", str(plan.seed), "--", *plan.command])
+    return words

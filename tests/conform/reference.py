@@ -30,8 +30,8 @@ def serve(subject: Reference) -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if request["op"] == "reset":
-            subject.reset(request["config"], request["protocol"])
-            reply: dict[str, Any] = {"ok": True}
+            verbs = subject.reset(request["config"], request["protocol"])
+            reply: dict[str, Any] = {"ok": True} | ({} if verbs is None else {"events": verbs})
         else:
             reply = {"applied": subject.apply(request["event"]), "observation": subject.observe()}
         print(json.dumps(reply), flush=True)

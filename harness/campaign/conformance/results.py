@@ -57,6 +57,10 @@ class Results:
         for row in self._directory.read_rows(table, rows.NONCONFORMITIES):
             yield rows.nonconformity(row, plan)
 
+    def progress(self, conformance: Conformance) -> str:
+        """How far reading them is."""
+        return conformance.progress
+
     def _shrunk(self, protocol: Protocol, failed: Sequence[tuple[Failed, int]]) -> list[dict[str, Any]]:
         if not failed:
             return []

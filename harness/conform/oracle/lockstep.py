@@ -21,13 +21,14 @@ class LockStep:
     """Runs the model along.
 
     Of the events that the model refuses in one state only the first is sent: drawn schedules are mostly such events,
-    and one at a time is enough to see whether the subject refuses as well.
+    and one at a time is enough to see whether the subject refuses as well. `every_refusal`: all of them are.
     """
 
     goes_on = False
 
-    def __init__(self, protocol: Protocol, settings: Configuration) -> None:
+    def __init__(self, protocol: Protocol, settings: Configuration, *, every_refusal: bool = False) -> None:
         self._execution = Execution(protocol, settings)
+        self._every_refusal = every_refusal
         self._applied = True
         self._uninformed: set[str] = set()
 
@@ -46,7 +47,7 @@ class LockStep:
         self._applied = refusal is APPLIED
         if self._applied:
             self._note_restart(event)
-        return self._applied or state_is_new
+        return self._applied or state_is_new or self._every_refusal
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
         """The first field that differs, if any does."""

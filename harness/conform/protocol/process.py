@@ -65,14 +65,28 @@ class LineProcess:
 
     def ask(self, line: bytes, patience: float) -> bytes:
         """Write a line and read the one in reply, without its end. Raises SubjectFailed."""
+        (reply,) = self.ask_each([line], patience)
+        return reply
+
+    def ask_each(self, lines: Sequence[bytes], patience: float) -> Iterator[bytes]:
+        """Write lines, and read the one in reply to each, for which there is so much time. Raises SubjectFailed.
+
+        A line is not held back until the reply to the one before is there. While the pipe is full, what the process
+        prints is read: it may be waiting for that.
+        """
         self.expect_silence()
-        deadline = time.monotonic() + patience
-        self._write(line, deadline, f"no line was read within {patience:g} s")
-        while (end := self._unread.find(b"\n")) < 0:
-            self._wait(deadline, f"no answer within {patience:g} s")
-        self._last_line = bytes(self._unread[:end])
-        del self._unread[: end + 1]
-        return self._last_line
+        unsent = b"".join(lines)
+        for _ in lines:
+            deadline = time.monotonic() + patience
+            while True:
+                unsent = unsent[self._written(unsent) :] if unsent else unsent
+                if (end := self._unread.find(b"\n")) >= 0:
+                    break
+                what = "line was read" if unsent else "answer"
+                self._wait(deadline, f"no {what} within {patience:g} s", writing=bool(unsent))
+            self._last_line = bytes(self._unread[:end])
+            del self._unread[: end + 1]
+            yield self._last_line
 
     def expect_silence(self, seconds: float = 0.0) -> None:
         """Nobody has asked for more, so nothing more should come, for so long at least. Raises SubjectFailed."""
@@ -107,31 +121,29 @@ class LineProcess:
                     stream.close()
         _kill_those_with(self._cookie)
 
-    def _write(self, line: bytes, deadline: float, complaint: str) -> None:
-        """Write a line. While the pipe is full, what the process prints is read: it may be waiting for that."""
-        stdin = self._stdin.fileno()
-        with suppress(BrokenPipeError):  # it has died, or is about to: reading finds out
-            while line := line[self._written(line) :]:
-                self._poll.register(stdin, select.POLLOUT)
-                try:
-                    self._wait(deadline, complaint)
-                finally:
-                    self._poll.unregister(stdin)
-
-    def _written(self, line: bytes) -> int:
+    def _written(self, unsent: bytes) -> int:
+        """How much of what is to be written was; all, if the process reads no more: reading finds out about that."""
         try:
-            return os.write(self._stdin.fileno(), line)
+            return os.write(self._stdin.fileno(), unsent)
         except BlockingIOError:
             return 0
+        except BrokenPipeError:
+            return len(unsent)
 
-    def _wait(self, deadline: float, complaint: str) -> None:
-        """Wait until there is more to read or to write. Raises SubjectFailed: with a complaint once it is too late."""
+    def _wait(self, deadline: float, complaint: str, writing: bool) -> None:
+        """Wait until there is more to read, or to write. Raises SubjectFailed: with a complaint once it is too late."""
         if len(self._unread) > MOST_LINE:
             raise SubjectFailed(Kind.FLOOD, f"a line of more than {MOST_LINE:,} bytes", self.output())
         remaining = deadline - time.monotonic()
         if remaining <= 0:
             raise SubjectFailed(Kind.TIMEOUT, complaint, self.output())
-        self._read_ready(remaining)
+        if writing:
+            self._poll.register(self._stdin.fileno(), select.POLLOUT)
+        try:
+            self._read_ready(remaining)
+        finally:
+            if writing:
+                self._poll.unregister(self._stdin.fileno())
 
     def _read_ready(self, seconds: float) -> None:
         for output, _ in self._poll.poll(seconds * 1000):

@@ -82,6 +82,19 @@ class CommandSubject:
         self._observation = reply.get("observation", Observation())
         return bool(reply["applied"])
 
+    def apply_each(self, events: Sequence[str]) -> Iterator[bool]:
+        """Apply events, each sent before the answer to the one before is there. Raises SubjectFailed.
+
+        Whoever wants no more of them has to read them all the same: none of them answers what is asked next.
+        """
+        assert self._process is not None, "reset it first"
+        with self._killed_on_failure(self._process):
+            for reply in self._process.ask_each([wire.event_request(event) for event in events], self.patience):
+                parsed = self._parsed(self._process, reply, wire.parse_event_reply)
+                self._observation = parsed.get("observation", Observation())
+                yield bool(parsed["applied"])
+            self._process.expect_silence()
+
     def observe(self) -> Observation:
         """What came with the last reply."""
         return self._observation
@@ -101,14 +114,17 @@ class CommandSubject:
     def _ask(self, line: bytes, patience: float, parse: Callable[[bytes], _Reply]) -> _Reply:
         assert self._process is not None, "reset it first"
         with self._killed_on_failure(self._process):
-            reply = self._process.ask(line, patience)
-            try:
-                parsed = parse(reply)
-            except Malformed as error:
-                message = f"a reply that is not of the protocol: {error}"
-                raise SubjectFailed(Kind.GARBAGE, message, self._process.output()) from None
+            parsed = self._parsed(self._process, self._process.ask(line, patience), parse)
             self._process.expect_silence()
             return parsed
+
+    @staticmethod
+    def _parsed(process: LineProcess, reply: bytes, parse: Callable[[bytes], _Reply]) -> _Reply:
+        try:
+            return parse(reply)
+        except Malformed as error:
+            message = f"a reply that is not of the protocol: {error}"
+            raise SubjectFailed(Kind.GARBAGE, message, process.output()) from None
 
     @contextmanager
     def _killed_on_failure(self, process: LineProcess) -> Iterator[None]:

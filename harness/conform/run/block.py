@@ -24,7 +24,7 @@ _TWICE = 16  # judged by promises, one schedule in that number is run twice
 
 @dataclass(frozen=True)
 class Trial:
-    """A schedule to be run, with where it comes from: a number among the seed's, or a case.
+    """A schedule to be run, with where it comes from: a number among the seed's, a case, or a tour's number.
 
     `known` are the differences that are no news.
     """
@@ -34,6 +34,7 @@ class Trial:
     number: int | None = None
     case: str | None = None
     known: tuple[Known, ...] = ()
+    tour: int | None = None
 
     def under(self, settings: Configuration) -> "Trial":
         """The same in another configuration."""
@@ -50,6 +51,23 @@ class Block:
     judged_by: JudgedBy
     trials: tuple[Trial, ...]
     max_failures: int | None = None
+
+    def result(self) -> "BlockResult":
+        """What comes of it, as long as nothing has."""
+        return BlockResult()
+
+    def run(self, subject: CommandSubject, trial: Trial) -> Driven:
+        """Run one of its trials. Raises SubjectUnable and CommandError."""
+        setting = Setting(self.protocol, trial.settings, self.judged_by)
+        driven = drive(subject, trial.events, setting)
+        is_sampled = trial.number is not None and trial.number % _TWICE == 0
+        if self.judged_by is JudgedBy.PROMISES and is_sampled and not driven.sightings:
+            driven.sightings += changed(driven, drive(subject, trial.events, setting))
+        return driven
+
+    def progress(self, result: "BlockResult") -> str:
+        """How far it is."""
+        return f"{result.cases + result.schedules:,} of {len(self.trials):,} schedules of this process"
 
 
 @dataclass(frozen=True)
@@ -90,6 +108,10 @@ class BlockResult:
     unjudged: int = 0
     given_up: bool = False
 
+    def wants(self, trial: Trial) -> bool:
+        """Whether there is anything to be learned from a trial yet."""
+        return True
+
     def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
         """Add what came of a trial."""
         failed = [Failed(trial, sighting) for sighting in driven.sightings]
@@ -109,13 +131,12 @@ def run_block(
 
     What comes of it is added to `result`, which has it also where Ctrl-C ends it.
     """
-    result = BlockResult() if result is None else result
+    result = block.result() if result is None else result
     report("starting the subject")
     with CommandSubject(block.command, block.patience) as subject:
-        for trial in block.trials:
-            setting = Setting(block.protocol, trial.settings, block.judged_by)
+        for trial in filter(result.wants, block.trials):
             try:
-                result.add(trial, block.protocol, _run_trial(subject, trial, setting))
+                result.add(trial, block.protocol, block.run(subject, trial))
             except SubjectUnable as unable:
                 if trial.case is not None:
                     result.unable[trial.case] = str(unable)
@@ -124,18 +145,10 @@ def run_block(
                     result.given_up = True
                 else:
                     raise
-            report(f"{result.cases + result.schedules:,} of {len(block.trials):,} schedules of this process")
+            report(block.progress(result))
             if result.given_up or result.unexpected >= (block.max_failures or math.inf):
                 break
     return result
-
-
-def _run_trial(subject: CommandSubject, trial: Trial, setting: Setting) -> Driven:
-    driven = drive(subject, trial.events, setting)
-    is_sampled = trial.number is not None and trial.number % _TWICE == 0
-    if setting.judged_by is JudgedBy.PROMISES and is_sampled and not driven.sightings:
-        driven.sightings += changed(driven, drive(subject, trial.events, setting))
-    return driven
 
 
 def _no_longer_able(unable: SubjectUnable) -> Driven:

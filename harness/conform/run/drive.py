@@ -65,6 +65,13 @@ class Driven:
     sightings: list[Sighting] = field(default_factory=list)
     shown: Shown = field(default_factory=Shown)
 
+    def note(self, event: int, applied: bool, observation: Observation) -> None:
+        """Note the answer to an event."""
+        self.answers.append((applied, observation))
+        self.shown.steps += 1
+        self.shown.applied[verb_of(event).text] += applied
+        self.shown.fields.update(set(fields_of(observation)))
+
     def fail(self, fault: Fault) -> None:
         """Note a fault after the events sent so far."""
         self.sightings.append(Sighting(fault, bytes(self.sent)))
@@ -72,16 +79,17 @@ class Driven:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a schedule is run under, and how it is judged."""
+    """What a schedule is run under, and how it is judged. `every_refusal`: as tours are, see LockStep."""
 
     protocol: Protocol
     settings: Configuration
     judged_by: JudgedBy
+    every_refusal: bool = False
 
     def judge(self) -> Judge:
         """A judge for one schedule."""
         if self.judged_by is JudgedBy.LOCKSTEP:
-            return LockStep(self.protocol, self.settings)
+            return LockStep(self.protocol, self.settings, every_refusal=self.every_refusal)
         return Promises(self.protocol, self.settings)
 
     def alphabet(self) -> bytes:
@@ -128,9 +136,5 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
 
 def _send(subject: Answering, event: int, driven: Driven) -> tuple[bool, Observation]:
     applied = subject.apply(event_text(event))
-    observation = subject.observe()
-    driven.answers.append((applied, observation))
-    driven.shown.steps += 1
-    driven.shown.applied[verb_of(event).text] += applied
-    driven.shown.fields.update(set(fields_of(observation)))
-    return applied, observation
+    driven.note(event, applied, subject.observe())
+    return driven.answers[-1]

@@ -59,7 +59,8 @@ def nonconformity(
 
     One that does not come again is one as well: the subject is unstable.
     """
-    setting = Setting(protocol, failed.trial.settings, plan.judged_by)
+    is_tour = failed.trial.tour is not None
+    setting = Setting(protocol, failed.trial.settings, plan.judged_by, every_refusal=is_tour)
     sighting, answers = _confirmed(plan, setting, failed.sighting)
     if sighting.fault.kind is not Kind.UNSTABLE and sighting.sent:
         plainer, unshrunk = _in_plain_configuration(plan, setting, sighting)

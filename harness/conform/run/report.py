@@ -73,6 +73,11 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
     for reason in dict.fromkeys(conformance.unable.values()):
         cases = ", ".join(case for case, why in conformance.unable.items() if why == reason)
         yield f"Not run, since the subject says {reason!r}: {cases}"
+    yield from left_open(conformance, plan)
+
+
+def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
+    """What was judged, and what was not; a line each."""
     lacking = not_judged(conformance, plan)
     for title, names in (
         ("Properties judged", judged(conformance, plan)),
@@ -232,6 +237,8 @@ def _title(nonconformity: Nonconformity, proof: Reproducer | None) -> Text:
 
 
 def _origin(trial: Trial) -> str:
+    if trial.tour is not None:
+        return f"tour {trial.tour}"
     return f"case {trial.case}" if trial.case else f"schedule {trial.number}"
 
 

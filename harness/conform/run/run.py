@@ -79,9 +79,11 @@ class Conformance:
 
 
 class Crew(Interface):
-    """Those who run blocks and shrink what failed. `seconds` is how long they have been running blocks."""
+    """Those who run blocks and shrink what failed."""
 
-    seconds: float
+    @property
+    def seconds(self) -> float:
+        """How long they have been running blocks."""
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """What comes of the plan's blocks under a protocol, in order. Whoever wants no more closes the generator."""
@@ -90,6 +92,9 @@ class Crew(Interface):
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
     ) -> Iterator[Nonconformity]:
         """A nonconformity for each of the failed trials, which come with how often they were seen."""
+
+    def progress(self, conformance: Conformance) -> str:
+        """How far it is, after each result."""
 
 
 def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: None) -> Conformance:
@@ -144,7 +149,7 @@ def _run_blocks(
         for result in results:
             conformance.add(result, crew.seconds)
             failed.add(result)
-            report(conformance.progress)
+            report(crew.progress(conformance))
             gives_up = result.given_up or failed.unjudged >= MOST_UNJUDGED
             conformance.given_up |= gives_up
             if gives_up or failed.unexpected >= (plan.max_failures or math.inf):

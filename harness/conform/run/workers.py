@@ -16,6 +16,7 @@ from epochfuzz.harness.conform.run.attempts import MOST_SECONDS
 from epochfuzz.harness.conform.run.block import Block, BlockResult, Failed, run_block
 from epochfuzz.harness.conform.run.nonconformity import Nonconformity, nonconformity
 from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.engine.runtime.deadline import Deadline
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
@@ -38,9 +39,12 @@ class Processes:
         self._report = report
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """What comes of the plan's blocks under a protocol, in order. On Ctrl-C, first what there is of later ones."""
+        """What comes of the plan's blocks under a protocol, in order."""
+        return self.run(plan.block_of(protocol, number) for number in range(plan.blocks))
+
+    def run(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
+        """What comes of blocks, in order. On Ctrl-C, first what there is of later ones."""
         started = time.monotonic() - self.seconds
-        blocks = (plan.block_of(protocol, number) for number in range(plan.blocks))
         with closing(self._one_by_one(blocks) if self._jobs == 1 else self._in_pool(blocks)) as results:
             for result in results:
                 self.seconds = time.monotonic() - started
@@ -55,9 +59,13 @@ class Processes:
             share = deadline.remaining / (len(failed) - number)
             yield nonconformity(plan, protocol, one, seen, min(share, MOST_SECONDS))
 
+    def progress(self, conformance: Conformance) -> str:
+        """How far it is."""
+        return conformance.progress
+
     def _one_by_one(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         for block in blocks:
-            result = BlockResult()
+            result = block.result()
             try:
                 run_block(block, self._report, result)
             except KeyboardInterrupt:

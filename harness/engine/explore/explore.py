@@ -136,6 +136,28 @@ def explored(
         )
 
 
+class MemoryEnded(Exception):
+    """There is no room for all states; the message says for how many there was."""
+
+
+def visit(
+    protocol: Protocol,
+    settings: Configuration,
+    threads: Threads,
+    memory: int = DEFAULT_MEMORY,
+    report: Callable[[SearchProgress], None] = lambda progress: None,
+) -> tuple[Visited, list[Level], Expansion]:
+    """Visit every state within bounds: what was visited, the rows of each level, and what expands them.
+
+    Raises DoesNotFit, and MemoryEnded.
+    """
+    search = _Search((protocol,), settings, 0, memory, NOTHING_MET, threads, True, b"")
+    ((_, result),) = search.run({0: inf}, report)
+    if not result.complete:
+        raise MemoryEnded(f"{memory / GIBIBYTE:g} GiB have room for {result.states:,} states, and there are more")
+    return search.visited, search.levels, search.expansion
+
+
 class _Search:
     """A search, level by level. `levels` are the rows of each, the last of them the one that is being expanded."""
 

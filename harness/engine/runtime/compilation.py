@@ -36,6 +36,7 @@ _ENGINE = __package__.rpartition(".")[0]
 _MODULES = (
     "coverage.coverage",
     "explore.expansion",
+    "explore.tours",
     "explore.visited",
     "keys.packing",
     "keys.symmetry",

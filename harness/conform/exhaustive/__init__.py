@@ -1,0 +1,1 @@
+"""Every transition of the model within bounds, played on a subject along tours."""

@@ -1,0 +1,42 @@
+"""Counts: how many transitions there are within bounds, and what became of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from epochfuzz.harness.conform.exhaustive.graph import Graph
+from epochfuzz.harness.conform.exhaustive.standing import Standing
+from epochfuzz.harness.engine.explore.tours import Flags
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of the transitions that can be reached by a subject's events: how many were played, and how many of them differ.
+
+    Those that are `behind` can only be reached by ones that differ.
+    """
+
+    reachable: int
+    played: int
+    differing: int
+    behind: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all were played."""
+        return self.played == self.reachable
+
+
+def counts(graph: Graph, standing: Standing, refused: bool) -> Counts:
+    """Count the transitions that apply, or those that are refused and no bound forbids."""
+    nothing = np.zeros(graph.size, bool)
+    chosen = graph.reached(nothing) & (graph.refused == refused) & ~standing.bound
+    reachable_yet = graph.reached(standing.differing) | standing.played
+    return Counts(
+        _sum(chosen), _sum(chosen & standing.played), _sum(chosen & standing.differing),
+        _sum(chosen & ~reachable_yet),
+    )  # fmt: skip
+
+
+def _sum(flags: Flags) -> int:
+    return int(flags.sum())

@@ -1,0 +1,56 @@
+"""Playing: a tour sent to a subject all at once, its answers judged as they come."""
+
+from contextlib import suppress
+
+from epochfuzz.harness.conform.oracle.fault import SubjectFailed
+from epochfuzz.harness.conform.oracle.healing import heal
+from epochfuzz.harness.conform.oracle.judge import Judge
+from epochfuzz.harness.conform.oracle.promises import Promises
+from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.run.drive import Driven, Setting
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.vocabulary.events import event_text
+
+
+def within_bounds(schedule: bytes, setting: Setting) -> list[bool]:
+    """Which events of a schedule no bound of the run forbids where they come: those that may be sent."""
+    execution = Execution(setting.protocol, setting.settings)
+    return [not execution.attempt(event).is_bound for event in schedule]
+
+
+def play(subject: CommandSubject, schedule: bytes, setting: Setting) -> Driven:
+    """Send every event of a schedule, from a reset on, and judge what comes of it, up to the first difference.
+
+    Raises SubjectUnable, if the subject does not have the protocol or the configuration.
+    """
+    judge = setting.judge()
+    driven = Driven()
+    try:
+        verbs = subject.reset(wire.config_of(setting.settings), setting.protocol.name)
+        _judge_each(subject, schedule, judge, driven)
+        if isinstance(judge, Promises):
+            for fault in judge.not_converged(heal(subject, setting, verbs)):
+                driven.fail(fault)
+        subject.finish()
+    except SubjectFailed as failed:
+        driven.fail(failed.fault)
+    return driven
+
+
+def _judge_each(subject: CommandSubject, schedule: bytes, judge: Judge, driven: Driven) -> None:
+    answers = subject.apply_each([event_text(event) for event in schedule])
+    for event in schedule:
+        judge.advance(event)
+        driven.sent.append(event)
+        applied = next(answers)
+        observation = subject.observe()
+        driven.note(event, applied, observation)
+        faults = judge.judge(event, applied, observation)
+        for fault in faults:
+            driven.fail(fault)
+        if faults and not judge.goes_on:
+            break
+    with suppress(SubjectFailed):  # nothing is known of what follows a difference
+        for _ in answers:
+            pass

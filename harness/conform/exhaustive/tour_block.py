@@ -1,0 +1,142 @@
+"""Blocks of tours: what one process of the subject plays, and which transitions that were."""
+
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from epochfuzz.harness.conform.exhaustive.graph import Tour
+from epochfuzz.harness.conform.exhaustive.playing import play
+from epochfuzz.harness.conform.oracle.fault import JUDGED, Kind
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.run.block import Block, BlockResult, Trial
+from epochfuzz.harness.conform.run.drive import Driven, Setting
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+
+@dataclass(frozen=True)
+class TourTrial(Trial):
+    """A tour to be played: of each event, which transition it is, and whether it applies; and how many are new."""
+
+    edges: tuple[int, ...] = ()
+    applies: tuple[bool, ...] = ()
+    new: int = 0
+
+
+@dataclass(frozen=True)
+class Share:
+    """How far a run is: of how many transitions how many were played, and of the steps planned how many were taken."""
+
+    transitions: int
+    played: int
+    planned: int
+    steps: int
+    seconds: float
+
+    def text(self, new: int, steps: int, seconds: float) -> str:
+        """How far it is after so many more transitions and steps, in so many more seconds."""
+        done = self.steps + steps
+        rate = done / max(self.seconds + seconds, 1e-9)
+        left = max(0, self.planned - done) / max(rate, 1e-9)
+        return (
+            f"{self.played + new:,} of {self.transitions:,} transitions · {done:,} of {self.planned:,} steps ·"
+            f" {rate:,.0f} steps/s · {_duration(left)} left"
+        )
+
+
+_NOTHING = Share(0, 0, 0, 0, 0.0)
+
+
+@dataclass(frozen=True)
+class TourBlock(Block):
+    """Tours for one process of the subject. After a time (`until`, in seconds since 1970) no more are begun; one is
+    in any case, however long the subject takes to start."""
+
+    until: float | None = None
+    share: Share = _NOTHING
+
+    def result(self) -> "TourResult":
+        """What comes of it, as long as nothing has."""
+        return TourResult(until=self.until)
+
+    def run(self, subject: CommandSubject, trial: Trial) -> Driven:
+        """Play one of its tours. Raises SubjectUnable and CommandError."""
+        return play(subject, trial.events, Setting(self.protocol, trial.settings, self.judged_by, every_refusal=True))
+
+    def progress(self, result: BlockResult) -> str:
+        """How far it is."""
+        assert isinstance(result, TourResult)
+        return self.share.text(result.new, result.shown.steps, time.monotonic() - result.began)
+
+
+@dataclass
+class TourResult(BlockResult):
+    """What came of a block of tours: the transitions `played`, and of them those `differing`.
+
+    A transition differs where lock step or the lack of an answer ended the tour, or where the subject did not do what
+    the model did: what follows in the tour was not what had been planned. No other tour of the block goes along it.
+    """
+
+    until: float | None = None
+    began: float = field(default_factory=time.monotonic)
+    new: int = 0
+    played: set[int] = field(default_factory=set)
+    differing: set[int] = field(default_factory=set)
+
+    def wants(self, trial: Trial) -> bool:
+        """Whether a tour is to be begun."""
+        assert isinstance(trial, TourTrial)
+        is_late = self.until is not None and time.time() >= self.until and self.schedules > 0
+        return not is_late and self.differing.isdisjoint(trial.edges)
+
+    def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
+        """Add what came of a tour."""
+        super().add(trial, protocol, driven)
+        assert isinstance(trial, TourTrial)
+        self.new += trial.new
+        differs = _differs_at(trial, driven)
+        self.played.update(trial.edges[: len(driven.answers) if differs is None else differs + 1])
+        if differs is not None:
+            self.differing.add(trial.edges[differs])
+
+
+def _differs_at(trial: TourTrial, driven: Driven) -> int | None:
+    """Which event of a tour it did not go on from as planned; None if all went well."""
+    for number, ((applied, _), applies) in enumerate(zip(driven.answers, trial.applies, strict=False)):
+        if applied != applies:
+            return number
+    kinds = {sighting.fault.kind for sighting in driven.sightings}
+    if Kind.DIFFERENCE in kinds:
+        return len(driven.answers) - 1
+    has_no_answer = bool(kinds - set(JUDGED)) and len(driven.answers) < len(driven.sent)
+    return len(driven.answers) if has_no_answer else None
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def tour_block(
+    plan: Plan,
+    protocol: Protocol,
+    tours: Iterable[tuple[int, Tour]],
+    until: float | None = None,
+    share: Share = _NOTHING,
+    played: Collection[int] = (),
+) -> TourBlock:
+    """A block of some tours, each with its number. So far some transitions have been `played`."""
+    trials = []
+    seen: set[int] = set()
+    for number, tour in tours:
+        new = {edge for edge in tour.edges if edge not in seen and edge not in played}
+        seen |= new
+        trials.append(
+            TourTrial(
+                tour.events, plan.settings, known=plan.known, tour=number,
+                edges=tour.edges, applies=tour.applies, new=len(new),
+            )
+        )  # fmt: skip
+    command, judged_by = plan.command, plan.judged_by
+    return TourBlock(command, plan.patience, protocol, judged_by, tuple(trials), plan.max_failures, until, share)

@@ -1,0 +1,180 @@
+"""Tours: ways through a graph from its node 0, which together go along every wanted edge that can be reached.
+
+They are greedy: to the nearest node with an edge that is still to be gone along, along such edges while there are any,
+and on to the nearest node that has one, if it is near. So a wanted edge takes four to six steps, and the first tours
+are the shortest.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
+
+_NEAR = 8  # further on, a tour ends; starting over is seldom longer
+_LONGEST = 200  # so many steps after its first wanted edge a tour ends: where a step fails, the rest of it is lost
+_ROOM = 1 << 20  # steps that are planned in one go
+
+Numbers = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges of a graph, in ascending order of their sources."""
+
+    nodes: int
+    sources: Numbers
+    targets: Numbers
+
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Where the edges of each node start, and where the last one's end."""
+        return np.searchsorted(self.sources, np.arange(self.nodes + 1)).astype(np.int64)
+
+
+class Reach:
+    """What can be reached from node 0 along some edges, and by which edge first."""
+
+    def __init__(self, edges: Edges, usable: Flags) -> None:
+        self.edges, self.usable, self.offsets = edges, usable, edges.offsets()
+        self.via = np.full(edges.nodes, -1, np.int32)
+        order = np.empty(edges.nodes, np.int32)
+        count = compiled(reach)(self.offsets, edges.targets, usable, self.via, order)
+        self.order = order[:count]
+
+    def reached(self) -> Flags:
+        """Which of the edges can be gone along."""
+        nodes = np.zeros(self.edges.nodes, bool)
+        nodes[self.order] = True
+        reached: Flags = nodes[self.edges.sources] & self.usable
+        return reached
+
+    def tours(self, wanted: Flags) -> Iterator[Numbers]:
+        """Plan tours along all wanted edges that can be reached; each is the edges that it goes along."""
+        wanted = wanted & self.reached()
+        waiting = np.bincount(self.edges.sources, wanted, self.edges.nodes).astype(np.int32)
+        nodes = self.edges.nodes
+        memory = (np.zeros(nodes, np.int64), *(np.empty(nodes, np.int32) for _ in range(3)))
+        progress = np.zeros(2, np.int64)
+        room = _ROOM + _LONGEST + nodes + _NEAR  # for the tour that was begun last
+        steps, ends = np.empty(room, np.int32), np.empty(_ROOM + 1, np.int64)
+        graph = (self.offsets, self.edges.sources, self.edges.targets, self.usable, self.via, self.order)
+        while count := compiled(plan)(graph, wanted, waiting, memory, progress, _ROOM, _NEAR, _LONGEST, steps, ends):
+            first = 0
+            for last in ends[:count].tolist():
+                yield steps[first:last].copy()
+                first = last
+
+
+@kernel
+def reach(offsets, targets, usable, via, order):  # type: ignore[no-untyped-def]
+    """Put the nodes that can be reached in order, the nearest first, and the edge by which each is reached into `via`.
+
+    Returns how many there are.
+    """
+    seen = np.zeros(via.shape[0], np.uint8)
+    order[0] = 0
+    seen[0] = 1
+    first, count = 0, 1
+    while first < count:
+        node = order[first]
+        first += 1
+        for edge in range(offsets[node], offsets[node + 1]):
+            target = targets[edge]
+            if usable[edge] and seen[target] == 0:
+                seen[target] = 1
+                via[target] = edge
+                order[count] = target
+                count += 1
+    return count
+
+
+def way_back(node, start, via, sources, way):  # type: ignore[no-untyped-def]
+    """Write the edges by which a node is reached from another, the last one first; returns how many there are."""
+    length = 0
+    while node != start:
+        way[length] = via[node]
+        node = sources[via[node]]
+        length += 1
+    return length
+
+
+def wanted_edge(node, graph, wanted, waiting):  # type: ignore[no-untyped-def]
+    """A wanted edge of a node, which has one: one that stays there, else one to where there is more to do."""
+    offsets, targets = graph[0], graph[2]
+    best, best_score = 0, -1
+    for edge in range(offsets[node], offsets[node + 1]):
+        if wanted[edge]:
+            score = 2 if targets[edge] == node else 1 if waiting[targets[edge]] > 0 else 0
+            if score > best_score:
+                best, best_score = edge, score
+    return best
+
+
+def way_on(start, graph, waiting, memory, clock, near, way):  # type: ignore[no-untyped-def]
+    """Write the edges to the nearest node that has a wanted one, the last one first; returns how many, 0 for none.
+
+    `memory` has by node when it was seen last, by which edge, and how far on, and room for a queue.
+    """
+    offsets, sources, targets, usable, _, _ = graph
+    seen, back, distance, queue = memory
+    queue[0], distance[start], seen[start] = start, 0, clock
+    first, count = 0, 1
+    while first < count:
+        node = queue[first]
+        first += 1
+        if distance[node] == near:
+            return 0
+        for edge in range(offsets[node], offsets[node + 1]):
+            target = targets[edge]
+            if usable[edge] and seen[target] != clock:
+                seen[target], back[target], distance[target] = clock, edge, distance[node] + 1
+                if waiting[target] > 0:
+                    return way_back(target, start, back, sources, way)
+                queue[count] = target
+                count += 1
+    return 0
+
+
+@kernel
+def plan(graph, wanted, waiting, memory, progress, room, near, longest, steps, ends):  # type: ignore[no-untyped-def]
+    """Plan tours until they have `room` steps or nothing is left; returns how many, and where each ends in `ends`.
+
+    `waiting` is how many wanted edges each node has. `progress`: the first node in order that may have one, a clock.
+    """
+    sources, targets, via, order = graph[1], graph[2], graph[4], graph[5]
+    way = np.empty(via.shape[0] + 1, np.int32)
+    tours = position = 0
+    while position < room:
+        while progress[0] < order.shape[0] and waiting[order[progress[0]]] == 0:
+            progress[0] += 1
+        if progress[0] == order.shape[0]:
+            break
+        node = 0
+        left = way_back(order[progress[0]], 0, via, sources, way)
+        arrived = position + left
+        while True:
+            while left > 0:
+                left -= 1
+                edge = way[left]
+                if wanted[edge]:
+                    waiting[node] -= 1
+                    wanted[edge] = False
+                steps[position] = edge
+                position += 1
+                node = targets[edge]
+            if position >= arrived + longest:
+                break
+            if waiting[node] > 0:
+                way[0] = wanted_edge(node, graph, wanted, waiting)
+                left = 1
+            else:
+                progress[1] += 1
+                left = way_on(node, graph, waiting, memory, progress[1], near, way)
+            if left == 0:
+                break
+        ends[tours] = position
+        tours += 1
+    return tours

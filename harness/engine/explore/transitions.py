@@ -1,0 +1,137 @@
+"""Transitions: every event that applies in every state within bounds, as arrays, for whoever goes through them all.
+
+With symmetry one state stands for all that differ in the names of replicas, as in a search. What follows from it is one
+of those that a state stands for, with the names in some order, which is found by comparing keys. States are told apart
+by 64-bit hashes here, and it is noticed where two have the same.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from epochfuzz.harness.engine.explore.expansion import CHUNK, NEW, Expansion, Level
+from epochfuzz.harness.engine.explore.explore import DEFAULT_MEMORY, SearchProgress, prepared, visit
+from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, NOTHING_VISITED
+from epochfuzz.harness.engine.explore.visited import SHARDS, Visited, hash_of, row_of
+from epochfuzz.harness.engine.keys.renamed_keys import renamed_keys
+from epochfuzz.harness.engine.runtime.threads import Threads, cores
+from epochfuzz.model.core.renaming import renamed_event
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+Numbers = npt.NDArray[np.int32]
+Hashes = npt.NDArray[np.uint64]
+
+
+class Ambiguous(Exception):
+    """Two states have the same hash, or none has that of a successor: no transition may be concluded from that."""
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """Transition i leads from the state `sources[i]` by the event `events[i]` to the state `targets[i]`.
+
+    Sources ascend; state 0 is where schedules start. A state stands for all that have other names: the event is that of
+    the one that stands for them, and what follows from that has the names `orders[names[i]]`, replica r of the target
+    the name in place r. `start` are the names of the first state.
+    """
+
+    states: int
+    sources: Numbers
+    events: npt.NDArray[np.uint8]
+    targets: Numbers
+    names: npt.NDArray[np.uint8]
+    orders: Sequence[tuple[int, ...]]
+    start: int
+    alphabet: bytes
+
+    def renaming(self) -> tuple[list[dict[int, int]], list[list[int]]]:
+        """By order of names, what each event is called, and which order is meant by another one after it."""
+        numbers = {order: number for number, order in enumerate(self.orders)}
+        events = [{event: renamed_event(event, order) for event in self.alphabet} for order in self.orders]
+        after = [[numbers[tuple(first[r] for r in second)] for second in self.orders] for first in self.orders]
+        return events, after
+
+
+def transitions(
+    protocol: Protocol,
+    settings: Configuration,
+    memory: int = DEFAULT_MEMORY,
+    report: Callable[[SearchProgress], None] = lambda progress: None,
+) -> Transitions:
+    """Find every transition within bounds. Raises DoesNotFit, MemoryEnded and Ambiguous."""
+    with Threads(cores()) as threads:
+        visited, levels, expansion = visit(protocol, settings, threads, memory, report)
+        (start,), as_it_is, _ = prepared((protocol,), settings, 0, False, threads.jobs)
+        parents, events, hashes = _successors(visited, levels, expansion, threads)
+        is_symmetric = len(expansion.canonical[5]) > 0
+        found = _successors(visited, levels, as_it_is, threads)[2] if is_symmetric else hashes
+    rows = np.concatenate([_rows(level) for level in levels])
+    numbers = np.zeros(int(rows.max()) + 1, np.int32)
+    numbers[rows] = np.arange(len(rows), dtype=np.int32)
+    keys = visited.keys[rows]
+    everybody = range(settings.replicas)
+    orders = list(permutations(everybody)) if is_symmetric else [tuple(everybody)]
+    in_orders = [_hashes(renamed_keys(expansion.layout, keys, order)) for order in orders]
+    targets = _numbers(hashes, in_orders[0])
+    first = _hashes(as_it_is.put([start], as_it_is.as_it_is)[None, :])
+    started_as = _names(first, np.zeros(1, np.int32), in_orders)
+    return Transitions(
+        len(rows), numbers[parents], events, targets, _names(found, targets, in_orders), orders,
+        int(started_as[0]), bytes(expansion.alphabet),
+    )  # fmt: skip
+
+
+def _hashes(keys: npt.NDArray[np.uint32]) -> Hashes:
+    return hash_of(keys, np.arange(len(keys)))
+
+
+def _rows(level: Level) -> npt.NDArray[np.int64]:
+    """The rows of a level, in the order in which they are expanded."""
+    shards = [row_of(shard, np.arange(level.starts[shard], level.ends[shard])) for shard in range(SHARDS)]
+    return np.concatenate(shards)
+
+
+def _successors(
+    visited: Visited, levels: Sequence[Level], expansion: Expansion, threads: Threads
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], Hashes]:
+    """The row of the parent, the event, and the hash of the key of every successor, in order."""
+    parts: dict[tuple[int, int], tuple[Any, ...]] = {}
+    for number, level in enumerate(levels):
+
+        def work(task: int, thread: int, number: int = number, level: Level = level) -> None:
+            rows = min(CHUNK, level.size - task * CHUNK)
+            found = expansion.expand(
+                visited.keys, NOTHING_VISITED, level, task * CHUNK, rows, NEW, 0, NOTHING_MET, thread, thread
+            )
+            _, hashes, parents, _, _, events = expansion.outbox
+            parts[number, task] = tuple(each[thread, : found.entries].copy() for each in (parents, events, hashes))
+
+        threads.run(-(-level.size // CHUNK), work)
+    in_order = [parts[key] for key in sorted(parts)]
+    parents, events, hashes = (np.concatenate([part[i] for part in in_order]) for i in range(3))
+    return parents, events, hashes
+
+
+def _numbers(wanted: Hashes, hashes: Hashes) -> Numbers:
+    """The number of the state of each hash that is wanted. Raises Ambiguous."""
+    order = np.argsort(hashes)
+    ascending = hashes[order]
+    places = np.minimum(np.searchsorted(ascending, wanted), len(order) - 1)
+    if (ascending[1:] == ascending[:-1]).any() or (ascending[places] != wanted).any():
+        raise Ambiguous("two states have the same hash: other bounds have other states")
+    return order[places].astype(np.int32)
+
+
+def _names(found: Hashes, targets: Numbers, in_orders: Sequence[Hashes]) -> npt.NDArray[np.uint8]:
+    """In which order of names each target was found: the first that has its hash. Raises Ambiguous."""
+    names = np.full(len(found), len(in_orders), np.uint8)
+    for number in reversed(range(len(in_orders))):
+        names[in_orders[number][targets] == found] = number
+    if (names == len(in_orders)).any():
+        raise Ambiguous("a state has the hash of no state that it is to stand for: other bounds have other states")
+    return names

@@ -1,0 +1,45 @@
+"""The model with something wrong, as a command: `python -m tests.conform.wrong HOW`."""
+
+import os
+import sys
+from typing import Any
+
+from tests.conform.reference import Reference, serve
+
+
+class Dies(Reference):
+    """It ends at a crash after which nobody is up."""
+
+    def apply(self, event: str) -> bool:
+        applied = super().apply(event)
+        if event.startswith("crash") and not any(each["up"] for each in self.observe()["replicas"].values()):
+            os._exit(7)
+        return applied
+
+
+class Unstable(Reference):
+    """The first process of it that is started where it is shows one HW too many, once."""
+
+    def observe(self) -> dict[str, Any]:
+        observation = super().observe()
+        if observation["replicas"]["A"]["hw"] and not os.path.exists("shown"):
+            open("shown", "w").close()
+            observation["replicas"]["A"]["hw"] += 1
+        return observation
+
+
+class Permissive(Reference):
+    """It lets B lead although B leads."""
+
+    def apply(self, event: str) -> bool:
+        return super().apply(event) or event == "elect B"
+
+
+class Few(Reference):
+    def reset(self, config: dict[str, Any], protocol: str) -> list[str] | None:
+        super().reset(config, protocol)
+        return ["produce", "fetch", "receive"]
+
+
+if __name__ == "__main__":
+    serve({"dies": Dies, "unstable": Unstable, "permissive": Permissive, "few": Few}[sys.argv[1]]())
