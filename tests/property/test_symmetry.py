@@ -1,6 +1,6 @@
 """Replicas are interchangeable: searches rely on it, so every protocol is held to it, event by event."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import permutations
 from random import Random
 
@@ -18,7 +18,7 @@ from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 from epochfuzz.model.kafka.model import KAFKA, is_symmetric
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import verb_of
+from epochfuzz.model.kafka.vocabulary.events import renamed_event
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Partition
@@ -58,11 +58,6 @@ def executions(protocol: Protocol, how_many: int) -> Iterator[tuple[Execution, t
 
 def values(p: Partition) -> dict[str, object]:
     return {field.name: getattr(p, field.name) for field in VARIABLES}
-
-
-def renamed_event(event: int, names: Sequence[int]) -> int:
-    """The event that is the same for the renamed replica; one of the controller is what it was."""
-    return event if verb_of(event).of_controller else event & ~7 | names[event & 7]
 
 
 def check_replicas_are_alike(protocol: Protocol, how_many: int) -> None:

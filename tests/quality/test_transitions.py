@@ -13,12 +13,13 @@ from epochfuzz.harness.engine.explore.tours import Edges, Reach
 from epochfuzz.harness.engine.explore.transitions import Ambiguous, transitions
 from epochfuzz.harness.engine.explore.visited import hash_of
 from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.fields import Grid
 from epochfuzz.model.core.renaming import renamed
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Grid, Partition
+from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Partition
 
 SMALL = Configuration(replicas=2, records=1, epochs=1)
 

@@ -15,7 +15,7 @@ from epochfuzz.harness.engine.explore.explore import SearchProgress
 from epochfuzz.harness.engine.explore.tours import Edges, Flags, Numbers, Reach
 from epochfuzz.harness.engine.explore.transitions import Transitions, transitions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import verb_of
+from epochfuzz.model.kafka.vocabulary.events import renamed_event, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 _IDENTITY = 0  # the number of the order in which everybody keeps his name
@@ -55,7 +55,7 @@ class Graph:
         self.edges = Edges(found.states, sources, targets)
         self.supported: Flags = supported[events]
         self._names, self._start = names, found.start
-        self._renamed, self._after = found.renaming()
+        self._renamed, self._after = found.renaming(renamed_event)
 
     @property
     def size(self) -> int:

@@ -21,7 +21,7 @@ from epochfuzz.harness.conform.run.block import Failed
 from epochfuzz.harness.conform.run.drive import Shown, Sighting
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.engine.explore.tours import Flags
-from epochfuzz.harness.engine.runtime.compilation import model_digest
+from epochfuzz.harness.version import model_digest
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 

@@ -142,7 +142,7 @@ class MemoryEnded(Exception):
 
 def visit(
     protocol: Protocol,
-    settings: Configuration,
+    settings: Settings,
     threads: Threads,
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,

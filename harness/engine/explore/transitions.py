@@ -19,9 +19,7 @@ from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, NOTHING_VISITE
 from epochfuzz.harness.engine.explore.visited import SHARDS, Visited, hash_of, row_of
 from epochfuzz.harness.engine.keys.renamed_keys import renamed_keys
 from epochfuzz.harness.engine.runtime.threads import Threads, cores
-from epochfuzz.model.core.renaming import renamed_event
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.core.model import Protocol, Settings
 
 Numbers = npt.NDArray[np.int32]
 Hashes = npt.NDArray[np.uint64]
@@ -49,7 +47,9 @@ class Transitions:
     start: int
     alphabet: bytes
 
-    def renaming(self) -> tuple[list[dict[int, int]], list[list[int]]]:
+    def renaming(
+        self, renamed_event: Callable[[int, Sequence[int]], int]
+    ) -> tuple[list[dict[int, int]], list[list[int]]]:
         """By order of names, what each event is called, and which order is meant by another one after it."""
         numbers = {order: number for number, order in enumerate(self.orders)}
         events = [{event: renamed_event(event, order) for event in self.alphabet} for order in self.orders]
@@ -59,7 +59,7 @@ class Transitions:
 
 def transitions(
     protocol: Protocol,
-    settings: Configuration,
+    settings: Settings,
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Transitions:

@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epochfuzz.harness.engine.keys.packing import Element, Layout, Place
-from epochfuzz.model.core import renaming
-from epochfuzz.model.kafka.vocabulary.state import NONE, REPLICA
+from epochfuzz.model.core.fields import NONE, Names
 
 Values = npt.NDArray[np.int64]
 
@@ -44,14 +43,14 @@ def _values(words: Values, place: Place) -> Values:
 
 def _renamed_index(element: Element, names: Sequence[int]) -> tuple[int, ...]:
     axes = zip(element.index, element.field.by, strict=True)
-    return tuple(names[i] if axis is REPLICA else i for i, axis in axes)
+    return tuple(names[i] if axis.of_replicas else i for i, axis in axes)
 
 
 def _renamed_values(element: Element, values: Values, names: Sequence[int]) -> Values:
-    if element.field.holds in renaming.NAMES_REPLICA:
+    if element.field.names is Names.REPLICA:
         replicas = values + element.least
         return np.where(replicas == NONE, replicas, np.array(names)[replicas]) - element.least
-    if element.field.holds in renaming.NAMES_REPLICAS:
+    if element.field.names is Names.REPLICAS:
         members = [(values >> r & 1) << name for r, name in enumerate(names)]
         return np.bitwise_or.reduce(members)
     return values

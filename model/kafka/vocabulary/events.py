@@ -4,7 +4,7 @@ A schedule is a byte string of such events. An event whose precondition does not
 string over the alphabet is a valid schedule, and so is what is left after deleting any event from one.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum, IntEnum
 from typing import Any
@@ -344,6 +344,11 @@ class EventError(ValueError):
 def encode(verb: int, replica: int) -> int:
     """The byte for `verb` on `replica` (0 is A)."""
     return verb << 3 | replica
+
+
+def renamed_event(event: int, names: Sequence[int]) -> int:
+    """Return the event that is the same for the renamed replica; one of the controller is what it was."""
+    return event if verb_of(event).of_controller else event & ~7 | names[event & 7]
 
 
 def verb_of(event: int) -> Verb:
