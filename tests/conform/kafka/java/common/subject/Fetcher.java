@@ -72,8 +72,11 @@ final class Fetcher {
         return Optional.ofNullable(request);
     }
 
-    /** The second half, or what is left of it. */
+    /** The second half, or what is left of it, if anything. */
     void receive(Answer arrived) {
+        if (pass == null) {
+            return;
+        }
         answer = arrived;
         try {
             pass.resume(arrived.response());
@@ -83,14 +86,15 @@ final class Fetcher {
         check();
     }
 
-    /** The second half, up to where the thread calls {@link #unlocked}; {@link #receive} does the rest. */
+    /**
+     * The second half, up to where the thread calls {@link #unlocked}; {@link #receive} does the rest. A thread that can
+     * make nothing of the answer does not get there.
+     */
     void receiveUpToUnlock(Answer arrived) {
         answer = arrived;
         pauses = true;
         try {
-            if (pass.resume(arrived.response()) != UNLOCKED) {
-                throw new IllegalStateException("the thread did not let go of its lock");
-            }
+            pass = pass.resume(arrived.response()) == UNLOCKED ? pass : null;
         } finally {
             pauses = false;
         }
