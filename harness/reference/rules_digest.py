@@ -6,7 +6,9 @@ they stand, no goal that is counted, and no argument that is passed and never re
 
 import ast
 import hashlib
+import pickle
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from epochfuzz.model.core import program, source
@@ -20,15 +22,15 @@ def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
     roots: list[source.Rule] = [step, healing.heal, *(properties.named(name).is_broken for name in judged)]
     linked = program.link(roots, protocol.numbers())
     names = {each.name: f"f{number}" for number, each in enumerate(linked)}
-    rules = [_Anonymous(names).visit(_copied(each.node)) for each in linked]
+    rules = [_Anonymous(names).visit(pickle.loads(_pickled(each))) for each in linked]
     leave_out_unread(rules)
     return hashlib.sha256("\n".join(map(ast.unparse, rules)).encode()).hexdigest()[:16]
 
 
-def _copied(rule: ast.FunctionDef) -> ast.FunctionDef:
-    copied = ast.parse(ast.unparse(rule)).body[0]
-    assert isinstance(copied, ast.FunctionDef)
-    return copied
+@cache
+def _pickled(linked: program.Linked) -> bytes:
+    """The definition of a linked rule, as it is written: protocols are alike in most of them."""
+    return pickle.dumps(ast.parse(ast.unparse(linked.node)).body[0])
 
 
 class _Anonymous(ast.NodeTransformer):
@@ -56,27 +58,41 @@ class _Anonymous(ast.NodeTransformer):
 
 def leave_out_unread(rules: Sequence[ast.FunctionDef]) -> None:
     """Leave out parameters that a rule does not read, where no call computes what it passes for them."""
-    while unread := _unread(rules):
-        for node in (each for rule in rules for each in ast.walk(rule)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in unread:
-                node.args = _others(node.args, unread[node.func.id])
-            elif isinstance(node, ast.FunctionDef) and node.name in unread:
-                node.args.args = _others(node.args.args, unread[node.name])
+    read = {rule.name: _Read(rule) for rule in rules}
+    while unread := _unread(read):
+        for name, each in list(read.items()):
+            concerned = [call for call in each.calls if _called(call) in unread]
+            for call in concerned:
+                call.args = _others(call.args, unread[_called(call)])
+            if name in unread:
+                each.rule.args.args = _others(each.rule.args.args, unread[name])
+            if concerned or name in unread:
+                read[name] = _Read(each.rule)
 
 
-def _unread(rules: Sequence[ast.FunctionDef]) -> dict[str, set[int]]:
+class _Read:
+    """A rule, the calls in it, and the places of the parameters that it never names."""
+
+    def __init__(self, rule: ast.FunctionDef) -> None:
+        nodes = [node for statement in rule.body for node in ast.walk(statement)]
+        named = {node.id for node in nodes if isinstance(node, ast.Name)}
+        self.rule = rule
+        self.calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+        self.unread = {place for place, parameter in enumerate(rule.args.args) if parameter.arg not in named}
+
+
+def _unread(read: Mapping[str, _Read]) -> dict[str, set[int]]:
     """The places of such parameters, by rule."""
-    unread = {rule.name: _never_named(rule) for rule in rules}
-    for node in (each for rule in rules for each in ast.walk(rule)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in unread:
-            computed = {place for place, passed in enumerate(node.args) if _calls_anything(passed)}
-            unread[node.func.id] -= computed
+    unread = {name: set(each.unread) for name, each in read.items()}
+    for call in (call for each in read.values() for call in each.calls):
+        if places := unread.get(_called(call)):
+            places -= {place for place in places if place < len(call.args) and _calls_anything(call.args[place])}
     return {name: places for name, places in unread.items() if places}
 
 
-def _never_named(rule: ast.FunctionDef) -> set[int]:
-    named = {node.id for statement in rule.body for node in ast.walk(statement) if isinstance(node, ast.Name)}
-    return {place for place, parameter in enumerate(rule.args.args) if parameter.arg not in named}
+def _called(call: ast.Call) -> str:
+    assert isinstance(call.func, ast.Name)
+    return call.func.id
 
 
 def _calls_anything(passed: ast.expr) -> bool:

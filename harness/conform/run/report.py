@@ -138,7 +138,6 @@ def document(
 
 
 def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None, proof: Reproducer | None) -> dict[str, Any]:
-    is_minimal = proof is not None and proof.certified_minimal and proof.schedule == nonconformity.sighting.sent
     return {
         "protocol": nonconformity.protocol.name,
         "kind": str(nonconformity.fault.kind),
@@ -152,13 +151,20 @@ def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None, proof:
         "schedule": nonconformity.trial.number,
         "case": nonconformity.trial.case,
         "shrunk_from": nonconformity.shrunk_from,
-        "certified_minimal": is_minimal,
-        "searched": 0 if proof is None else proof.searched,
+        **_proven(nonconformity.sighting.sent, proof),
         "configuration": nonconformity.trial.settings.changed(),
         "known_flaw": nonconformity.known_flaw,
         **(nonconformity.causes.plain() if nonconformity.causes else {}),
         "saved": str(saved) if saved else None,
     }
+
+
+def _proven(sent: bytes, proof: Reproducer | None) -> dict[str, Any]:
+    """What is proven of the length of what was sent: the search may have found a shorter schedule."""
+    plain = (proof or Reproducer(sent, certified_minimal=False, searched=0)).plain()
+    if proof is not None and proof.schedule != sent:
+        plain |= {"certified_minimal": False, "minimal_within": None}
+    return plain
 
 
 def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
