@@ -15,7 +15,7 @@ FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-
 RELEASE = 4.3.1
 FINDING_TEST = mvn --quiet --batch-mode --file tests/cluster/finding/pom.xml -Dkafka.version=$(RELEASE)
 
-.PHONY: fuzz check test slow kafka finding finding-test site clean system
+.PHONY: fuzz check test slow kafka kafka-exhaustive finding finding-test site clean system
 .DELETE_ON_ERROR:
 
 fuzz: .venv/installed
@@ -40,6 +40,11 @@ slow: .venv/installed
 # get them; Maven fetches some hundred megabytes of jars, once.
 kafka: .venv/installed
 	.venv/bin/python -m tests.conform.kafka.ladder
+
+# Every transition of the model with 2 replicas, 1 record and 2 epoch changes, on Kafka's own code of each release:
+# minutes up to 2.6, hours from 3.4 on. FOR=10m plays so long on each; the next time goes on from there.
+kafka-exhaustive: .venv/installed
+	.venv/bin/python -m tests.conform.kafka.exhaustive $(if $(FOR),--for $(FOR))
 
 # The documentation as pages, with search and every case to step through, in build/site. A broken link fails.
 site: .venv/installed

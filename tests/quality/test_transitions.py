@@ -20,6 +20,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Partition
+from tests.documents.pages import named
 
 SMALL = Configuration(replicas=2, records=1, epochs=1)
 
@@ -35,6 +36,16 @@ def nothing(found: Graph) -> np.ndarray:
 def test_as_many_transitions_are_found_as_were_counted_by_hand() -> None:
     found = transitions(parse_protocol("kip-320"), Configuration(replicas=2, records=1, epochs=2))
     assert (found.states, len(found.events)) == (4012, 15940)
+
+
+def test_the_page_on_subjects_has_the_counts_as_they_are() -> None:
+    page = named("conformance.md").read_text()
+    for protocol in ("kip-320", "kafka-2.6.1"):
+        row = [
+            len(transitions(parse_protocol(protocol), Configuration(replicas=2, records=records, epochs=epochs)).events)
+            for records, epochs in ((1, 2), (1, 3), (2, 2), (2, 3))
+        ]
+        assert f"| `{protocol}` | {' | '.join(f'{count:,}' for count in row)} |" in page
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.drive import Driven, Setting
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.vocabulary.events import event_text
-from epochfuzz.model.kafka.vocabulary.refusals import Refusal
+from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS
 
 
 def within_bounds(schedule: bytes, setting: Setting) -> list[bool]:
     """Which events of a schedule no bound of the run forbids where they come: those that may be sent."""
     execution = Execution(setting.protocol, setting.settings)
-    return [not Refusal(execution.attempt(event)).is_bound for event in schedule]
+    return [not REFUSALS[execution.attempt(event)].is_bound for event in schedule]
 
 
 def play(subject: CommandSubject, schedule: bytes, setting: Setting) -> Driven:

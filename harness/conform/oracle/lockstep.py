@@ -11,10 +11,8 @@ from epochfuzz.model.kafka.contract.observation import CONSUMER, CONTROLLER, REP
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Effect, replica_of, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
-from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, REFUSALS
 from epochfuzz.model.kafka.vocabulary.state import Partition
-
-_BY_NUMBER = {refusal.value: refusal for refusal in Refusal}
 
 
 class LockStep:
@@ -40,7 +38,7 @@ class LockStep:
 
     def advance(self, event: int) -> bool:
         """Apply the event to the model, and say whether to send it to the subject."""
-        refusal = _BY_NUMBER[self._execution.attempt(event)]
+        refusal = REFUSALS[self._execution.attempt(event)]
         if refusal.is_bound:  # which is the harness's business, and a subject knows nothing of
             return False
         state_is_new = self._applied

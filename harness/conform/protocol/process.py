@@ -63,6 +63,11 @@ class LineProcess:
             os.set_blocking(output, False)
             self._poll.register(output, select.POLLIN)
 
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
     def ask(self, line: bytes, patience: float) -> bytes:
         """Write a line and read the one in reply, without its end. Raises SubjectFailed."""
         (reply,) = self.ask_each([line], patience)

@@ -151,5 +151,6 @@ class Refusal(IntEnum):
 
 
 APPLIED = Refusal.APPLIED
-if [*Refusal] != [*range(len(Refusal))]:
+REFUSALS = (*Refusal,)  # by number
+if [*REFUSALS] != [*range(len(REFUSALS))]:
     raise TypeError("refusals are numbered from 0, in order and without a gap")

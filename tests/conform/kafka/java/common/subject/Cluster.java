@@ -51,6 +51,7 @@ final class Cluster implements AutoCloseable {
     void reset(Settings chosen, String protocol) throws IOException {
         nodes.forEach(this::end);
         nodes.clear();
+        Gauges.forget();
         settings = chosen;
         rules = Rules.of(release, protocol);
         time = new FakeTime();

@@ -149,6 +149,7 @@ final class KafkaBroker implements Broker {
         if (log() != null) {
             log().closeHandlers();
         }
+        DirectoryLocks.release(logs);
         metrics.close();
     }
 

@@ -37,5 +37,6 @@ final class Logs {
         if (log() != null) {
             log().closeHandlers();
         }
+        DirectoryLocks.release(manager);
     }
 }

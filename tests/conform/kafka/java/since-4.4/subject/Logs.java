@@ -42,5 +42,6 @@ final class Logs {
         if (log() != null) {
             log().closeQuietly();
         }
+        DirectoryLocks.release(manager);
     }
 }
