@@ -11,7 +11,7 @@ from epochfuzz.harness.engine.shrink.shrink import breaking_prefix, trim
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.findings import findings
 from epochfuzz.model.kafka.contract.properties import named
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.configuration import Bounds, Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 
@@ -103,13 +103,13 @@ def test_what_search_cannot_reach_says_below_which_length_there_is_nothing():
 
 def test_a_proof_within_small_bounds_says_which_until_there_is_one_without():
     claim = Claim(HW, TWO, NO_COMMITTED_LOSS, parse_schedule(LOST))
-    claim.searched((1, 2), 9)
-    claim.searched((15, 14), 6)
-    assert claim.reproducer == Reproducer(parse_schedule(LOST), False, 6, (1, 2))
+    claim.searched(Bounds(1, 2), 9)
+    claim.searched(Bounds(15, 14), 6)
+    assert claim.reproducer == Reproducer(parse_schedule(LOST), False, 6, Bounds(1, 2))
     assert (
         claim.reproducer.proven == "minimal with 1 record and 2 epoch changes, nothing shorter than 6 events otherwise"
     )
-    claim.searched((15, 14), 9)
+    claim.searched(Bounds(15, 14), 9)
     assert claim.reproducer == Reproducer(parse_schedule(LOST), True, 9)
     assert claim.reproducer.proven == "certified minimal"
     assert claim.searches == []
