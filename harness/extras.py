@@ -28,7 +28,7 @@ def _missing(extra: str) -> list[str]:
 
 
 def require(extra: str) -> None:
-    """Raises MissingExtra unless all that an extra brings is installed."""
+    """Raise MissingExtra unless all that an extra brings is installed."""
     purpose, missing = EXTRAS[extra][0], _missing(extra)
     if missing:
         raise MissingExtra(

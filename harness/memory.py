@@ -4,5 +4,5 @@ import resource
 
 
 def most_memory() -> int:
-    """The bytes that this process had at the most."""
+    """Return the bytes that this process had at the most."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in KiB

@@ -6,7 +6,7 @@ is not. Spelled out they do nothing, and can be seen.
 
 
 def printable(text: str, keep: str = "") -> str:
-    """The text with whatever is not printable spelled out, as `\\x1b`; `keep` has the characters that stay."""
+    """Return the text with whatever is not printable spelled out, as `\\x1b`; `keep` has the characters that stay."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)

@@ -8,5 +8,5 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a PyYAML that was buil
 
 
 def parsed(text: str) -> Any:
-    """What a document says."""
+    """Return what a document says."""
     return yaml.load(text, Loader=LOADER)

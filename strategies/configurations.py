@@ -19,7 +19,7 @@ def configurations(draw: st.DrawFn, *, max_replicas: int = MAX_REPLICAS) -> Conf
 
 
 def _values(setting: "Field[Any]", replicas: int) -> st.SearchStrategy[Any]:
-    """What a setting can be, the simplest first, where there are so many replicas."""
+    """Return what a setting can be, the simplest first, where there are so many replicas."""
     if setting.name == "acks":
         return st.sampled_from(sorted(ACKS, reverse=True))
     if setting.name == "min_insync_replicas":
@@ -30,7 +30,7 @@ def _values(setting: "Field[Any]", replicas: int) -> st.SearchStrategy[Any]:
 
 
 def protocols() -> st.SearchStrategy[Protocol]:
-    """A generation, or one with some of its mechanisms switched; simpler is an older generation, unchanged."""
+    """Return a generation, or one with some of its mechanisms switched; simpler is an older generation, unchanged."""
     switches = st.fixed_dictionaries({}, optional={name: st.sampled_from(choice_texts(name)) for name in MECHANISMS})
     generations = st.sampled_from(list(GENERATIONS.values()))
     return st.builds(lambda generation, choices: generation.with_choices(**choices), generations, switches)

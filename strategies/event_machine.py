@@ -40,7 +40,7 @@ _PATIENCE = 50  # draws that come to nothing, in a row, before it is left to Hyp
 
 
 def rules_for(alphabet: bytes) -> dict[str, Callable[..., None]]:
-    """A rule for each verb of an alphabet, by its name."""
+    """Return a rule for each verb of an alphabet, by its name."""
     return {verb.text: _rule_for(verb) for verb in dict.fromkeys(map(verb_of, alphabet))}
 
 
@@ -105,12 +105,12 @@ class EventMachine(RuleBasedStateMachine):
         raise NotImplementedError
 
     def replicas_for(self, verb: Verb) -> list[str]:
-        """The replicas to which the verb can happen now."""
+        """Return the replicas to which the verb can happen now."""
         events = [event for event in self.alphabet if verb_of(event) is verb and self.is_possible(event)]
         return [REPLICA_NAMES[replica_of(event)] for event in events]
 
     def draw_rule(self, draw: st.DrawFn) -> tuple[Rule, dict[str, Any]]:
-        """The rule to come next, and its arguments."""
+        """Return the rule to come next, and its arguments."""
         if self._course is None:
             seed = draw(_SEEDS)
             self._course = self._course_for(seed) if seed else deque()
@@ -129,7 +129,7 @@ class EventMachine(RuleBasedStateMachine):
         return rule_and_arguments
 
     def _course_for(self, seed: int) -> deque[int]:
-        """The steps of a schedule, with rules of the subclass's own among them."""
+        """Return the steps of a schedule, with rules of the subclass's own among them."""
         places = {step.event: place for place, step in enumerate(self._steps)}
         own = [place for place, step in enumerate(self._steps) if step.event is None]
         chance = random.Random(seed)

@@ -39,7 +39,7 @@ def __getattr__(name: str) -> type[PropertyBroken]:
 
 
 def first_broken(execution: Execution, judged: int) -> str | None:
-    """The most severe property of a set that is broken, None where all hold."""
+    """Return the most severe property of a set that is broken, None where all hold."""
     broken = execution.broken() & judged
     if not broken and judged & AT_END:
         broken = execution.broken_at_end() & judged
@@ -48,6 +48,6 @@ def first_broken(execution: Execution, judged: int) -> str | None:
 
 @cache
 def failure_class(protocol: Protocol, name: str) -> type[PropertyBroken]:
-    """The property's class, as a subclass for this protocol, so that Hypothesis keeps protocols apart too."""
+    """Return the property's class, as a subclass for this protocol, so that Hypothesis keeps protocols apart too."""
     failure = FAILURES[name]
     return type(failure.__name__, (failure,), {"__module__": failure.__module__, "__doc__": failure.__doc__})

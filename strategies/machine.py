@@ -49,7 +49,8 @@ def replication_machine(
     scouted: int = 150,
     disturbances: int = 6,
 ) -> type["ReplicationMachine"]:
-    """A state machine that drives protocols side by side and raises a PropertyBroken where one breaks a property.
+    """Return a state machine that drives protocols side by side and raises a PropertyBroken where one breaks a
+    property.
 
     A protocol is one, or its text. Without any, and without settings, they are the project's (project.py).
     Before each example it scouts that many schedules, with that many disturbances in each, for one that breaks a
@@ -82,7 +83,10 @@ def replication_machine(
 
 
 def _invariant_for(name: str) -> Callable[..., None]:
-    """The invariant that a property holds. It is told of only where it is broken, rather than after each step."""
+    """Return the invariant that a property holds.
+
+    It is told of only where it is broken, rather than after each step.
+    """
 
     def is_broken(machine: "ReplicationMachine") -> bool:
         return machine.broken is not None and machine.broken.property == name
@@ -127,7 +131,7 @@ class ReplicationMachine(EventMachine):
         """
 
     def happen(self, event: int) -> None:
-        """An event happens to every protocol under which it is enabled."""
+        """Apply an event under every protocol under which it is enabled."""
         enabled = [execution.apply(event) for execution in self.executions]
         self._tried = []
         for protocol, execution, history, is_enabled in zip(
@@ -152,5 +156,7 @@ class ReplicationMachine(EventMachine):
         return is_enabled
 
     def schedule(self, seed: int) -> bytes:
-        """A way to a failure of the first protocol, or where the scout found none, wherever the scout went last."""
+        """Return a way to a failure of the first protocol, or where the scout found none, wherever the
+        scout went last.
+        """
         return scouting.find(self.scout, seed)

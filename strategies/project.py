@@ -47,7 +47,7 @@ def look_in(directory: Path | None) -> None:
 
 
 def project() -> Project:
-    """The defaults of the project at hand; none where no file has the table. Raises ProjectError."""
+    """Return the defaults of the project at hand; none where no file has the table. Raises ProjectError."""
     start = (_directory or Path.cwd()).resolve()
     for directory in (start, *start.parents):
         table = _table(directory / FILE)
@@ -57,7 +57,7 @@ def project() -> Project:
 
 
 def _table(path: Path) -> Any:
-    """The table of a file, None where there is none."""
+    """Return the table of a file, None where there is none."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

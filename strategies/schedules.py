@@ -16,23 +16,28 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @cache
 def simplest_first(settings: Configuration) -> bytes:
-    """The events that a configuration can enable, in order."""
+    """Return the events that a configuration can enable, in order."""
     return in_order(settings.alphabet())
 
 
 def single_events(settings: Configuration) -> st.SearchStrategy[int]:
-    """An event that the configuration can enable."""
+    """Return an event that the configuration can enable."""
     return st.sampled_from(simplest_first(settings))
 
 
 def schedules(settings: Configuration, *, max_size: int = 50) -> st.SearchStrategy[bytes]:
-    """A schedule of such events; simpler is shorter. Few of them are enabled, and most schedules do next to nothing."""
+    """Return a schedule of such events; simpler is shorter.
+
+    Few of them are enabled, and most schedules do next to nothing.
+    """
     return st.lists(single_events(settings), max_size=max_size).map(bytes)
 
 
 @st.composite
 def lively_schedules(draw: st.DrawFn, protocol: Protocol, settings: Configuration, *, max_size: int = 40) -> bytes:
-    """A schedule most of whose events are enabled under the protocol, and make progress; no length is likelier."""
+    """Return a schedule most of whose events are enabled under the protocol, and make progress; no
+    length is likelier.
+    """
     execution = Execution(protocol, settings)
     schedule = bytearray()
     for _ in range(draw(st.integers(0, max_size))):

@@ -49,7 +49,7 @@ class Scout:
 
 @lru_cache(maxsize=1_000)  # shrinking asks for the same one many times
 def find(scout: Scout, seed: int) -> bytes:
-    """The enabled events of a random schedule: one that breaks a wanted property, and no other judged before it.
+    """Return the enabled events of a random schedule: one that breaks a wanted property, and no other judged before it.
 
     Where several properties break, chance decides for one, a rare one rather than a frequent one. Where none breaks,
     it is any schedule, and as lively as those.
@@ -78,7 +78,8 @@ def find(scout: Scout, seed: int) -> bytes:
 
 
 def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequence[int]]:
-    """What to try, one after the other: an event of progress, or some disturbances, the first of which can happen.
+    """Return what to try, one after the other: an event of progress, or some disturbances, the first of which can
+    happen.
 
     Every plan leaves out about half of the verbs that disturb (swarm testing, Groce et al. 2012).
     """
@@ -93,7 +94,7 @@ def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequ
 
 
 def _follow(plan: Iterable[Sequence[int]], execution: Execution, judged: int) -> tuple[bytes, str | None]:
-    """What happened by the plan until a property broke, and which. What is slow to judge is left to the end."""
+    """Return what happened by the plan until a property broke, and which. What is slow to judge is left to the end."""
     happened = bytearray()
     for alternatives in plan:
         for event in filter(execution.apply, alternatives):

@@ -14,7 +14,7 @@ Failing = Callable[[bytes], bytes | None]
 
 
 def shortest(schedule: bytes, failing: Failing) -> bytes:
-    """A failing schedule that none of the passes makes shorter: without runs, renamed, without pairs."""
+    """Return a failing schedule that none of the passes makes shorter: without runs, renamed, without pairs."""
     schedule = without_runs(schedule, failing)
     for other in (*renamings(schedule), *without_pairs(schedule)):
         shorter = failing(other)
@@ -24,7 +24,9 @@ def shortest(schedule: bytes, failing: Failing) -> bytes:
 
 
 def without_runs(schedule: bytes, failing: Failing) -> bytes:
-    """A failing schedule without the runs of events that it fails without: half of it first, single events last."""
+    """Return a failing schedule without the runs of events that it fails without: half of it first,
+    single events last.
+    """
     size = len(schedule)
     while size > 1:
         size = (size + 1) // 2

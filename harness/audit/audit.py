@@ -28,7 +28,7 @@ class Request:
 
     @classmethod
     def of(cls, paths: Iterable[str], layouts: Sequence[str] = (), broker: str | None = None) -> "Request":
-        """The request for all files of paths. Raises AuditError."""
+        """Return the request for all files of paths. Raises AuditError."""
         request = cls(tuple(found(paths)), tuple(layouts), broker)
         frames(layouts)
         brokers_by_name(request.sources, broker)
@@ -45,11 +45,11 @@ class Request:
         return sum(source.size for source in self.sources if source.problem is None)
 
     def parts(self) -> list[Part]:
-        """What there is to read, in parts that several workers may read."""
+        """Return what there is to read, in parts that several workers may read."""
         return [part for source in self.sources if source.problem is None for part in _parts(source)]
 
     def whole(self) -> list[Part]:
-        """The same, every file in one part."""
+        """Return the same, every file in one part."""
         return [Part(source.path, source.packed) for source in self.sources if source.problem is None]
 
     def text(self) -> str:
@@ -162,7 +162,7 @@ class Verdicts:
 
 
 def concluded(request: Request, files: Sequence[Facts], whose: Attribution, verdicts: Verdicts) -> Audit:
-    """What all of it comes to."""
+    """Return what all of it comes to."""
     return Audit(
         files=len(request.sources),
         lines=sum(facts.lines for facts in files),
@@ -233,5 +233,5 @@ def _gaps_of_partitions(files: Sequence[Facts], verdicts: Verdicts) -> list[str]
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things, as in `1 line` and `2,000 lines`."""
+    """Return a number of things, as in `1 line` and `2,000 lines`."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -39,7 +39,7 @@ def run(spark: SparkSession, uri: str, request: Request, report: Report) -> Audi
 
 
 def _take(directory: Directory, request: Request) -> None:
-    """The directory is of this request from now on. Raises AuditError if it is of another."""
+    """Make the directory one of this request. Raises AuditError if it is of another."""
     rows = directory.read_rows("request", REQUEST)
     if not rows:
         if directory.has("parameters") or directory.has("search"):
@@ -110,7 +110,7 @@ class _Run:
         self._directory.write(judged, "judged")
 
     def _events(self, parts: list[Facts], whose: Attribution) -> DataFrame | None:
-        """The table of events: lines numbered in their files, each of a broker."""
+        """Return the table of events: lines numbered in their files, each of a broker."""
         read = self._directory.read("read", READ)
         if read is None:
             return None

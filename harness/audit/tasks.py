@@ -18,7 +18,7 @@ _ROWS = 5_000  # of a batch
 
 
 def read_parts(layouts: str, batches: Batches) -> Batches:
-    """The events of parts of files, and what is known of each part; rows of READ."""
+    """Yield the events of parts of files, and what is known of each part; rows of READ."""
     framing = frames(json.loads(layouts))
     for row in _rows(batches):
         part = Part(**row)

@@ -82,7 +82,7 @@ class Accident:
         return sorted({event.broker for event in self.around if event.broker is not None})
 
     def rows(self) -> Iterator[Row]:
-        """The rows of its timeline."""
+        """Yield the rows of its timeline."""
         columns, shown = self.brokers, set(self.evidence)
         for event in self.around:
             cells = tuple(cell(event) if event.broker == broker else "" for broker in columns)
@@ -90,7 +90,7 @@ class Accident:
 
 
 def accidents(audit: Audit) -> list[Accident]:
-    """What was found, partition by partition, losses first."""
+    """Return what was found, partition by partition, losses first."""
     by_partition: dict[str, list[Finding]] = {}
     for finding in audit.findings:
         by_partition.setdefault(finding.name, []).append(finding)
@@ -118,14 +118,14 @@ def _print_accident(out: Console, accident: Accident, cases: Cases) -> None:
 
 
 def title(finding: Finding) -> str:
-    """A finding in a line."""
+    """Return a finding in a line."""
     where = "" if finding.first_offset is None else f", offsets {finding.offsets}"
     epoch = "" if finding.leader_epoch is None else f", epoch {finding.leader_epoch}"
     return f"{finding.what}: {finding.name}{where}{epoch}"
 
 
 def read_line(audit: Audit) -> str:
-    """What was read, in a line."""
+    """Return what was read, in a line."""
     brokers = ", ".join(map(str, audit.brokers)) or "unknown"
     releases = f" of Kafka {', '.join(audit.releases)}" if audit.releases else ""
     took = f", in {audit.seconds:.1f} s" if audit.seconds else ""
@@ -136,7 +136,7 @@ def read_line(audit: Audit) -> str:
 
 
 def conclusion(audit: Audit) -> str:
-    """The last line."""
+    """Return the last line."""
     if not audit.findings:
         return "nothing found: no line shows that a committed record was lost"
     told = f"{counted(len(audit.findings), 'finding')} in {counted(len(accidents(audit)), 'partition')}"
@@ -145,12 +145,12 @@ def conclusion(audit: Audit) -> str:
 
 
 def moment(time: int) -> str:
-    """A time of a broker's clock, to the millisecond."""
+    """Return a time of a broker's clock, to the millisecond."""
     return datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
 
 
 def cell(event: Event) -> str:
-    """An event in a few words."""
+    """Return an event in a few words."""
     epoch = "" if event.leader_epoch is None else f" e{event.leader_epoch}"
     known = "" if event.high_watermark is None else f", HW {event.high_watermark:,}"
     isr = "" if event.isr is None else f", ISR {_members(event.isr)}"
@@ -190,7 +190,7 @@ def _members(isr: Sequence[int]) -> str:
 
 
 def html(audit: Audit, cases: Cases, command: str) -> str:
-    """The text of the HTML file."""
+    """Return the text of the HTML file."""
     from epochfuzz.harness.views.report.html import environment
 
     templates = environment("epochfuzz.harness.audit")

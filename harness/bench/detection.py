@@ -69,7 +69,7 @@ class Detection:
 
 
 def detectable() -> list[Defect]:
-    """The defects of the protocol that complete search has shown to be detectable."""
+    """Return the defects of the protocol that complete search has shown to be detectable."""
     return [defect for defect in DEFECTS if defect.name in proofs()]
 
 
@@ -125,11 +125,11 @@ def hypothesis_hunt(defect: Defect, number: int) -> Hunt:
 
 
 def mean_schedules(each_defect: Sequence[Detection]) -> float:
-    """The geometric mean of schedules to detection, over defects and seeds."""
+    """Return the geometric mean of schedules to detection, over defects and seeds."""
     return geometric_mean([count for detection in each_defect for count in detection.schedules])
 
 
 def wins(of_one_defect: Sequence[Detection]) -> list[str]:
-    """The strategies that took the fewest schedules for a defect, by the median; none where all missed it."""
+    """Return the strategies that took the fewest schedules for a defect, by the median; none where all missed it."""
     least = min(detection.typical for detection in of_one_defect)
     return [each.strategy for each in of_one_defect if each.typical == least and each.typical <= each.most]

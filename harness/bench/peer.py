@@ -82,7 +82,9 @@ class Replica:
         self.epochs.append((epoch, start))
 
     def end_of(self, epoch: int | None) -> tuple[int | None, int]:
-        """The largest epoch noted that is not above the one asked for, and where it ends; above all it is undefined."""
+        """Return the largest epoch noted that is not above the one asked for, and where it ends; above
+        all it is undefined.
+        """
         if epoch is None or not self.epochs or epoch > self.epochs[-1][0]:
             return None, -1
         end = len(self.log)
@@ -117,7 +119,7 @@ class Partition:
         return self.replicas[r].leader == r
 
     def true_leader(self) -> int | None:
-        """The leader that is up and knows of the current decision."""
+        """Return the leader that is up and knows of the current decision."""
         leader = self.decisions[-1].leader
         if leader is not None and self.replicas[leader].up and self.replicas[leader].epoch == self.controller_epoch:
             return leader
@@ -139,7 +141,7 @@ class Partition:
                 self.acked.add(record.number)
 
     def produce(self, r: int) -> bool:
-        """A client sends a record."""
+        """Return a client sends a record."""
         leader = self.replicas[r]
         if not self.leads(r) or leader.epoch is None or self.produced >= MOST_RECORDS or not leader.isr:
             return False
@@ -151,7 +153,7 @@ class Partition:
         return True
 
     def fetch(self, r: int) -> bool:
-        """A follower asks its leader, for the end of its last epoch or for records."""
+        """Have a follower ask its leader, for the end of its last epoch or for records."""
         follower = self.replicas[r]
         if follower.leader in (None, r) or follower.answer is not None:
             return False
@@ -173,7 +175,7 @@ class Partition:
         return True
 
     def receive(self, r: int) -> bool:
-        """The answer in flight arrives."""
+        """Return the answer in flight arrives."""
         follower = self.replicas[r]
         answer = follower.answer
         if answer is None:
@@ -206,13 +208,13 @@ class Partition:
             follower.truncating = follower.was_cut = True
 
     def drop(self, r: int) -> bool:
-        """The answer in flight is lost."""
+        """Return the answer in flight is lost."""
         lost = self.replicas[r].answer is not None
         self.replicas[r].answer = None
         return lost
 
     def crash(self, r: int) -> bool:
-        """The process dies."""
+        """Return the process dies."""
         replica = self.replicas[r]
         if not replica.up:
             return False
@@ -222,7 +224,7 @@ class Partition:
         return True
 
     def restart(self, r: int) -> bool:
-        """The process starts again, after the controller has taken it for failed where it had not yet."""
+        """Start the process again, after the controller has taken it for failed where it had not yet."""
         if self.replicas[r].up:
             return False
         if self.fence(r) is not None:
@@ -233,24 +235,26 @@ class Partition:
         return True
 
     def start(self, r: int) -> None:
-        """The replica is up with its disk; it has missed all decisions but the current one."""
+        """Start the replica with its disk; it has missed all decisions but the current one."""
         replica = self.replicas[r]
         replica.up, replica.epoch = True, self.controller_epoch - 1
         replica.truncate(len(replica.log))
 
     def notify(self, r: int) -> bool:
-        """A replica learns the next decision that names a leader."""
+        """Tell a replica the next decision that names a leader."""
         return self.learn(r, min(self.news(r), default=None))
 
     def catch_up(self, r: int) -> bool:
-        """A replica learns the latest decision that names a leader, and none of those between."""
+        """Tell a replica the latest decision that names a leader, and none of those between."""
         epoch = self.replicas[r].epoch
         if epoch is None or self.controller_epoch - epoch < 2:
             return False
         return self.learn(r, max(self.news(r), default=None))
 
     def news(self, r: int) -> list[int]:
-        """The epochs of the decisions that a replica has not learned; it never learns of one that names no leader."""
+        """Return the epochs of the decisions that a replica has not learned; it never learns of one
+        that names no leader.
+        """
         known = self.replicas[r].epoch
         if known is None:
             return []
@@ -259,7 +263,7 @@ class Partition:
         ]
 
     def learn(self, r: int, epoch: int | None) -> bool:
-        """A replica becomes leader or follower of an epoch, if there is one to learn."""
+        """Make a replica leader or follower of an epoch, if there is one to learn."""
         if epoch is None:
             return False
         replica, decision = self.replicas[r], self.decisions[epoch]
@@ -274,7 +278,7 @@ class Partition:
         return True
 
     def lead(self, r: int, epoch: int, led_before: bool) -> None:
-        """A replica leads its epoch; producers wait at it through all epochs that it leads without a break."""
+        """Have a replica lead its epoch; producers wait at it through all epochs that it leads without a break."""
         leader = self.replicas[r]
         led_from = leader.led_from if led_before else len(leader.log)
         leader.isr, leader.positions = self.decisions[epoch].isr, {}
@@ -284,7 +288,9 @@ class Partition:
         self.advance(r)
 
     def elect(self, r: int) -> bool:
-        """The controller makes a member of the ISR leader; as it fails over it takes dead members out of the ISR."""
+        """Have the controller make a member of the ISR leader; as it fails over it takes dead members
+        out of the ISR.
+        """
         decision = self.decisions[-1]
         if self.controller_epoch >= MOST_EPOCHS or not self.replicas[r].up or r == decision.leader:
             return False
@@ -299,7 +305,7 @@ class Partition:
         return self.replicas[r].up
 
     def expire(self, r: int) -> bool:
-        """A replica's session expires."""
+        """Return a replica's session expires."""
         decision = self.fence(r)
         if decision is None or self.controller_epoch >= MOST_EPOCHS:
             return False
@@ -307,13 +313,13 @@ class Partition:
         return True
 
     def fence(self, r: int) -> Decision | None:
-        """The decision without a replica, None where it is the one there is."""
+        """Return the decision without a replica, None where it is the one there is."""
         now = self.decisions[-1]
         without = Decision(None if now.leader == r else now.leader, (now.isr - {r}) or now.isr)
         return None if without == now else without
 
     def shrink(self, r: int) -> bool:
-        """The true leader takes a lagging follower out of the ISR."""
+        """Have the true leader take a lagging follower out of the ISR."""
         leader = self.true_leader()
         if leader in (None, r) or r not in self.replicas[leader].isr:
             return False
@@ -324,7 +330,7 @@ class Partition:
         return True
 
     def expand(self, r: int) -> bool:
-        """The true leader takes a follower that has caught up into the ISR."""
+        """Have the true leader take a follower that has caught up into the ISR."""
         number = self.true_leader()
         if number in (None, r) or r in self.replicas[number].isr:
             return False
@@ -335,12 +341,12 @@ class Partition:
         return True
 
     def change_isr(self, leader: int, isr: frozenset[int]) -> None:
-        """The leader's ISR and the controller's change together."""
+        """Change the leader's ISR and the controller's together."""
         self.replicas[leader].isr = isr
         self.decisions[-1] = Decision(self.decisions[-1].leader, isr)
 
     def broken(self) -> set[str]:
-        """The properties that do not hold, `convergence` aside."""
+        """Return the properties that do not hold, `convergence` aside."""
         broken = set()
         leader = self.true_leader()
         if leader is not None:

@@ -96,7 +96,7 @@ def spark_efficiency(schedules: int, rounds: int) -> SparkEfficiency:
 
 
 def run(arguments: Sequence[str], environment: dict[str, str] | None = None) -> dict[str, Any]:
-    """The JSON document that an epochfuzz command prints. Raises RuntimeError with what it complained of."""
+    """Return the JSON document that an epochfuzz command prints. Raises RuntimeError with what it complained of."""
     done = subprocess.run(
         [*_EPOCHFUZZ, *arguments], env=os.environ | (environment or {}), capture_output=True, text=True, check=False
     )

@@ -99,7 +99,7 @@ def measure(scale: Scale, defects: Sequence[Defect], doing: Callable[[str], None
 
 
 def machine() -> dict[str, str]:
-    """What was measured on, and the versions of what it rests on."""
+    """Return what was measured on, and the versions of what it rests on."""
     versions = {name: importlib.metadata.version(name) for name in _LIBRARIES}
     cores = f"{os.cpu_count()} cores"
     return {"processor": f"{_processor()}, {cores}", "Python": platform.python_version(), **versions}
@@ -114,7 +114,7 @@ def _processor() -> str:
 
 
 def to_json(results: Results) -> dict[str, Any]:
-    """The results as one JSON document; the hunts of every seed are in it."""
+    """Return the results as one JSON document; the hunts of every seed are in it."""
     return {
         "machine": results.machine,
         "scale": asdict(results.scale),
@@ -186,7 +186,7 @@ def to_json(results: Results) -> dict[str, Any]:
 
 
 def summary(results: Results) -> str:
-    """The table for the README, as Markdown."""
+    """Return the table for the README, as Markdown."""
     rows = []
     for speed in results.speeds:
         behind = speed.behind.median

@@ -52,7 +52,7 @@ class Verified:
 
 
 def missing() -> list[str]:
-    """The commands that are needed and not there."""
+    """Return the commands that are needed and not there."""
     return [command for command in _NEEDED if shutil.which(command) is None]
 
 
@@ -69,7 +69,7 @@ def walked(settings: Configuration, events: int, seed: int, seconds: int) -> Ver
 
 @cache
 def _verifier(settings: Configuration, options: Sequence[str], mistaken: bool) -> tempfile.TemporaryDirectory[str]:
-    """The directory of the verifier within some bounds, compiled once; it is removed as this process ends."""
+    """Return the directory of the verifier within some bounds, compiled once; it is removed as this process ends."""
     directory = tempfile.TemporaryDirectory(prefix="epochfuzz-spin-")
     Path(directory.name, "model.pml").write_text(_model(settings, mistaken), encoding="utf-8")
     for command in (["spin", "-a", "model.pml"], ["gcc", "-O2", "-w", *options, "-o", "pan", "pan.c"]):

@@ -16,14 +16,14 @@ class Spread:
 
     @staticmethod
     def of(values: Sequence[float]) -> "Spread":
-        """The spread of some values, one at least."""
+        """Return the spread of some values, one at least."""
         return Spread(median(values), min(values), max(values))
 
     def json(self) -> dict[str, float]:
-        """The three numbers, to four significant digits."""
+        """Return the three numbers, to four significant digits."""
         return {name: float(f"{value:.4g}") for name, value in vars(self).items()}
 
 
 def percentile_95(values: Sequence[float]) -> float:
-    """The least value that 95 of 100 values do not exceed (nearest rank)."""
+    """Return the least value that 95 of 100 values do not exceed (nearest rank)."""
     return sorted(values)[math.ceil(0.95 * len(values)) - 1]

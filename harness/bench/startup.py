@@ -62,7 +62,7 @@ def measure(rounds: int) -> list[Started]:
 
 
 def _seconds(command: tuple[str, ...], directory: str) -> float:
-    """The processor time of a process that ends with 0, or with what it found."""
+    """Return the processor time of a process that ends with 0, or with what it found."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ended = subprocess.run(command, cwd=directory, env=os.environ, capture_output=True, check=False)
     if ended.returncode > 1:

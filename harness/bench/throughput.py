@@ -68,17 +68,17 @@ def walked(number: int, schedules: int = 20_000) -> int:
 
 
 def walked_side_by_side(number: int, schedules: int = 10_000) -> int:
-    """The same walk, each schedule under four generations in turn, as campaigns have it."""
+    """Return the same walk, each schedule under four generations in turn, as campaigns have it."""
     return int(Walker(SIDE_BY_SIDE, SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def walked_as_of_today(number: int, schedules: int = 10_000) -> int:
-    """The same walk of what Kafka 4 has: AlterPartition, fencing, eligible leader replicas."""
+    """Return the same walk of what Kafka 4 has: AlterPartition, fencing, eligible leader replicas."""
     return int(Walker([MODERN], SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def interpreted(number: int, schedules: int = 60) -> int:
-    """The same model and the same schedules, as plain Python."""
+    """Return the same model and the same schedules, as plain Python."""
     walker = Walker([PROTOCOL], SETTINGS, number)
     applied = 0
     for i in range(schedules):
@@ -92,7 +92,7 @@ def interpreted(number: int, schedules: int = 60) -> int:
 
 
 def driven_by_hypothesis(number: int, examples: int = 30) -> int:
-    """The state machine of strategies/, drawing events at random: no scouting, no shrinking, no database."""
+    """Return the state machine of strategies/, drawing events at random: no scouting, no shrinking, no database."""
     applied = 0
 
     class Counting(replication_machine(PROTOCOL.name, settings=SETTINGS, scouted=0)):  # type: ignore[misc]
@@ -107,7 +107,7 @@ def driven_by_hypothesis(number: int, examples: int = 30) -> int:
 
 
 def driven_plainly(number: int, schedules: int = 100) -> int:
-    """The peer: plain Python with dataclasses, and a seeded random driver."""
+    """Return the peer: plain Python with dataclasses, and a seeded random driver."""
     return peer.drive(number, schedules, SETTINGS.replicas)
 
 
@@ -135,7 +135,7 @@ SPIN = Subject("Spin, a verifier in C, at random", "events", spin_at_random)
 
 
 def measure(rounds: int) -> Iterator[Speed]:
-    """The speed of every subject, each measured in every round after one that is not counted (it compiles)."""
+    """Yield the speed of every subject, each measured in every round after one that is not counted (it compiles)."""
     subjects = SUBJECTS if spin.missing() else (SUBJECTS[0], SPIN, *SUBJECTS[1:])
     rates: dict[str, list[float]] = {subject.name: [] for subject in subjects}
     for number in range(rounds + 1):

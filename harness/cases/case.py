@@ -85,7 +85,7 @@ class Case:
 
 
 def load_case(path: str | Path) -> Case:
-    """The case in a file. Raises CaseError, which names the file and the line at fault."""
+    """Return the case in a file. Raises CaseError, which names the file and the line at fault."""
     parts = read(Path(path)).fields(("schema", "id", "why", "events"), ("config", "expect", "states", "provenance"))
     if str(parts["schema"].scalar()) != str(SCHEMA):
         raise parts["schema"].expected(f"{SCHEMA}, the only one this version reads")
@@ -104,7 +104,7 @@ def load_case(path: str | Path) -> Case:
 
 
 def dump_case(case: Case) -> str:
-    """The text of a case file. What `load_case` makes of it is an equal case, and has the same text."""
+    """Return the text of a case file. What `load_case` makes of it is an equal case, and has the same text."""
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "id": case.id,
@@ -122,7 +122,7 @@ def dump_case(case: Case) -> str:
 
 
 def log_texts(log: list[list[Any]]) -> list[str]:
-    """A log of an observation as case files write it: `m0@0` for record m0 of epoch 0."""
+    """Return a log of an observation as case files write it: `m0@0` for record m0 of epoch 0."""
     return [f"{record}@{epoch}" for record, epoch in log]
 
 

@@ -49,16 +49,16 @@ class Value:
     node: yaml.Node
 
     def error(self, message: str) -> CaseError:
-        """The error that blames this value; to be raised."""
+        """Return the error that blames this value; to be raised."""
         return CaseError(self.file, _line(self.node.start_mark), message)
 
     def expected(self, what: str) -> CaseError:
-        """The error that says what this value is, and what it was given as."""
+        """Return the error that says what this value is, and what it was given as."""
         got = "nothing" if self._is("null") else _WHOLES.get(type(self.node)) or repr(self.node.value)
         return self.error(f"{self.name} is {what}; got {got}")
 
     def entries(self) -> Iterator[tuple["Value", "Value"]]:
-        """The keys and values of a mapping whose keys are anybody's choice; no key comes twice."""
+        """Yield the keys and values of a mapping whose keys are anybody's choice; no key comes twice."""
         if not isinstance(self.node, yaml.MappingNode):
             raise self.expected("a mapping, 'key: value'")
         seen = set()
@@ -71,7 +71,7 @@ class Value:
             yield Value(self.file, key.value, key), Value(self.file, key.value, value)
 
     def fields(self, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, "Value"]:
-        """The values of a mapping whose keys are fixed, by key."""
+        """Return the values of a mapping whose keys are fixed, by key."""
         allowed = (*required, *optional)
         found = {}
         for key, value in self.entries():
@@ -84,13 +84,13 @@ class Value:
         return found
 
     def items(self, name: str) -> list["Value"]:
-        """The items of a list, each to be called `name`."""
+        """Return the items of a list, each to be called `name`."""
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.expected("a list")
         return [Value(self.file, name, item) for item in self.node.value]
 
     def scalar(self) -> str | int | bool | None:
-        """A single value as YAML understands it; a number that is not a plain whole number stays text."""
+        """Return a single value as YAML understands it; a number that is not a plain whole number stays text."""
         if not isinstance(self.node, yaml.ScalarNode):
             raise self.expected("a single value")
         text = str(self.node.value)
@@ -110,7 +110,7 @@ class Value:
         return text
 
     def whole_number(self, low: int = 0, high: int | None = None) -> int:
-        """A whole number within bounds."""
+        """Return a whole number within bounds."""
         number = self.scalar()
         if (
             isinstance(number, bool)
@@ -122,7 +122,7 @@ class Value:
         return number
 
     def flag(self) -> bool:
-        """true or false."""
+        """Read true or false."""
         flag = self.scalar()
         if not isinstance(flag, bool):
             raise self.expected("true or false")
@@ -140,7 +140,7 @@ class Value:
 
 
 def read(file: Path) -> Value:
-    """The one document of a YAML file. Raises CaseError."""
+    """Return the one document of a YAML file. Raises CaseError."""
     text = _text_of(file)
     with suppress(yaml.YAMLError, ValueError, OverflowError):
         if (node := _FastLoader(text, file).get_single_node()) is not None:

@@ -35,7 +35,10 @@ class Comparison:
 def compare(
     findings: Sequence[Finding], protocols: Iterable[Protocol], settings: Configuration, corpus: Iterable[Case]
 ) -> Comparison:
-    """What a run found, beside a corpus. Only cases of the same configuration, bounds aside, can show the same."""
+    """Return what a run found, beside a corpus.
+
+    Only cases of the same configuration, bounds aside, can show the same.
+    """
     alike = [case for case in corpus if without_bounds(case.settings) == without_bounds(settings)]
     known = tuple(next((case.id for case in alike if shows(case, finding)), None) for finding in findings)
     seen = {(finding.protocol.name, finding.property) for finding in findings}
@@ -51,7 +54,9 @@ def compare(
 
 
 def news(findings: Sequence[Finding], settings: Configuration, corpus: Iterable[Case]) -> list[Finding]:
-    """The findings that are not shown by a case of a corpus, and that no issue or KIP tells of where it is expected."""
+    """Return the findings that are not shown by a case of a corpus, and that no issue or KIP tells of
+    where it is expected.
+    """
     known = compare(findings, (), settings, corpus).known
     return [each for each, case in zip(findings, known, strict=True) if is_unreported(each) and case is None]
 
@@ -72,13 +77,15 @@ def shows(case: Case, finding: Finding) -> bool:
 
 
 def without_bounds(settings: Configuration) -> dict[str, object]:
-    """What of a configuration has to be the same for the same to be found: bounds only say how far to look."""
+    """Return what of a configuration has to be the same for the same to be found: bounds only say how far to look."""
     bounds = ("records", "epochs")
     return {key: value for key, value in settings.changed().items() if key not in bounds}
 
 
 def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> dict[str, object]:
-    """The JSON form: what is `new` to the corpus, what is `known` to it as which case, and what is no longer seen."""
+    """Return the JSON form: what is `new` to the corpus, what is `known` to it as which case, and what
+    is no longer seen.
+    """
     compared = list(zip(findings, comparison.known, strict=True))
     return {
         "new": [_pair(finding) for finding, case in compared if case is None],

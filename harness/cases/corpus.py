@@ -7,7 +7,10 @@ from epochfuzz.harness.cases.case import Case, CaseError, load_case
 
 
 def find_cases(paths: Iterable[str | Path]) -> list[Path]:
-    """The case files among `paths`: files as named, and every *.yaml under a directory, sorted. Raises CaseError."""
+    """Return the case files among `paths`: files as named, and every *.yaml under a directory, sorted.
+
+    Raises CaseError.
+    """
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         files = sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
@@ -26,7 +29,7 @@ class CorpusError(CaseError):
 
 
 def load_corpus(paths: Iterable[str | Path]) -> list[Case]:
-    """The cases in files and directories, each id once. Raises CorpusError, which names every file at fault."""
+    """Return the cases in files and directories, each id once. Raises CorpusError, which names every file at fault."""
     cases: dict[str, Case] = {}
     errors = []
     for path in find_cases(paths):

@@ -9,12 +9,12 @@ from epochfuzz.harness.cases.corpus import covers, load_corpus
 
 
 def twin_of(case: Case, kept: Iterable[Case]) -> Case | None:
-    """The one among some cases that says all that a case does; None where none does."""
+    """Return the one among some cases that says all that a case does; None where none does."""
     return next((other for other in kept if covers(other, case)), None)
 
 
 def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
-    """The case under an id that none of some others has."""
+    """Return the case under an id that none of some others has."""
     taken = {other.id for other in kept}
     number = 2
     name = case.id

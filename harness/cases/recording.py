@@ -39,7 +39,7 @@ class Recording:
         return self.run.scenes[-1]
 
     def enabled(self) -> list[int]:
-        """The events that would change something now, in the order of the alphabet."""
+        """Return the events that would change something now, in the order of the alphabet."""
         state = self.state
         return [event for event in self.settings.alphabet() if step(state.copy(), event) == APPLIED]
 
@@ -48,11 +48,16 @@ class Recording:
         return refusal.why_not(self.state, event)
 
     def case(self, slug: str, why: str) -> Case:
-        """The case, with what every generation makes of it expected. Without a `why`, it is the story, step by step."""
+        """Return the case, with what every generation makes of it expected.
+
+        Without a `why`, it is the story, step by step.
+        """
         return recorded(slug, why or self.run.told, bytes(self.events), self.settings, [self.protocol])
 
 
 def recorded(slug: str, why: str, events: bytes, settings: Configuration, protocols: Iterable[Protocol]) -> Case:
-    """The case of a schedule: what it does now, to every generation and to some more protocols, is what it expects."""
+    """Return the case of a schedule: what it does now, to every generation and to some more protocols,
+    is what it expects.
+    """
     names = dict.fromkeys([*GENERATIONS, *(protocol.name for protocol in protocols)])
     return rewritten(Case(slug, why, settings, events, expect={name: Expectation(()) for name in names}))

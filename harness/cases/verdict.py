@@ -57,7 +57,7 @@ def judge(case: Case, protocols: Iterable[str] | None = None) -> JudgedCase:
 
 
 def rewritten(case: Case) -> Case:
-    """The case with all that it expects, checks and has fingerprints of replaced by what replay gives."""
+    """Return the case with all that it expects, checks and has fingerprints of replaced by what replay gives."""
     runs = {name: verdict.run for name, verdict in judge(case).verdicts.items()}
     provenance = case.provenance
     if case.fingerprints:

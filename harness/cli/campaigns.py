@@ -38,7 +38,7 @@ def note(text: str) -> None:
 
 
 def kept(directory: str, remote: str | None) -> "Kept | None":
-    """What is kept in a directory on this machine, None for one elsewhere. Raises CampaignError."""
+    """Return what is kept in a directory on this machine, None for one elsewhere. Raises CampaignError."""
     from epochfuzz.harness.campaign.store.kept import Kept
     from epochfuzz.harness.campaign.store.place import on_this_machine
 
@@ -47,7 +47,10 @@ def kept(directory: str, remote: str | None) -> "Kept | None":
 
 
 def load(spark: "SparkSession", directory: str) -> "Campaign[Outcome]":
-    """The campaign of a directory, which has to be of walks or of machines. Raises BadInput and CampaignError."""
+    """Return the campaign of a directory, which has to be of walks or of machines.
+
+    Raises BadInput and CampaignError.
+    """
     from epochfuzz.harness.campaign.run.campaign import Campaign
     from epochfuzz.harness.campaign.walks.walk_work import Walks
 
@@ -60,7 +63,7 @@ def load(spark: "SparkSession", directory: str) -> "Campaign[Outcome]":
 
 @contextmanager
 def mistakes() -> Iterator[None]:
-    """What is wrong with a campaign or its directory is bad input."""
+    """Turn what is wrong with a campaign or its directory into bad input."""
     from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
 
     try:
@@ -76,7 +79,8 @@ def mistakes() -> Iterator[None]:
 def spark_session(
     master: str | None, remote: str | None, works_in: str | None = None, memory: float | None = None
 ) -> Iterator["SparkSession"]:
-    """A Spark session. What goes wrong with Spark or with the directory is bad input, here or where they are set up.
+    """Open a Spark session. What goes wrong with Spark or with the directory is bad input, here or where they are set
+    up.
 
     A directory on this machine that it `works_in` is held for that long, and has what Spark needs for a while only.
     `memory` is for the driver's Java, in GiB.

@@ -14,7 +14,7 @@ from epochfuzz.strategies.project import project
 
 @contextmanager
 def mistakes_as_bad_input() -> Iterator[None]:
-    """A mistake in a case file, or in a protocol to judge it under, is bad input."""
+    """Turn a mistake in a case file, or in a protocol to judge it under, into bad input."""
     try:
         yield
     except CaseError as error:
@@ -24,7 +24,7 @@ def mistakes_as_bad_input() -> Iterator[None]:
 
 
 def known_cases(corpus: Path | None) -> list[Case]:
-    """The cases of a corpus; without one that is named, those of ./corpus, if there are any. Raises BadInput."""
+    """Return the cases of a corpus; without one that is named, those of ./corpus, if there are any. Raises BadInput."""
     if corpus is None and not any(Path("corpus").rglob("*.yaml")):
         return []
     try:
@@ -34,7 +34,7 @@ def known_cases(corpus: Path | None) -> list[Case]:
 
 
 def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
-    """The protocols to judge a case under: those asked for, or that it speaks of; if of none, the project's."""
+    """Return the protocols to judge a case under: those asked for, or that it speaks of; if of none, the project's."""
     return asked or case.protocols or [protocol.name for protocol in project().protocols]
 
 

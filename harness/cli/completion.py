@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import NAMED, choice_texts
 
 
 def protocols(incomplete: str) -> list[str]:
-    """Generations and releases; after the colon, the choices of mechanisms that are not replaced yet."""
+    """Return generations and releases; after the colon, the choices of mechanisms that are not replaced yet."""
     name, colon, replaced = incomplete.partition(":")
     if not colon:
         return list(NAMED)
@@ -28,7 +28,7 @@ def property_names() -> list[str]:
 
 
 def subjects(ctx: typer.Context) -> list[str]:
-    """What can be explained; of a name that has several words, what comes after those that are there."""
+    """Return what can be explained; of a name that has several words, what comes after those that are there."""
     from epochfuzz.harness.reference import explain
 
     begun = "".join(f"{word} " for word in ctx.params.get("name") or ())

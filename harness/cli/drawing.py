@@ -23,7 +23,7 @@ class Format(StrEnum):
 
 
 def refuse_too_long(case: Case) -> None:
-    """Raises BadInput for a case that is too long to be drawn."""
+    """Raise BadInput for a case that is too long to be drawn."""
     if len(case.events) > MOST_EVENTS:
         raise BadInput(
             f"{case.path}: {len(case.events)} events are too many to draw (the most is {MOST_EVENTS});"

@@ -23,7 +23,7 @@ _MOST_DIAGRAMS = 5  # a step's summary is limited to a mebibyte, and nobody read
 
 
 def annotate_walk(out: Console, found: Sequence["Finding"], reproduce: str) -> None:
-    """An error for each finding that is new, and a summary of all."""
+    """Write an error for each finding that is new, and a summary of all."""
     new = [finding for finding in found if finding.known_flaw is None]
     if _in_actions():
         for finding in new:
@@ -33,7 +33,7 @@ def annotate_walk(out: Console, found: Sequence["Finding"], reproduce: str) -> N
 
 
 def annotate_replay(out: Console, judged_cases: Sequence[JudgedCase]) -> None:
-    """An error for each case that is not as expected, and a summary of all."""
+    """Write an error for each case that is not as expected, and a summary of all."""
     if _in_actions():
         for judged in judged_cases:
             for complaint in _complaints(judged):

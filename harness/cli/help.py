@@ -17,7 +17,7 @@ class Command(TyperCommand):
     extra: ClassVar[str | None] = None
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, `--help` among them."""
+        """Return the parameters, `--help` among them."""
         return _without_types_of_flags(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -55,7 +55,7 @@ class Group(TyperGroup):
     """The same for commands that have commands of their own."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, `--help` among them."""
+        """Return the parameters, `--help` among them."""
         return _without_types_of_flags(super().get_params(ctx))
 
 

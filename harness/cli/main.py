@@ -47,11 +47,11 @@ class _Commands(Group):
     """The commands, each loaded when it is asked for: most of the time of a short one would be that of the others."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names, for help and completion."""
+        """Return the names, for help and completion."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a name, None where there is none."""
+        """Return the command of a name, None where there is none."""
         for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:  # one that there is not may be like any other
             if name not in self.commands:
                 self.commands[name] = _loaded(name)
@@ -93,7 +93,7 @@ def _options(
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """The options of epochfuzz itself; the help of the application is its own."""
+    """Take the options of epochfuzz itself; the help of the application is its own."""
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ from epochfuzz.strategies.project import project
 
 
 def protocol_option(*names: str, help: str) -> Any:
-    """An option that names a protocol, which a shell can complete."""
+    """Return an option that names a protocol, which a shell can complete."""
     return typer.Option(*names, autocompletion=completion.protocols, help=help)
 
 
@@ -66,7 +66,7 @@ Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the cor
 
 
 def needs(extra: str) -> Callable[[Any], Any]:
-    """The callback of an option that takes an extra. It raises MissingExtra where there is none."""
+    """Return the callback of an option that takes an extra. It raises MissingExtra where there is none."""
 
     def check(value: Any) -> Any:
         if value is not None:
@@ -88,7 +88,7 @@ _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def parse_protocols(texts: list[str]) -> list[Protocol]:
-    """The protocols named, each once, in the order given. Raises BadInput."""
+    """Return the protocols named, each once, in the order given. Raises BadInput."""
     try:
         return list({text: parse_protocol(text) for text in texts}.values())
     except ProtocolError as error:
@@ -103,25 +103,28 @@ def say_what_versions_stand_for(out: Console, protocols: Iterable[Protocol]) -> 
 
 
 def given(context: typer.Context) -> set[str]:
-    """The options that the command line has, and neither we nor the project by default."""
+    """Return the options that the command line has, and neither we nor the project by default."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return {name for name, source in sources.items() if source is not None and not source.name.startswith("DEFAULT")}
 
 
 def given_settings(context: typer.Context) -> dict[str, Any]:
-    """The settings among the options that the command line has, by name."""
+    """Return the settings among the options that the command line has, by name."""
     names = {setting.name for setting in dataclasses.fields(Configuration)}
     return {name: context.params[name] for name in given(context) & names}
 
 
 def refuse_for_own_model(context: typer.Context, *used: str) -> None:
-    """Raises BadInput for options that were given, and say nothing to a model of one's own; settings it looks at."""
+    """Refuse options that were given, and say nothing to a model of one's own; settings it looks at.
+
+    Raises BadInput.
+    """
     other = context.params.keys() - {"model", *used, *given_settings(context)}
     refuse_given(context, sorted(other), "--model runs a model that is not Kafka's")
 
 
 def refuse_given(context: typer.Context, names: Iterable[str], instead: str) -> None:
-    """Raises BadInput for options that were given, and would be dropped in silence."""
+    """Raise BadInput for options that were given, and would be dropped in silence."""
     here = given(context)
     dropped = [_option(name.rstrip("_")) for name in names if name in here]
     if dropped:
@@ -166,7 +169,7 @@ def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspe
 
 
 def words_of(settings: Configuration) -> list[str]:
-    """The options that give a command these settings, whatever the project's own are."""
+    """Return the options that give a command these settings, whatever the project's own are."""
     said = settings.changed().keys() | project().config.keys()
     words = []
     for setting in dataclasses.fields(settings):
@@ -187,7 +190,7 @@ def _negation(key: str) -> str:
 
 
 def parse_property(name: str) -> int:
-    """The set that holds the one property named. Raises BadInput."""
+    """Return the set that holds the one property named. Raises BadInput."""
     try:
         return properties.named(name).bit
     except properties.UnknownProperty as error:

@@ -38,7 +38,7 @@ class BadInput(Exception):
 
 @contextmanager
 def as_bad_input(kind: type[Exception]) -> Iterator[None]:
-    """An error of a kind is bad input: its message is all that is said of it."""
+    """Turn errors of a kind into bad input: the message is all that is said of them."""
     try:
         yield
     except kind as error:

@@ -74,7 +74,7 @@ def _table(reruns: Reruns) -> Table:
 
 
 def verdict_text(run: "Run") -> str:
-    """What is broken, and after which event first."""
+    """Return what is broken, and after which event first."""
     return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"
 
 

@@ -25,7 +25,7 @@ class Saving:
 
     @staticmethod
     def asked(directory: Path | None, new: bool, corpus: Path | None) -> "Saving | None":
-        """What the options ask for, checked before anything runs; None for nothing. Raises BadInput."""
+        """Return what the options ask for, checked before anything runs; None for nothing. Raises BadInput."""
         if corpus is not None and not new:
             raise BadInput("--corpus is what --new compares with: give --new as well")
         if directory is None:

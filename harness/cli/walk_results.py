@@ -71,7 +71,7 @@ def end_walk(
 def interruptible(
     out: Console, walker: Walker[Protocol, Configuration], walked: Walked, what: Sequence[str]
 ) -> Iterator[None]:
-    """What comes of a walk, unless Ctrl-C ended that, or ends this: then what is known is said, and how to go on.
+    """Show what comes of a walk. If Ctrl-C ended that, or ends this, say what is known and how to go on.
 
     `what` is what was walked, as options. Raises KeyboardInterrupt.
     """
@@ -113,7 +113,7 @@ def write_sarif(out: Console, file: Path, walker: Engine, found: Sequence[Findin
 
 
 def end_machine(out: Console, outcome: "Outcome", json: bool, **more: Any) -> int:
-    """The same for a campaign over a machine of the user's own, whose findings are exceptions and steps."""
+    """Return the same for a campaign over a machine of the user's own, whose findings are exceptions and steps."""
     parameters = outcome.parameters
     for error in outcome.errors:
         out.print(Text(f"\n{error['property']} in {error['seen']} runs; the shortest is {error['schedule']}:", "bold"))
@@ -146,6 +146,6 @@ def end_machine(out: Console, outcome: "Outcome", json: bool, **more: Any) -> in
 
 
 def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:
-    """The command line that walks the same schedules again."""
+    """Return the command line that walks the same schedules again."""
     words = ["epochfuzz fuzz", *what, *options.words_of(settings)]
     return " ".join([*words, f"--schedules {schedules}", f"--seed {seed}"])

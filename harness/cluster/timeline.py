@@ -36,7 +36,7 @@ class ReplicaView:
         return self.log[-1].offset + 1 if self.log else 0
 
     def told(self) -> str:
-        """The log as the project's other timelines have it: below the high watermark in [], above it in ()."""
+        """Return the log as the project's other timelines have it: below the high watermark in [], above it in ()."""
         if self.high_watermark is None:
             return " ".join(record.value for record in self.log) or "empty"
         known = self.high_watermark

@@ -55,7 +55,7 @@ def print_run(out: Console, run: Run) -> None:
 
 
 def timeline(run: Run) -> Table:
-    """The moments of a run, a row for each."""
+    """Return the moments of a run, a row for each."""
     table = Table(show_lines=True)
     table.add_column("", no_wrap=True)
     for column in ("what happens", *run.moments[0].replicas, "clients"):
@@ -68,14 +68,14 @@ def timeline(run: Run) -> Table:
 
 
 def replica_told(view: ReplicaView) -> str:
-    """A replica in three lines."""
+    """Return a replica in three lines."""
     known = "" if view.high_watermark is None else f" HW {view.high_watermark}"
     state = "" if view.state == "running" else f" ({view.state})"
     return f"{view.role}{state}\n{view.told()}\nLEO {view.end}{known}"
 
 
 def clients_told(moment: Moment) -> str:
-    """What clients were told since the moment before."""
+    """Return what clients were told since the moment before."""
     acknowledged = " ".join(f"{each.value}@{each.offset}" for each in moment.acknowledged)
     read = " ".join(f"{each.value}@{each.offset}" for each in moment.read)
     said = (f"acknowledged {acknowledged}" if acknowledged else "", f"read {read}" if read else "")
@@ -90,7 +90,7 @@ def told_of_loss(loss: Loss) -> str:
 
 
 def conclusion(run: Run) -> str:
-    """The last line."""
+    """Return the last line."""
     if run.verdict is Verdict.NOT_REACHED:
         return f"{run.verdict}: {run.why}"
     within = f", in {run.seconds:.0f} s"
@@ -102,7 +102,7 @@ def conclusion(run: Run) -> str:
 
 
 def html(page: Page) -> str:
-    """The text of the HTML file."""
+    """Return the text of the HTML file."""
     from epochfuzz.harness.views.report.html import environment
 
     templates = environment("epochfuzz.harness.cluster")

@@ -134,7 +134,7 @@ def _write(out: Path, found: "Audit", cases: "Cases", command: str) -> None:
 
 
 def _document(found: "Audit", cases: "Cases") -> dict[str, Any]:
-    """The JSON document: of each finding, what the model makes of it as well."""
+    """Return the JSON document: of each finding, what the model makes of it as well."""
     findings = [
         finding.plain() | {"explained": cases[finding].plain() if finding in cases else None}
         for finding in found.findings
@@ -143,6 +143,6 @@ def _document(found: "Audit", cases: "Cases") -> dict[str, Any]:
 
 
 def _command(logs: list[str], broker: str | None, layouts: list[str] | None) -> str:
-    """The command line by which somebody else sees it."""
+    """Return the command line by which somebody else sees it."""
     named = [] if broker is None else ["--broker", broker]
     return shlex.join(["epochfuzz", "audit", *logs, *named, *(w for each in layouts or () for w in ("--layout", each))])

@@ -165,8 +165,9 @@ app.command("report", cls=SparkCommand)(report)
 
 
 def _refuse_another_machine(work: "Work[Any]", directory: str, machine: str | None) -> None:
-    """A campaign of a state machine is gone on with for those who name it: somebody else may have made the directory,
-    and its machine is code that will be imported from here. Raises BadInput."""
+    """Refuse to go on with a campaign of a state machine for who does not name it: somebody else may have made the
+    directory, and its machine is code that will be imported from here. Raises BadInput.
+    """
     from epochfuzz.harness.campaign.machines.machine_work import OwnMachines
     from epochfuzz.harness.campaign.machines.own import place_of
 

@@ -33,7 +33,7 @@ Example: `epochfuzz cluster run re-elected-leader`
 
 @app.callback()
 def _cluster() -> None:
-    """The help of the group is its own."""
+    """Group the commands; the help of the group is its own."""
 
 
 @app.command("run", cls=ClusterCommand)
@@ -128,7 +128,7 @@ def _counted(all_runs: "list[Run]") -> dict[str, int]:
 
 
 def _exit_code(request: "Request", all_runs: "list[Run]") -> int:
-    """What is as expected: a release loses the record, a repaired one or a control keeps it.
+    """Return what is as expected: a release loses the record, a repaired one or a control keeps it.
 
     Nothing is expected of a Kafka of somebody's own: a loss is a broken property there, as everywhere.
     """
@@ -139,7 +139,7 @@ def _exit_code(request: "Request", all_runs: "list[Run]") -> int:
 
 
 def _command(scenario: Scenario, variant: Variant, release: str, repair: Repair | None) -> str:
-    """The command line by which somebody else sees it."""
+    """Return the command line by which somebody else sees it."""
     chosen = {"release": release, "end": variant.end, "election": variant.election, "control": variant.control}
     given = {name: value for name, value in (chosen | {"repair": repair}).items() if value is not None}
     return " ".join(["epochfuzz cluster run", scenario, *(f"--{name} {value}" for name, value in given.items())])

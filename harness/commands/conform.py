@@ -182,7 +182,7 @@ def conform(
 
 
 def _small(context: typer.Context, settings: Configuration) -> Configuration:
-    """The settings, with small bounds where none were given."""
+    """Return the settings, with small bounds where none were given."""
     given = options.given(context)
     small: dict[str, Any] = {name: value for name, value in _SMALL.items() if name not in given}
     return replace(settings, **small)
@@ -243,7 +243,7 @@ def _end(
 
 
 def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
-    """That a subject cannot run what is asked of it, or not even start, as people are told."""
+    """Tell people that a subject cannot run what is asked of it, or not even start."""
     from epochfuzz.harness.conform.oracle.fault import SubjectUnable
 
     if isinstance(error, SubjectUnable):
@@ -316,7 +316,7 @@ def _tours_line(plan: "Plan", known: Path | None, refused: bool, seconds: str | 
 
 
 def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for: int) -> list[str]:
-    """The words of a command line that both ways of running a plan have, of which some are the settings'."""
+    """Return the words of a command line that both ways of running a plan have, of which some are the settings'."""
     from epochfuzz.harness.conform.protocol.subject import PATIENCE
 
     words = ["epochfuzz", "conform"]

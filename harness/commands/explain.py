@@ -69,7 +69,7 @@ def explain(
 
 
 def _explain_issue(out: Console, name: str, json: bool) -> int:
-    """What a KIP or an issue of Kafka's tells of."""
+    """Return what a KIP or an issue of Kafka's tells of."""
     try:
         issue = issues.issue(name)
     except explaining.UnknownName as error:
@@ -89,7 +89,7 @@ def _explain_issue(out: Console, name: str, json: bool) -> int:
 
 
 def _explain_releases(out: Console, json: bool) -> int:
-    """The map of releases: what each of them, and each generation, keeps and breaks."""
+    """Return the map of releases: what each of them, and each generation, keeps and breaks."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in releases.HEAD:
         narrowest = max(map(len, surveyed())) if column == releases.HEAD[0] else None
@@ -170,7 +170,7 @@ def _print_example(out: Console, example: Example) -> None:
 
 
 def _command_line(example: Example) -> str:
-    """The complete search that finds the example, or one as short.
+    """Return the complete search that finds the example, or one as short.
 
     With three replicas there is no room for two protocols, and the examples are the shortest for the one by itself.
     """

@@ -105,7 +105,7 @@ def _own(
 
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:
-    """Raises BadInput for an option that would be dropped in silence."""
+    """Raise BadInput for an option that would be dropped in silence."""
     if context.params["resume"] is not None:
         dropped = [name for name in context.params if name not in _GOING_ON]
         options.refuse_given(context, dropped, "--resume goes on with what the search was begun with")

@@ -177,7 +177,7 @@ _INSTEAD = {
 
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:
-    """Raises BadInput for an option that would be dropped in silence."""
+    """Raise BadInput for an option that would be dropped in silence."""
     given = options.given(context)
     mode = next(mode for mode in _NOT_USED if given.issuperset(mode))
     options.refuse_given(context, _NOT_USED[mode], _INSTEAD[mode])

@@ -113,7 +113,7 @@ class _Session:
         return bool(events) and (self.saved is None or self.saved.events != events)
 
     def json(self) -> dict[str, object]:
-        """What was saved, if anything was."""
+        """Return what was saved, if anything was."""
         expect = {} if self.saved is None else self.saved.expect
         return {
             "case": None if self.saved is None else str(self.file),
@@ -122,7 +122,9 @@ class _Session:
         }
 
     def _ask(self, question: str) -> str | None:
-        """A line from the keyboard, to be edited, or from a pipe, which is echoed; None at the end of the input."""
+        """Return a line from the keyboard, to be edited, or from a pipe, which is echoed; None at the
+        end of the input.
+        """
         at_keyboard = sys.stdin.isatty() and self.out.file is sys.stdout and self.out.is_terminal
         if not at_keyboard:
             self.out.print(question, end="", markup=False, soft_wrap=True)
@@ -136,7 +138,7 @@ class _Session:
         return "".join(character for character in answer if character.isprintable())
 
     def _show(self) -> list[int]:
-        """The state, and what may happen next; the events to choose from."""
+        """Return the state, and what may happen next; the events to choose from."""
         scene = self.recording.scene
         self.out.print(Text(f"\n{scene.number} {scene.event} ({self.recording.protocol.name})", "bold"))
         self.out.print(timeline.scene(scene))
@@ -146,7 +148,7 @@ class _Session:
         return choices
 
     def _event(self, answer: str, choices: list[int]) -> int | None:
-        """The event that an answer means; None, and what is wrong is said, where it is none or not enabled."""
+        """Return the event that an answer means; None, and what is wrong is said, where it is none or not enabled."""
         numbered = {str(number): event for number, event in enumerate(choices, 1)}
         if answer in numbered:
             return numbered[answer]

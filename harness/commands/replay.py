@@ -122,7 +122,7 @@ def _own(
 
 
 def _load(paths: list[Path]) -> tuple[list[Case], CorpusError | None]:
-    """The cases in files and directories, and what is wrong with files that are none: those hide no others."""
+    """Return the cases in files and directories, and what is wrong with files that are none: those hide no others."""
     try:
         return load_corpus(paths), None
     except CorpusError as error:

@@ -143,7 +143,7 @@ def _own(
 
 
 def _ended(interruption: "Interruption") -> int:
-    """The exit code. Raises KeyboardInterrupt once what was known when Ctrl-C came is shown."""
+    """Return the exit code. Raises KeyboardInterrupt once what was known when Ctrl-C came is shown."""
     if interruption.happened:
         raise KeyboardInterrupt
     return Exit.AS_EXPECTED

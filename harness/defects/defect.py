@@ -71,7 +71,7 @@ class Defect:
     def and_in_place_of(
         self, rule: Callable[_Arguments, _Result]
     ) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
-        """Decorates what stands for one more rule. Raises ValueError if something does already."""
+        """Decorate what stands for one more rule. Raises ValueError if something does already."""
 
         def declare(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
             if rule in self.mistaken:
@@ -97,7 +97,7 @@ def in_place_of(
     protocol: str = "kip-320",
     in_judging: bool = False,
 ) -> Callable[[Callable[_Arguments, _Result]], Defect]:
-    """Declares a defect, named as the function that it decorates: what stands for a rule, and the mistake in a line.
+    """Declare a defect, named as the function that it decorates: what stands for a rule, and the mistake in a line.
 
     Raises TypeError where the function cannot stand for the rule, and ValueError where the name is taken.
     """
@@ -115,7 +115,7 @@ def in_place_of(
 
 
 def declared_in(*modules: ModuleType) -> tuple[Defect, ...]:
-    """The defects of some modules, in the order in which they stand there."""
+    """Return the defects of some modules, in the order in which they stand there."""
     return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Defect))
 
 

@@ -16,19 +16,21 @@ DEFAULT_STRATEGY = "swarm"
 
 
 def settings_for(defect: Defect) -> Configuration:
-    """The configuration to hunt a detectable defect in: that of its proof, without bounds on records and epochs."""
+    """Return the configuration to hunt a detectable defect in: that of its proof, without bounds on
+    records and epochs.
+    """
     proven = proofs()[defect.name].settings
     return replace(proven, records=Configuration.records, epochs=Configuration.epochs)
 
 
 def hunter(defect: Defect) -> Hunter:
-    """What hunts for a detectable defect of the protocol."""
+    """Return what hunts for a detectable defect of the protocol."""
     settings = settings_for(defect)
     return Hunter(defect.broken_protocol, settings, judged(defect, settings))
 
 
 def first_not_seen(defect: Defect, settings: Configuration, seed: int, most: int) -> tuple[int, int] | None:
-    """(number, properties) of the first schedule that breaks what the judging with the defect does not see."""
+    """Return (number, properties) of the first schedule that breaks what the judging with the defect does not see."""
     deck = generate.deck_for(KAFKA, settings)
     for number in range(most):
         schedule = generate.schedule(seed, number, deck)
@@ -40,7 +42,7 @@ def first_not_seen(defect: Defect, settings: Configuration, seed: int, most: int
 
 
 def broken(protocol: Protocol, settings: Configuration, schedule: Iterable[int]) -> int:
-    """The set of properties that a protocol breaks at any event of a schedule, interpreted."""
+    """Return the set of properties that a protocol breaks at any event of a schedule, interpreted."""
     execution = Execution(protocol, settings)
     found = 0
     for event in schedule:

@@ -73,7 +73,7 @@ class Proof:
 
 @cache
 def proofs() -> dict[str, Proof]:
-    """The proofs of proofs.yaml, by the name of the defect."""
+    """Return the proofs of proofs.yaml, by the name of the defect."""
     return {name: _read(entry) for name, entry in _document()["detectable"].items()}
 
 
@@ -85,7 +85,7 @@ def undetectable() -> dict[str, str]:
 
 @cache
 def judged(defect: Defect, settings: Configuration) -> int:
-    """The set of properties that the protocol holds in a configuration without the defect."""
+    """Return the set of properties that the protocol holds in a configuration without the defect."""
     protocol, permitted = defect.sound_protocol, properties.permitted(settings)
     flawed = surveyed()[protocol.name].broken if protocol.name in surveyed() else {}
     return properties.set_of(
@@ -116,7 +116,9 @@ def prove(defect: Defect) -> Proof | None:
 
 
 def _proof(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
-    """The proof that begins with a schedule that shows the defect, or with the one written down if that is shorter."""
+    """Return the proof that begins with a schedule that shows the defect, or with the one written down
+    if that is shorter.
+    """
     written = proofs().get(defect.name)
     if written is not None and _unbounded(written.settings) == _unbounded(settings) and _still_holds(defect, written):
         schedule = min(schedule, written.shortest, key=len)
@@ -126,7 +128,9 @@ def _proof(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
 
 
 def _shortest(defect: Defect, settings: Configuration, schedule: bytes) -> Proof:
-    """The proof for a schedule that is a shortest within bounds, or for a shorter one that is not within them."""
+    """Return the proof for a schedule that is a shortest within bounds, or for a shorter one that is
+    not within them.
+    """
     depth = len(schedule) - 1
     free = _unbounded(settings)
     exploration = _explore(defect, free.bounded_by(depth), depth) if depth else None
@@ -137,7 +141,7 @@ def _shortest(defect: Defect, settings: Configuration, schedule: bytes) -> Proof
 
 
 def _unbounded(settings: Configuration) -> Configuration:
-    """The configuration with the greatest bounds that there can be."""
+    """Return the configuration with the greatest bounds that there can be."""
     return replace(settings, records=Configuration.records, epochs=Configuration.epochs)
 
 
@@ -149,7 +153,7 @@ def _still_holds(defect: Defect, written: Proof) -> bool:
 
 
 def _needed(defect: Defect, settings: Configuration, schedule: bytes) -> Configuration:
-    """The configuration with the least bounds under which every event of a schedule is enabled.
+    """Return the configuration with the least bounds under which every event of a schedule is enabled.
 
     A record that is sent again may need room for one more in the log.
     """
@@ -174,7 +178,9 @@ def _explore(defect: Defect, settings: Configuration, depth: int | None) -> Expl
 
 
 def broken_by(defect: Defect, settings: Configuration, schedule: bytes) -> list[str]:
-    """The judged properties that a protocol with the defect breaks by the last event of a schedule, interpreted."""
+    """Return the judged properties that a protocol with the defect breaks by the last event of a
+    schedule, interpreted.
+    """
     execution = Execution(defect.broken_protocol, settings, schedule)
     broken = execution.broken() | execution.broken_at_end()
     return properties.names(broken & judged(defect, settings))

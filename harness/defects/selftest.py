@@ -28,7 +28,9 @@ class Catch:
 
 
 def detectable() -> list[Defect]:
-    """The defects that random schedules can catch: all but those for which complete search shows that none can."""
+    """Return the defects that random schedules can catch: all but those for which complete search
+    shows that none can.
+    """
     return [defect for defect in DEFECTS if defect.name not in undetectable()]
 
 

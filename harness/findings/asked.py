@@ -35,13 +35,13 @@ class Asked:
         return f"{self.protocol.name} · {self.sought} · {self.settings.text()}"
 
     def text(self) -> str:
-        """This as text, the same for equal searches."""
+        """Return this as text, the same for equal searches."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return json.dumps(values | {"protocol": self.protocol.name, "settings": asdict(self.settings)}, sort_keys=True)
 
     @staticmethod
     def from_text(text: str) -> "Asked":
-        """What a text asks for. Raises ValueError."""
+        """Return what a text asks for. Raises ValueError."""
         values = json.loads(text)
         protocol, settings = parse_protocol(values.pop("protocol")), Configuration(**values.pop("settings"))
         return Asked(protocol, settings, **values)

@@ -65,7 +65,7 @@ class Finding:
         return self.causes.reason if self.protocol.is_named else None
 
     def plain(self) -> dict[str, Any]:
-        """This as plain data, as both the JSON document and the tables of a campaign have it."""
+        """Return this as plain data, as both the JSON document and the tables of a campaign have it."""
         return {
             "protocol": self.protocol.name,
             "property": self.property,
@@ -90,11 +90,11 @@ class Engine(Interface):
         """Run schedules `first` to `first + count - 1`."""
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """The schedule of a failure."""
+        """Return the schedule of a failure."""
 
 
 def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tally) -> list[Breach]:
-    """What each protocol broke and may not, in the order of protocols and then of properties."""
+    """Return what each protocol broke and may not, in the order of protocols and then of properties."""
     allowed = properties.permitted(settings)
     return [
         Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:MOST_CANDIDATES]))
@@ -126,7 +126,7 @@ class Shown(Interface):
         """Name what is being done."""
 
     def found(self, findings: Sequence[Finding]) -> None:
-        """These are known by now."""
+        """Note that these are known by now."""
 
 
 def findings(
@@ -161,7 +161,9 @@ def findings(
 def findings_by_protocol(
     walker: Engine, of: Sequence[Breach], shown: Shown, certify: float | None, memory: int
 ) -> Iterator[Found]:
-    """The findings of one protocol after the other, in so many seconds in all: each has its share of what is left."""
+    """Yield the findings of one protocol after the other, in so many seconds in all: each has its
+    share of what is left.
+    """
     deadline = Deadline(certify)
     by_protocol = [list(same) for _, same in groupby(of, attrgetter("protocol"))]
     while by_protocol:
@@ -230,7 +232,7 @@ class _Findings:
 
 
 def finding(walker: Engine, breach: Breach, candidates: int) -> Finding:
-    """The finding of a breach: the shortest failure of each kind, up to `candidates` of them, is shrunk.
+    """Return the finding of a breach: the shortest failure of each kind, up to `candidates` of them, is shrunk.
 
     The shortest that comes of them is the reproducer, and others as short are its variants. Nothing is proven.
     """
@@ -248,7 +250,7 @@ def finding(walker: Engine, breach: Breach, candidates: int) -> Finding:
 
 
 def certified(found: Sequence[Finding], seconds: float | None, memory: int = CERTIFICATE_MEMORY) -> list[Finding]:
-    """The findings of a run, proven as far as so many seconds go; None for no end."""
+    """Return the findings of a run, proven as far as so many seconds go; None for no end."""
     claims = {
         Claim(each.protocol, each.witness.settings, properties.named(each.property).bit, each.reproducer.schedule): each
         for each in found
@@ -262,7 +264,7 @@ def certified(found: Sequence[Finding], seconds: float | None, memory: int = CER
 
 
 def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = None) -> Finding:
-    """A finding of which more is proven, or that has a shorter schedule, of another failure if one is given."""
+    """Return a finding of which more is proven, or that has a shorter schedule, of another failure if one is given."""
     if len(reproducer.schedule) == len(known.reproducer.schedule):
         return replace(known, reproducer=replace(reproducer, schedule=known.reproducer.schedule))
     wanted = properties.named(known.property).bit
@@ -281,7 +283,7 @@ def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = N
 def as_finding(
     walker: Engine, breach: Breach, reproducer: Reproducer, as_short: Sequence[bytes], shrunk: Failure
 ) -> Finding:
-    """The finding of a breach that was shrunk to a reproducer, and to others as short."""
+    """Return the finding of a breach that was shrunk to a reproducer, and to others as short."""
     protocol, settings = breach.protocol, walker.settings
     wanted = properties.named(breach.property).bit
     schedules = [reproducer.schedule, *as_short]

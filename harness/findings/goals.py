@@ -7,6 +7,6 @@ from epochfuzz.model.kafka.vocabulary.state import initial
 
 
 def asked_for(protocol: Protocol, settings: Configuration) -> list[str]:
-    """The names of the goals that a run of a protocol must meet."""
+    """Return the names of the goals that a run of a protocol must meet."""
     p = initial(protocol, settings)
     return [goal.text for goal in Goal if goal.asked_for is not None and goal.asked_for(p)]

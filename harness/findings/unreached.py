@@ -22,7 +22,7 @@ class Reachable:
 
 
 def reachable(protocol: Protocol, settings: Configuration) -> Reachable:
-    """What two replicas can meet with two records and two elections, the faults being those of the settings.
+    """Return what two replicas can meet with two records and two elections, the faults being those of the settings.
 
     A situation speaks of one replica and its leader, so whatever two replicas meet, more of them meet as well.
     """

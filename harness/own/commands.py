@@ -155,7 +155,7 @@ def fuzz(asked: Walked, *, json: bool) -> int:
 
 
 def _findings(asked: Walked, walker: Walker[Any, Any], tally: Tally, deadline: Deadline) -> Iterator[_Finding]:
-    """What broke, each shrunk, and proven as far as the time goes: each has its share of what is left."""
+    """Yield what broke, each shrunk, and proven as far as the time goes: each has its share of what is left."""
     names = asked.model.judgement.names
     broken = [(at, bit) for at in range(len(asked.protocols)) for bit in range(len(names)) if tally.seen[at, bit]]
     for number, (at, bit) in enumerate(broken):
@@ -169,7 +169,7 @@ def _findings(asked: Walked, walker: Walker[Any, Any], tally: Tally, deadline: D
 def _reproducer(
     schedule: bytes, protocol: Protocol, settings: Any, wanted: int, memory: int, deadline: Deadline
 ) -> certificates.Reproducer:
-    """A schedule that breaks a wanted property, shrunk, in canonical form and proven. Raises DoesNotBreak."""
+    """Return a schedule that breaks a wanted property, shrunk, in canonical form and proven. Raises DoesNotBreak."""
     if deadline.is_past:
         shrunk = shrinking.trim(schedule, protocol, settings, wanted)
         made = certificates.Reproducer(shrunk, False, 0)

@@ -72,7 +72,7 @@ def _parsed(option: str, parse: Callable[[Any], _T], given: Any) -> _T:
 
 @contextmanager
 def mistakes_as_bad_input() -> Iterator[None]:
-    """What is wrong with the rules of a model, or with what it declares, is bad input: whose message says what."""
+    """Turn what is wrong with a model's rules or declarations into bad input, whose message says what."""
     from numba.core.errors import NumbaError
 
     from epochfuzz.harness.engine.explore.explore import NotConfirmed
@@ -88,5 +88,5 @@ def mistakes_as_bad_input() -> Iterator[None]:
 
 
 def _told(lines: Sequence[str]) -> Sequence[str]:
-    """What a compiler says that its user can do something about: where it was, and not how it came there."""
+    """Return what a compiler says that its user can do something about: where it was, and not how it came there."""
     return [line for line in lines if not line.startswith(("Failed in", "During:", "- ", "There are", ">>>"))][:3]

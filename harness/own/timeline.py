@@ -53,7 +53,7 @@ def _broken(names: list[str], when: str) -> Iterator[str]:
 
 
 def _values(p: Any) -> dict[str, str]:
-    """What each element of a state is, by its name."""
+    """Return what each element of a state is, by its name."""
     values = {}
     for field in p.table.variables:
         if field.read(p):

@@ -44,7 +44,7 @@ class Search:
         self._cancelled.set()
 
     def plain(self) -> dict[str, Any]:
-        """This as plain data. What was found comes with the address at which one can step through it."""
+        """Return this as plain data. What was found comes with the address at which one can step through it."""
         return {
             "doing": self._doing,
             "answer": self.answer,
@@ -130,7 +130,7 @@ class Searches:
             return self._latest[0]
 
     def numbered(self, number: int) -> Search | None:
-        """The search of a number, while there is no later one."""
+        """Return the search of a number, while there is no later one."""
         return self._latest[1] if self._latest and self._latest[0] == number else None
 
     def cancel(self) -> None:
@@ -140,7 +140,7 @@ class Searches:
 
 
 def _wanted(name: str, protocol: Protocol, position: Position, already: dict[str, int]) -> int:
-    """The set of properties to look for. Raises CannotSearch."""
+    """Return the set of properties to look for. Raises CannotSearch."""
     permitted = properties.permitted(position.settings)
     if name != ANY:
         wanted = properties.named(name).bit

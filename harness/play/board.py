@@ -210,7 +210,7 @@ class Board:
 
 
 def broken_by(position: Position, protocol: Protocol, settings: Configuration) -> dict[str, int]:
-    """What the events that led to a position broke under a protocol, and at which step."""
+    """Return what the events that led to a position broke under a protocol, and at which step."""
     return replayed(position.here, protocol, settings).first_broken
 
 

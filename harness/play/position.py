@@ -47,7 +47,7 @@ class Position:
         return self.at(min(self.step, len(self.events)))
 
     def query(self) -> str:
-        """The one spelling of the address; `parse` reads it back."""
+        """Return the one spelling of the address; `parse` reads it back."""
         pairs: list[tuple[str, Any]] = [("case", self.case)] if self.case else []
         pairs += [("protocol", protocol.name) for protocol in self.protocols]
         words = self.settings.words()
@@ -58,7 +58,7 @@ class Position:
         return urlencode(pairs, safe=",:")
 
     def at(self, step: int) -> "Position":
-        """The same schedule at another step."""
+        """Return the same schedule at another step."""
         return replace(self, step=max(0, min(step, len(self.events) + 1)))
 
     def going(self, *events: int) -> "Position":
@@ -74,7 +74,7 @@ class Position:
         return self._on(branch, min(shared, self.step))
 
     def without_branch(self, branch: bytes) -> "Position":
-        """The same, with one of the branches forgotten."""
+        """Return the same, with one of the branches forgotten."""
         return replace(self, branches=tuple(other for other in self.branches if other != branch))
 
     def _on(self, events: bytes, step: int) -> "Position":
@@ -83,7 +83,10 @@ class Position:
 
 
 def parse(query: Mapping[str, Iterable[str]]) -> Position:
-    """The position of an address, as lists of values by key; what is empty counts as left out. Raises BadPosition."""
+    """Return the position of an address, as lists of values by key; what is empty counts as left out.
+
+    Raises BadPosition.
+    """
     given = {key: [value for value in values if value.strip()] for key, values in query.items()}
     for key in given:
         if key not in _KEYS:
@@ -105,7 +108,7 @@ def parse(query: Mapping[str, Iterable[str]]) -> Position:
 
 
 def spelled(events: bytes) -> str:
-    """A schedule as an address has it."""
+    """Return a schedule as an address has it."""
     return ",".join(schedule_texts(events))
 
 

@@ -40,14 +40,14 @@ def save(position: Position, slug: str, why: str, directory: Path, *, replace: b
 
 
 def _why(position: Position) -> str:
-    """The story under the first protocol that breaks something, or the first of all."""
+    """Return the story under the first protocol that breaks something, or the first of all."""
     runs = Board(position).runs
     telling = next((run for run in runs if run.broken), runs[0])
     return f"Under {telling.protocol.name}: {telling.told}"
 
 
 def _check(text: str) -> None:
-    """Raises CannotSave unless the text is a case that is read as it was meant."""
+    """Raise CannotSave unless the text is a case that is read as it was meant."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "case.yaml"
         file.write_text(text, encoding="utf-8")

@@ -174,7 +174,7 @@ class Application:
 
 
 def _input(setting: "Field[Any]", settings: Configuration) -> dict[str, Any]:
-    """What a form needs to know of a setting."""
+    """Return what a form needs to know of a setting."""
     value = getattr(settings, setting.name)
     about = {"name": setting.name, "value": value, **setting.metadata}
     if isinstance(value, bool):
@@ -183,7 +183,7 @@ def _input(setting: "Field[Any]", settings: Configuration) -> dict[str, Any]:
 
 
 def _query(form: MultiDict[str, str]) -> MultiDict[str, str]:
-    """The address of the page from which a form was sent."""
+    """Return the address of the page from which a form was sent."""
     return Request.from_values(query_string=form.get("position", "")).args
 
 
@@ -206,7 +206,7 @@ class _Silent(WSGIRequestHandler):
 
 
 def listen(application: Application, port: int) -> BaseWSGIServer:
-    """A server of the application that listens already; port 0 is any that is free. Raises OSError."""
+    """Return a server of the application that listens already; port 0 is any that is free. Raises OSError."""
     with socket.create_server((HOST, port)) as listening:  # werkzeug's own way ends the process where that fails
         taken = listening.getsockname()[1]
         return make_server(HOST, taken, application, threaded=True, request_handler=_Silent, fd=listening.fileno())

@@ -63,17 +63,17 @@ class CaseItem(pytest.Item):
             raise NotAsExpected("\n".join([heading, *complaints, reproduce, "", _timeline(self.case, verdict)]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What is not as expected and the timeline up to there; a traceback for errors of our own only."""
+        """Return what is not as expected and the timeline up to there; a traceback for errors of our own only."""
         if isinstance(excinfo.value, NotAsExpected):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """The file, and the name of the item."""
+        """Return the file, and the name of the item."""
         return self.path, None, self.name
 
     def _command_line(self) -> str:
-        """What replays the same outside pytest, in the rootdir."""
+        """Return what replays the same outside pytest, in the rootdir."""
         path = os.path.relpath(self.path, self.config.rootpath)
         return shlex.join(["epochfuzz", "replay", path, "--protocol", self.protocol, "--trace"])
 
@@ -97,7 +97,10 @@ def _rewrite(case: Case) -> Case:
 
 
 def _complaints(case: Case, verdict: Verdict) -> list[str]:
-    """What is not as expected. A protocol that the case says nothing of must hold what its generation promises."""
+    """Return what is not as expected.
+
+    A protocol that the case says nothing of must hold what its generation promises.
+    """
     run = verdict.run
     if run.protocol.name in case.protocols:
         return list(verdict.complaints)
@@ -109,7 +112,7 @@ def _complaints(case: Case, verdict: Verdict) -> list[str]:
 
 
 def _timeline(case: Case, verdict: Verdict) -> str:
-    """The run, drawn up to where it is no longer as expected."""
+    """Return the run, drawn up to where it is no longer as expected."""
     from epochfuzz.harness.plugin.drawing import drawn
     from epochfuzz.harness.views.terminal import timeline
 
@@ -117,7 +120,7 @@ def _timeline(case: Case, verdict: Verdict) -> str:
 
 
 def _parts_after(case: Case, verdict: Verdict) -> int:
-    """The first event after which the run is not as expected; the last one where something never happened."""
+    """Return the first event after which the run is not as expected; the last one where something never happened."""
     run, name = verdict.run, verdict.run.protocol.name
     moments: list[int | None] = []
     for state in case.states:

@@ -10,7 +10,7 @@ _WIDTH = 100
 
 
 def drawn(drawing: RenderableType) -> str:
-    """What a console would show."""
+    """Return what a console would show."""
     text = io.StringIO()
     Console(file=text, width=_WIDTH, color_system=None, emoji=False).print(drawing)
     return without_padding(text.getvalue())

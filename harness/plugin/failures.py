@@ -38,7 +38,7 @@ def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str
 
 
 def _told(error: BaseException) -> tuple[Any, Case] | None:
-    """The drawing and the case of a failure, where a frame of it has a machine to which something happened."""
+    """Return the drawing and the case of a failure, where a frame of it has a machine to which something happened."""
     for name, told in (("strategies", _of_replication), ("harness.conform.run", _of_conformance)):
         module = sys.modules.get(f"epochfuzz.{name}.machine")
         if module is None:
@@ -86,7 +86,7 @@ def _said(error: BaseException) -> str:
 
 
 def _title(case: Case, directory: Path | None) -> str:
-    """What became of the case."""
+    """Return what became of the case."""
     if directory is None:
         return "the case; --epochfuzz-save saves it"
     try:

@@ -77,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure() -> None:
-    """What comes after pytest in this process is no longer about its rootdir."""
+    """Forget the rootdir: what comes after pytest in this process is no longer about it."""
     from epochfuzz.strategies.project import look_in
 
     look_in(None)
@@ -117,7 +117,7 @@ def pytest_runtest_makereport(
 
 
 def protocols(config: pytest.Config) -> list[str]:
-    """The protocols asked for on the command line, each once. Raises UsageError."""
+    """Return the protocols asked for on the command line, each once. Raises UsageError."""
     texts = config.getoption("epochfuzz_protocol")
     if not texts:
         return []
@@ -141,7 +141,7 @@ def _read_project(config: pytest.Config) -> None:
 
 
 def _corpus(config: pytest.Config) -> list[Path]:
-    """The directories of the corpus. Raises UsageError."""
+    """Return the directories of the corpus. Raises UsageError."""
     directories = config.getini("epochfuzz_corpus")
     for directory in directories:
         if not isinstance(directory, str):  # TOML has lists in lists too

@@ -94,7 +94,7 @@ def glossary() -> dict[str, Entry]:
 
 
 def _declared(kind: str) -> dict[str, str]:
-    """The names of a kind in the vocabulary, each with what its declaration says of it."""
+    """Return the names of a kind in the vocabulary, each with what its declaration says of it."""
     match kind:
         case "property":
             return {each.name: f"Broken where {_lower(each.meaning)}" for each in PROPERTIES}
@@ -148,7 +148,7 @@ def subjects() -> list[str]:
 
 
 def by_generation(entry: Entry) -> dict[str, str]:
-    """What a name stands for in each generation; of a generation or release, the mechanisms it is made of.
+    """Return what a name stands for in each generation; of a generation or release, the mechanisms it is made of.
 
     A word means the same in all of them.
     """

@@ -31,14 +31,14 @@ _WIDTH = 120
 
 
 def readme() -> str:
-    """The text of the README, with its table of releases as it is now."""
+    """Return the text of the README, with its table of releases as it is now."""
     head, *rows = releases.short_rows()
     table = markdown.table(head, rows)
     return _RELEASES.sub(lambda _: f"{table}\n\n", README.read_text(encoding="utf-8"), count=1)
 
 
 def pages() -> dict[str, str]:
-    """The text of each page, by the name of its file."""
+    """Return the text of each page, by the name of its file."""
     return {
         "events.md": _page(
             "Events",
@@ -125,7 +125,7 @@ def _configured(settings: Configuration) -> str:
 
 
 def _choices(protocols: dict[str, Protocol]) -> Iterator[str]:
-    """A row for each mechanism, for there are more of them than protocols."""
+    """Yield a row for each mechanism, for there are more of them than protocols."""
     rows = [[each, *(protocol.choice(each).text for protocol in protocols.values())] for each in MECHANISMS]
     yield markdown.table(["mechanism", *protocols], rows)
 
@@ -165,7 +165,9 @@ def _corpus() -> list[Case]:
 
 
 def _case_of(protocol: str, property_: str) -> Case | None:
-    """The case with the fewest events in which the protocol breaks the property, by faults that the survey had too."""
+    """Return the case with the fewest events in which the protocol breaks the property, by faults that
+    the survey had too.
+    """
     cases = [
         case
         for case in _corpus()

@@ -37,7 +37,7 @@ SCHEDULES_WITH_CLIENTS = 200_000
 
 
 def searched(protocol: Protocol) -> tuple[Configuration, ...]:
-    """The bounds within which a protocol is searched completely."""
+    """Return the bounds within which a protocol is searched completely."""
     if requests_isr_changes(protocol.constants):
         return (*SEARCHED_WITH_REQUESTS, *SEARCHED_WITH_REQUESTS_AND_THREE)
     return (*SEARCHED, *SEARCHED_WITH_THREE)
@@ -80,7 +80,7 @@ class Verdicts:
 
 @functools.cache
 def surveyed() -> dict[str, Verdicts]:
-    """What the last survey found, by protocol."""
+    """Return what the last survey found, by protocol."""
     written = parsed(FILE.read_text(encoding="utf-8"))
     return {name: _verdicts(**row) for name, row in written.items()}
 
@@ -102,7 +102,9 @@ LEGEND = (
 
 
 def bounds() -> Iterator[str]:
-    """The bounds of each complete search, in words; the last ones are of protocols that change the ISR by request."""
+    """Yield the bounds of each complete search, in words; the last ones are of protocols that change
+    the ISR by request.
+    """
     for settings in (
         *SEARCHED,
         *SEARCHED_WITH_THREE,
@@ -114,12 +116,12 @@ def bounds() -> Iterator[str]:
 
 
 def versions_of(protocol: str) -> str:
-    """The versions of Kafka that a release stands for, and what a generation is instead."""
+    """Return the versions of Kafka that a release stands for, and what a generation is instead."""
     return "a repaired design" if protocol in GENERATIONS else versions.span(protocol)
 
 
 def rows() -> list[list[str]]:
-    """A row for each protocol, a cell for each property."""
+    """Return a row for each protocol, a cell for each property."""
     return [[name, *(cell(name, verdicts, each) for each in JUDGED)] for name, verdicts in surveyed().items()]
 
 
@@ -134,13 +136,15 @@ def short_rows() -> list[list[str]]:
 
 
 def holding(protocol: str, verdicts: Verdicts) -> list[str]:
-    """The properties that a protocol keeps, of those that could break and were judged."""
+    """Return the properties that a protocol keeps, of those that could break and were judged."""
     could_break = applying(initial(parse_protocol(protocol), Configuration()))
     return [name for name in could_break if name not in verdicts.broken and name in verdicts.judged]
 
 
 def cell(protocol: str, verdicts: Verdicts, property_: str) -> str:
-    """`holds`, or in how many events it breaks, such as `12 (3)` with three; `-` where nothing could break it."""
+    """Return `holds`, or in how many events it breaks, such as `12 (3)` with three; `-` where nothing
+    could break it.
+    """
     broken = verdicts.broken.get(property_)
     if broken is not None:
         return f"{'' if broken.is_minimal else '≤ '}{len(broken.events)}{_needed(broken.settings)}"

@@ -29,7 +29,7 @@ def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
 
 @cache
 def _pickled(linked: program.Linked) -> bytes:
-    """The definition of a linked rule, as it is written: protocols are alike in most of them."""
+    """Return the definition of a linked rule, as it is written: protocols are alike in most of them."""
     return pickle.dumps(ast.parse(ast.unparse(linked.node)).body[0])
 
 
@@ -82,7 +82,7 @@ class _Read:
 
 
 def _unread(read: Mapping[str, _Read]) -> dict[str, set[int]]:
-    """The places of such parameters, by rule."""
+    """Return the places of such parameters, by rule."""
     unread = {name: set(each.unread) for name, each in read.items()}
     for call in (call for each in read.values() for call in each.calls):
         if places := unread.get(_called(call)):

@@ -147,7 +147,7 @@ class Surveyor:
     def _explore(
         self, settings: Configuration, names: Sequence[str], memory: int, *, bounded: bool = True
     ) -> dict[str, Exploration]:
-        """What one search for all comes to, but for what is judged at the end, which takes one each."""
+        """Return what one search for all comes to, but for what is judged at the end, which takes one each."""
         together = [name for name in names if not properties.named(name).at_end]
         alone = [[name] for name in names if properties.named(name).at_end]
         ended: dict[str, Exploration] = {}
@@ -179,7 +179,7 @@ def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
 
 
 def stale() -> list[str]:
-    """The protocols that were surveyed by other rules than those of today, or not at all."""
+    """Return the protocols that were surveyed by other rules than those of today, or not at all."""
     rows = surveyed()
     return [
         name
@@ -217,7 +217,7 @@ def _beaten(name: str, row: Verdicts, settings: Configuration, schedule: bytes, 
 
 
 def broken_by(protocol: Protocol, settings: Configuration, schedule: bytes) -> int:
-    """The set of properties that are broken at the end of a schedule."""
+    """Return the set of properties that are broken at the end of a schedule."""
     execution = Execution(protocol, settings)
     for event in schedule:
         execution.apply(event)
@@ -243,7 +243,9 @@ def _write(rows: Mapping[str, Verdicts]) -> None:
 
 
 def shortened(name: str, row: Verdicts, kept: Sequence[Kept]) -> Verdicts:
-    """A row with what the project keeps in place of what it beats; what was searched for the others stays true."""
+    """Return a row with what the project keeps in place of what it beats; what was searched for the
+    others stays true.
+    """
     surveyor = Surveyor(NAMED[name], ())
     surveyor.broken = dict(row.broken)
     for settings, events in kept:

@@ -24,7 +24,7 @@ def about_line(facts: dict[str, str]) -> str:
 
 
 def checked_facts(checked: "Checked") -> dict[str, str]:
-    """What shows that a campaign's blocks can be trusted, and what they took."""
+    """Return what shows that a campaign's blocks can be trusted, and what they took."""
     return {
         "blocks walked twice, and equal": f"{checked.blocks:,}",
         "most memory of a worker": f"{checked.memory >> 20:,} MiB",
@@ -57,7 +57,7 @@ def status_lines(status: Status) -> Iterator[str]:
 
 
 def findings_table(status: Status) -> Table:
-    """What was found so far; what is shown of the shortest is before it is shrunk."""
+    """Return what was found so far; what is shown of the shortest is before it is shrunk."""
     table = Table("protocol", "property", "schedules", "events", "", title="Found so far")
     for found in status.so_far.found:
         table.add_row(Text(found.protocol), Text(found.property), f"{found.seen:,}", _events(found), _verdict(found))
@@ -73,7 +73,7 @@ def _verdict(found: Found | Line) -> Text:
 
 
 def history_tables(history: History) -> Iterator[Table]:
-    """The campaigns, their findings, and how coverage has grown."""
+    """Yield the campaigns, their findings, and how coverage has grown."""
     yield _campaigns(history)
     yield _findings(history)
     if history.growth:

@@ -32,31 +32,31 @@ _ROLES = {
 
 
 def role_parts(replica: ReplicaScene) -> tuple[str, str]:
-    """What a replica does, and in which epoch: `follows A` and `e1`; the second may be empty."""
+    """Return what a replica does, and in which epoch: `follows A` and `e1`; the second may be empty."""
     does, epoch = _ROLES[replica.role]
     return does.format(leader=replica.leader), epoch.format(epoch=replica.epoch)
 
 
 def role(replica: ReplicaScene) -> str:
-    """What a replica does, in a line: `follows A, e1`, or `follows A, e1, fenced`."""
+    """Return what a replica does, in a line: `follows A, e1`, or `follows A, e1, fenced`."""
     does, epoch = role_parts(replica)
     fenced = ", fenced" if replica.fenced else ""
     return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip() + fenced
 
 
 def moved(name: str, previous: int, current: int, arrow: str = "->") -> str:
-    """A figure of a replica, with what it was before the step if that differs: `HW 1->2`."""
+    """Return a figure of a replica, with what it was before the step if that differs: `HW 1->2`."""
     return f"{name} {current}" if previous == current else f"{name} {previous}{arrow}{current}"
 
 
 def on_disk(replica: ReplicaScene) -> list[str]:
-    """What a fault may fall back to, where that fault is on: `flushed 1`, `checkpoint 0`."""
+    """Return what a fault may fall back to, where that fault is on: `flushed 1`, `checkpoint 0`."""
     flushed = [] if replica.flushed is None else [f"flushed {replica.flushed}"]
     return flushed if replica.checkpointed is None else [*flushed, f"checkpoint {replica.checkpointed}"]
 
 
 def stable(replica: ReplicaScene) -> list[str]:
-    """The end of what read_committed consumers may read of a replica, where there are transactions: `LSO 1`."""
+    """Return the end of what read_committed consumers may read of a replica, where there are transactions: `LSO 1`."""
     return [] if replica.last_stable_offset is None else [f"LSO {replica.last_stable_offset}"]
 
 
@@ -73,7 +73,7 @@ def consumer(scene: Scene) -> list[str]:
 
 
 def in_flight(replica: ReplicaScene) -> str:
-    """What is in flight to a replica, and from whom if that is not whom it follows: `m1, HW 0 from A`."""
+    """Return what is in flight to a replica, and from whom if that is not whom it follows: `m1, HW 0 from A`."""
     return " ".join(filter(None, (replica.in_flight, given_by(replica))))
 
 
@@ -83,14 +83,16 @@ def given_by(replica: ReplicaScene) -> str:
 
 
 def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:
-    """The ISR as a leader has it where the controller has another, and what it has proposed: `pending ISR A`."""
+    """Return the ISR as a leader has it where the controller has another, and what it has proposed: `pending ISR A`."""
     leads = replica.role in (Role.LEADER, Role.ZOMBIE)
     knows = [f"knows ISR {_set(replica.isr)}"] if leads and replica.isr not in (None, controller.isr) else []
     return [*knows, f"pending ISR {_set(replica.pending_isr)}"] if replica.pending_isr else knows
 
 
 def decision(controller: ControllerScene) -> tuple[str, ...]:
-    """The controller's view: `controller at e1`, `B leads, ISR A,B`; and who may lead without an ISR: `ELR C`."""
+    """Return the controller's view: `controller at e1`, `B leads, ISR A,B`; and who may lead without
+    an ISR: `ELR C`.
+    """
     leads = f"{controller.leader} leads" if controller.leader else "no leader"
     others = [f"ELR {_set(controller.elr)}"] if controller.elr else []
     if controller.last_known_leader:
@@ -104,7 +106,7 @@ def _set(replicas: Sequence[str] | None) -> str:
 
 
 def breaks(run: Run) -> str:
-    """What a run broke and may not, and where: `breaks no-divergence at step 9`; empty where it broke nothing.
+    """Return what a run broke and may not, and where: `breaks no-divergence at step 9`; empty where it broke nothing.
 
     What is judged once the schedule is over is broken after its last step.
     """
@@ -112,7 +114,7 @@ def breaks(run: Run) -> str:
 
 
 def permitted(run: Run) -> str:
-    """What a run broke and may; empty where there is nothing."""
+    """Return what a run broke and may; empty where there is nothing."""
     by_acks = (
         f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits" if run.permitted else ""
     )
@@ -120,7 +122,7 @@ def permitted(run: Run) -> str:
 
 
 def _permitted_loss(run: Run) -> str:
-    """What was lost after so many failures that lost records that no property holds it against the protocol."""
+    """Return what was lost after so many failures that lost records that no property holds it against the protocol."""
     if not (run.steps and promises.are_void(run.steps[-1].state)):
         return ""
     losing = next((scene for scene in run.scenes if scene.lost), None)
@@ -128,12 +130,12 @@ def _permitted_loss(run: Run) -> str:
 
 
 def verdict(run: Run) -> str:
-    """What a run broke, in a line."""
+    """Return what a run broke, in a line."""
     return "; ".join(filter(None, (breaks(run), permitted(run)))) or "keeps every promise"
 
 
 def no_parting(runs: tuple[Run, ...]) -> str:
-    """What there is to say of two runs that look the same at every step."""
+    """Return what there is to say of two runs that look the same at every step."""
     if any(run.ends_broken for run in runs):
         return "They do not part in these steps: convergence is judged after them, once all faults have stopped."
     return "They do not part."

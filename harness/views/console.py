@@ -12,6 +12,6 @@ class PrintableConsole(Console):
     """Spells out what is not printable, be it of a subject, of a file or of its name. Its own colours stay."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """What is printed, piece by piece."""
+        """Yield what is printed, piece by piece."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(paragraphs(segment.text), segment.style)

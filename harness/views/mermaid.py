@@ -22,7 +22,7 @@ _LINE = 44  # characters of a note
 
 
 def sequence_diagram(story: Story) -> str:
-    """The text of a diagram."""
+    """Return the text of a diagram."""
     names = [replica.name for replica in story.opening.replicas]
     participants = [f"participant {name} as Replica {name}" for name in names]
     lines = ["sequenceDiagram", *_indented([f"participant {_CONTROLLER}", *participants])]
@@ -47,7 +47,7 @@ def _steps(moments: Sequence[Moment], branch: int, before: Scene) -> Iterator[st
 
 
 def _step(scene: Scene, before: Scene) -> Iterator[str]:
-    """An arrow where something passes between two parties, then what it did."""
+    """Yield an arrow where something passes between two parties, then what it did."""
     if scene.event == HEALED:
         yield _over([each.name for each in scene.replicas], f"{HEALED}: {as_sentence(['. '.join(scene.clauses)])}")
     else:
@@ -92,7 +92,7 @@ def _event(scene: Scene, before: Scene) -> Iterator[str]:
 
 
 def _over(names: Sequence[str], text: str) -> str:
-    """A note over one participant, or from the first to the last of several."""
+    """Return a note over one participant, or from the first to the last of several."""
     over = names[0] if len(names) == 1 else f"{names[0]},{names[-1]}"
     return f"note over {over}: {_plain(text)}"
 

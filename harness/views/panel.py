@@ -28,23 +28,25 @@ _CHANGED = "changed"  # of words: by the step
 
 
 def width(columns: int) -> int:
-    """The width of a panel with room for that number of records."""
+    """Return the width of a panel with room for that number of records."""
     return max(_LEFT + columns * CELL + _RIGHT, 330)
 
 
 def height(scene: Scene) -> int:
-    """The height of a panel."""
+    """Return the height of a panel."""
     return _TOP + sum(_row_height(replica, scene) for replica in scene.replicas)
 
 
 def _row_height(replica: ReplicaScene, scene: Scene) -> int:
-    """A row is higher where there is more to say of its replica than usual."""
+    """Return a row is higher where there is more to say of its replica than usual."""
     notes = [note for note in _notes(replica, scene) if note.said]
     return max(_ROW, _NOTES + len(notes) * _NOTE - 5)
 
 
 def panel(scene: Scene, columns: int) -> ET.Element:
-    """The drawing of a scene as a group, to be placed in an <svg>; `width(columns)` by `height(scene)` pixels."""
+    """Return the drawing of a scene as a group, to be placed in an <svg>; `width(columns)` by
+    `height(scene)` pixels.
+    """
     group = ET.Element("g", {"class": "panel"})
     _controller(group, scene)
     for offset in range(columns):
@@ -62,7 +64,7 @@ def panel(scene: Scene, columns: int) -> ET.Element:
 
 
 def text(parent: ET.Element, x: float, y: float, content: str, classes: str = "") -> ET.Element:
-    """A line of text; y is its baseline."""
+    """Return a line of text; y is its baseline."""
     element = ET.SubElement(parent, "text", {"x": f"{x:g}", "y": f"{y:g}"} | ({"class": classes} if classes else {}))
     element.text = content
     return element
@@ -98,7 +100,7 @@ class _Note:
 
 
 def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
-    """What is on its way to a replica or from it, what it has proposed, and what is on its disk."""
+    """Return what is on its way to a replica or from it, what it has proposed, and what is on its disk."""
 
     def marked(*names: str) -> str:
         return "" if replica.changed.isdisjoint(names) else _CHANGED
@@ -119,7 +121,9 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
 
 
 def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[_Note]) -> None:
-    """The replica's letter in a badge whose outline shows the role, what it does, and what else there is to note."""
+    """Draw the replica's letter in a badge whose outline shows the role, what it does, and what else
+    there is to note.
+    """
     if replica.role in (Role.LEADER, Role.ZOMBIE, Role.RIVAL):
         _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
     else:
@@ -169,7 +173,7 @@ def _cell(row: ET.Element, cell: Cell, classes: str) -> None:
 
 
 def _missing(row: ET.Element, missing: Missing, *, taken: bool) -> None:
-    """An octagon in the record's place; a small one in the corner where something else is drawn there."""
+    """Draw an octagon in the record's place; a small one in the corner where something else is drawn there."""
     x, y, wide, high = _x(missing.offset), float(_BOX_TOP), float(_BOX), float(_HEIGHT)
     if taken:
         x, y, wide, high = x - 9, y - 11, 28.0, 17.0
@@ -186,7 +190,7 @@ def _missing(row: ET.Element, missing: Missing, *, taken: bool) -> None:
 
 
 def _marks(row: ET.Element, replica: ReplicaScene) -> None:
-    """The high watermark, a flag from above; the log end offset, a wedge from below."""
+    """Draw the high watermark, a flag from above, and the log end offset, a wedge from below."""
     bottom = _BOX_TOP + _HEIGHT
     x = _between(replica.high_watermark)
     _line(row, x, 17, x, bottom + 3, "watermark")
@@ -220,5 +224,5 @@ def _x(offset: int) -> float:
 
 
 def _between(offset: int) -> float:
-    """The middle of the gap before the box of an offset."""
+    """Return the middle of the gap before the box of an offset."""
     return _x(offset) - (CELL - _BOX) / 2

@@ -19,7 +19,7 @@ class _Live(Progress):
     lines: Sequence[Text] = ()
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """The lines and the progress."""
+        """Yield the lines and the progress."""
         yield from self.lines
         yield from super().get_renderables()
 

@@ -20,7 +20,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def log(walker: Engine, findings: Sequence[Finding], reproduce: str) -> dict[str, Any]:
-    """A SARIF log with one run; `reproduce` is the command that walks the same schedules again."""
+    """Return a SARIF log with one run; `reproduce` is the command that walks the same schedules again."""
     cases = [case_for(each, walker.seed, "A walk") for each in findings]
     run = {
         "tool": {
@@ -59,7 +59,7 @@ def _artifact(case: Case) -> dict[str, Any]:
 
 
 def _result(finding: Finding, case: Case, index: int) -> dict[str, Any]:
-    """The result of a finding, whose case is artifact number `index`."""
+    """Return the result of a finding, whose case is artifact number `index`."""
     run = finding.witness.runs[finding.protocol.name]
     scenes = run.scenes[1:]
     first_line = dump_case(case).splitlines().index("events:") + 2  # lines count from 1

@@ -22,7 +22,7 @@ from epochfuzz.model.kafka.vocabulary.state import initial
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
-    """The JSON form of a finding."""
+    """Return the JSON form of a finding."""
     run = finding.witness.runs[finding.protocol.name]
     about = {"fingerprint": run.fingerprint, "known_flaw": finding.known_flaw}
     return finding.plain() | about | finding.causes.plain()
@@ -37,7 +37,7 @@ def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict
 
 
 def walk_json(walker: Engine, walked: Walked, findings: Sequence[Finding]) -> dict[str, Any]:
-    """The JSON form of a walk and what came of it."""
+    """Return the JSON form of a walk and what came of it."""
     tally = walked.tally
     events = int(tally.events.sum())
     return {
@@ -64,7 +64,7 @@ def pace(walked: Walked) -> str:
 
 
 def rate(events_per_second: float) -> str:
-    """A rate as people read it: in millions, where there are as many."""
+    """Return a rate as people read it: in millions, where there are as many."""
     if events_per_second < 100_000:
         return f"{events_per_second:,.0f}/s"
     return f"{events_per_second / 1e6:.1f} million/s"
@@ -106,13 +106,13 @@ def _length(reproducer: Reproducer | None) -> str:
 
 
 def harmless_variants(variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
-    """The variants that broke nothing, by name."""
+    """Return the variants that broke nothing, by name."""
     broken = {finding.protocol for finding in findings}
     return [variant.name for variant in variants if variant not in broken]
 
 
 def idle_mechanisms(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
-    """The mechanisms none of whose earlier choices broke anything."""
+    """Return the mechanisms none of whose earlier choices broke anything."""
     broken = {finding.protocol for finding in findings}
     switched = {
         mechanism: [variant for variant in variants if variant.choice(mechanism) != base.choice(mechanism)]
@@ -177,7 +177,7 @@ def _goal(count: int, asked: bool) -> Text:
 
 
 def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
-    """A finding's timeline; beside it, where another protocol loses nothing on the same events, that one's.
+    """Return a finding's timeline; beside it, where another protocol loses nothing on the same events, that one's.
 
     `also` names further properties for which this is the reproducer.
     """
@@ -216,7 +216,7 @@ def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool 
 
 
 def _line(same: Sequence[Finding]) -> Text:
-    """Findings that have a reproducer in common, in a line."""
+    """Tell findings that have a reproducer in common, in a line."""
     names = " and ".join(finding.property for finding in same)
     events = len(same[0].witness.schedule)
     causes = same[0].causes
@@ -225,14 +225,14 @@ def _line(same: Sequence[Finding]) -> Text:
 
 
 def standing(finding: Finding) -> Text:
-    """A line for a finding that may get better yet."""
+    """Return a line for a finding that may get better yet."""
     events = len(finding.reproducer.schedule)
     proven = finding.reproducer.proven
     return Text(f"{finding.protocol.name} breaks {finding.property} in {events} events, {proven}")
 
 
 def unshrunk(breach: Breach) -> str:
-    """A line for what a walk broke, and nobody has shrunk."""
+    """Return a line for what a walk broke, and nobody has shrunk."""
     return (
         f"{breach.protocol.name} breaks {breach.property}: {breach.seen:,} schedules,"
         f" the shortest after {breach.failures[0].length} events"
@@ -240,7 +240,7 @@ def unshrunk(breach: Breach) -> str:
 
 
 def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """The findings that have one reproducer in common, together."""
+    """Return the findings that have one reproducer in common, together."""
     together: dict[tuple[Protocol, bytes], list[Finding]] = {}
     for finding in findings:
         together.setdefault((finding.protocol, finding.reproducer.schedule), []).append(finding)

@@ -25,7 +25,7 @@ def drawing(story: Story, title: str, first: int = 1) -> str:
 
 
 def style() -> str:
-    """The style sheet of every figure."""
+    """Return the style sheet of every figure."""
     return (files("epochfuzz.harness.views") / "figures.css").read_text(encoding="utf-8")
 
 

@@ -60,7 +60,7 @@ def side_by_side(run_a: Run, run_b: Run) -> RenderableType:
 
 
 def draw(story: Story) -> RenderableType:
-    """A story, a step at a time."""
+    """Return a story, a step at a time."""
     table = _table(story)
     for moment in story.moments:
         if moment.parts:
@@ -76,7 +76,7 @@ def scene(scene: Scene) -> RenderableType:
 
 
 def _table(story: Story) -> Table:
-    """A table with the number and the event of each step, and what they are followed by."""
+    """Return a table with the number and the event of each step, and what they are followed by."""
     table = Table.grid(expand=True)
     table.add_column(width=len(str(len(story.moments))) + 1)
     table.add_column(width=max((len(moment.event) for moment in story.moments), default=0) + 2)
@@ -93,7 +93,7 @@ def _add_step(table: Table, moment: Moment, runs: tuple[Run, ...]) -> None:
 
 
 def _step(moment: Moment, runs: tuple[Run, ...]) -> tuple[RenderableType, RenderableType]:
-    """The rule above a step, and its drawing under each protocol."""
+    """Return the rule above a step, and its drawing under each protocol."""
     if not moment.shows_both:
         return _Line(), _drawing(moment.scenes[0])
     names = [_Line(run.protocol.name) for run in runs]
@@ -131,7 +131,7 @@ def _opening(scene: Scene) -> Text:
 
 
 def _drawing(scene: Scene, *, halved: bool = False) -> RenderableType:
-    """The state after one step, and its sentence."""
+    """Return the state after one step, and its sentence."""
     if not scene.applied:
         return Text(scene.sentence, ASIDE)
     row = Table.grid(padding=(0, 1, 0, 0), expand=True)
@@ -170,7 +170,7 @@ def _replica(replica: ReplicaScene, controller: ControllerScene) -> Iterator[Tex
 
 
 def _log(replica: ReplicaScene) -> Iterator[Text]:
-    """The log a box at a time, the epoch before its first record; then what was cut, and what should be there."""
+    """Yield the log a box at a time, the epoch before its first record; then what was cut, and what should be there."""
     epoch = None
     for cell in replica.log:
         label = "" if cell.epoch == epoch else f"e{cell.epoch}"
@@ -222,7 +222,7 @@ def _broken(scene: Scene) -> Iterator[Text]:
 
 
 def _legend() -> RenderableType:
-    """What the shapes mean, in the styles they are drawn in."""
+    """Return what the shapes mean, in the styles they are drawn in."""
     return Group(
         Text.assemble(
             ("[m0]", BELOW_HIGH_WATERMARK),

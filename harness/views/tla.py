@@ -42,7 +42,10 @@ class ByReplica(dict[str, Any]):
 
 
 def trace_module(title: str, why: str, runs: Sequence[Run]) -> str:
-    """The text of a module, to be saved as `module_name(title)`.tla. State n + 1 of a behaviour follows event n."""
+    """Return the text of a module, to be saved as `module_name(title)`.tla.
+
+    State n + 1 of a behaviour follows event n.
+    """
     heading = f" MODULE {module_name(title)} "
     lines = [heading.center(_WIDTH, "-"), *_comment(why), "EXTENDS Integers, Sequences", ""]
     replicas = ", ".join(f'"{replica.name}"' for replica in runs[0].scenes[0].replicas)
@@ -53,7 +56,7 @@ def trace_module(title: str, why: str, runs: Sequence[Run]) -> str:
 
 
 def module_name(title: str) -> str:
-    """The identifier for a title: `m1_loss` for `m1-loss`."""
+    """Return the identifier for a title: `m1_loss` for `m1-loss`."""
     name = re.sub(r"[^A-Za-z0-9]+", "_", title).strip("_")
     return f"{name}_" if name in _RESERVED or name[:3] in ("WF_", "SF_") else name
 
@@ -122,13 +125,13 @@ def variables(scene: Scene, p: Partition) -> dict[str, Any]:
 
 
 def _name(seen: Seen) -> str:
-    """The name of a field in TLA+: `leaderEpoch` for `leader_epoch`."""
+    """Return the name of a field in TLA+: `leaderEpoch` for `leader_epoch`."""
     first, *others = seen.name.split("_")
     return first + "".join(map(str.title, others))
 
 
 def _in_tla(seen: Seen, value: Any) -> Any:
-    """A value that was seen, in the types that `_value` writes."""
+    """Return a value that was seen, in the types that `_value` writes."""
     match seen.shape:
         case Shape.LOG:
             return [{"record": record, "epoch": epoch} for record, epoch in value]
@@ -145,7 +148,7 @@ def _in_tla(seen: Seen, value: Any) -> Any:
 
 
 def _value(value: Any) -> str:
-    """A value in TLA+: a record for a dict, a sequence for a list, a set for a frozenset."""
+    """Return a value in TLA+: a record for a dict, a sequence for a list, a set for a frozenset."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, str):

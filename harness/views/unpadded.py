@@ -4,7 +4,7 @@ from typing import IO, Any
 
 
 def without_padding(text: str) -> str:
-    """The text, its lines without spaces at their ends; a last line that is not ended stays as it is."""
+    """Return the text, its lines without spaces at their ends; a last line that is not ended stays as it is."""
     *lines, rest = text.split("\n")
     return "\n".join([*(line.rstrip(" ") for line in lines), rest])
 

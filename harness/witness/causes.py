@@ -70,7 +70,7 @@ class Cause:
         return Status.KNOWN if self.jira else Status.SUSPECTED if self.page else Status.NEW
 
     def plain(self) -> dict[str, Any]:
-        """This as plain data."""
+        """Return this as plain data."""
         return {
             "mechanism": self.name,
             "choice": self.choice,
@@ -118,7 +118,7 @@ class Causes:
         return f"Because of {self.text}. {' '.join(meanings)}"
 
     def plain(self) -> dict[str, Any]:
-        """This as plain data: what is known, where it is told, and the sets."""
+        """Return this as plain data: what is known, where it is told, and the sets."""
         explaining = [each for together in self.sets for each in together if each.status is self.status]
         pages = dict.fromkeys(each.page for each in explaining if each.page)
         return {
@@ -147,7 +147,7 @@ _POWER_LOSS = Cause(
 
 
 def gives_way_to(property_: str, protocol: Protocol, settings: Configuration) -> list[str]:
-    """The faults, of those asked for in the settings, to which a property gives way under a protocol.
+    """Return the faults, of those asked for in the settings, to which a property gives way under a protocol.
 
     With KIP-966 records are promised to survive power losses, min.insync.replicas - 1 of them that lose any.
     """
@@ -170,7 +170,7 @@ def reason(schedule: bytes, protocol: Protocol, settings: Configuration, propert
 
 @lru_cache(maxsize=4096)
 def causes(schedule: bytes, protocol: Protocol, settings: Configuration, property_: str) -> Causes:
-    """The causes of a property that a schedule breaks under a protocol.
+    """Return the causes of a property that a schedule breaks under a protocol.
 
     Of a long schedule, as one that was drawn, they are those of what is left once it needs no event less.
     """
@@ -201,7 +201,7 @@ class _Healing:
             }
 
     def smallest(self) -> Iterator[tuple[Cause, ...]]:
-        """The smallest sets that heal it."""
+        """Yield the smallest sets that heal it."""
         if not self._breaks(self._protocol, self._settings):
             return
         found: list[tuple[Cause, ...]] = []
@@ -224,7 +224,7 @@ class _Healing:
         return fault.name in gives_way_to(self._property, self._protocol, self._settings)
 
     def _needed(self) -> tuple[str, ...]:
-        """A set of which none can be left out, where all together heal it."""
+        """Return a set of which none can be left out, where all together heal it."""
         needed = list(self._sound)
         for name in self._sound:
             fewer = [each for each in needed if each != name]
@@ -248,7 +248,7 @@ class _Healing:
 
 
 def _breaking(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes | None:
-    """A schedule up to where it breaks a wanted property, None where it does not."""
+    """Return a schedule up to where it breaks a wanted property, None where it does not."""
     p = initial(protocol, settings)
     now = wanted & ~properties.AT_END
     for number, event in enumerate(schedule, start=1):

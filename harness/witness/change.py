@@ -41,23 +41,23 @@ def answered_by(p: State, r: int) -> int:
 
 
 def isr_of(p: State) -> str:
-    """The controller's ISR, as in `A,B`."""
+    """Return the controller's ISR, as in `A,B`."""
     return listed(controller.isr(p))
 
 
 def listed(replica_set: int) -> str:
-    """The members of a replica set, as in `A,B`; `empty` where it has none."""
+    """Return the members of a replica set, as in `A,B`; `empty` where it has none."""
     return ",".join(members(replica_set)) or "empty"
 
 
 def joined(words: Iterable[str]) -> str:
-    """`A, B and C`."""
+    """Return `A, B and C`."""
     *others, last = words
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def decision(p: State) -> str:
-    """What the controller has decided, of a replica that it takes for failed."""
+    """Return what the controller has decided, of a replica that it takes for failed."""
     leader = controller.leader(p)
     led_by = "has no leader" if leader == NONE else f"keeps leader {REPLICA_NAMES[leader]}"
     return f"epoch {p.controller_epoch} {led_by}, ISR {isr_of(p)}"

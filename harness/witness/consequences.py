@@ -21,7 +21,7 @@ _TOLD_AS_LOSSES = ("no-committed-loss", "no-acked-loss")
 
 
 def of(change: Change) -> Iterator[str]:
-    """What followed from a step, clause by clause."""
+    """Yield what followed from a step, clause by clause."""
     yield from _eligible_leaders(change)
     yield from _high_watermarks(change)
     yield from _promises(change)
@@ -51,7 +51,9 @@ def _high_watermarks(c: Change) -> Iterator[str]:
 
 
 def _held_below(p: State, r: int) -> int:
-    """The offset to which leader r's HW could rise if its ISR were large enough; its HW where nothing holds it."""
+    """Return the offset to which leader r's HW could rise if its ISR were large enough; its HW where
+    nothing holds it.
+    """
     if replication.presumes_leadership(p, r) and high_watermark.is_held(p, r):
         return high_watermark.lowest_leo_in_isr(p, r)
     return int(p.high_watermark[r])
@@ -76,7 +78,7 @@ def _promises(c: Change) -> Iterator[str]:
 
 
 def _unanswered(c: Change, committed: int) -> Iterator[str]:
-    """What the producer of a record that is committed, and was not acknowledged, is told."""
+    """Yield what the producer of a record that is committed, and was not acknowledged, is told."""
     for r in range(c.after.replicas):
         size = replica_sets.size(c.after.isr[r])
         if committed & stored(c.after, r) and 0 < size < c.after.min_insync_replicas:
@@ -100,7 +102,7 @@ def _waiting(c: Change) -> Iterator[str]:
 
 
 def _committed(p: State, r: int) -> int:
-    """The set of records below r's high watermark, if it leads."""
+    """Return the set of records below r's high watermark, if it leads."""
     end = p.high_watermark[r] if replication.presumes_leadership(p, r) else 0
     return sum(1 << record for record in set(ids_between(p.log_record[r], 0, end)))
 
@@ -149,7 +151,7 @@ def _promise_of(c: Change, record: int) -> str:
 
 
 def _breaches(c: Change) -> Iterator[str]:
-    """What the properties that this step broke say of the replicas; the losses are named already."""
+    """Yield what the properties that this step broke say of the replicas; the losses are named already."""
     for each in PROPERTIES:
         if each.name == "join-complete" and each.name in c.newly_broken:
             yield isr_changes.joined_incomplete(c)

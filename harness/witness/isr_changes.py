@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
 
 
 def shrink(c: Change) -> Iterator[str]:
-    """The leader sees a follower lag."""
+    """Yield the leader sees a follower lag."""
     p = c.before
     leader = controller.true_leader(p)
     offset = p.remote_leos[leader, c.r]
@@ -21,7 +21,7 @@ def shrink(c: Change) -> Iterator[str]:
 
 
 def expand(c: Change) -> Iterator[str]:
-    """The leader sees a replica caught up."""
+    """Yield the leader sees a replica caught up."""
     p = c.before
     leader = controller.true_leader(p)
     seen = f"it has seen {c.name} at offset {p.remote_leos[leader, c.r]}"
@@ -45,7 +45,7 @@ def _change(c: Change, leader: int, what: str, reason: str) -> Iterator[str]:
 
 
 def alter(c: Change) -> Iterator[str]:
-    """The controller handles a request."""
+    """Yield the controller handles a request."""
     p, proposed = c.before, listed(c.before.alter_isr[c.r])
     answer = c.after.alter[c.r]
     if answer == Alter.REVERTED:
@@ -89,7 +89,7 @@ def _ineligible(p: State, r: int) -> str:
 
 
 def altered(c: Change) -> Iterator[str]:
-    """A leader gets the answer."""
+    """Yield a leader gets the answer."""
     p, r, answer = c.before, c.r, answer_under_way(c.before, c.r)
     if not p.alter_mine[r]:
         yield f"the answer to {c.name} comes too late, for it has nothing pending of the kind any more: {answer}"
@@ -105,19 +105,21 @@ def altered(c: Change) -> Iterator[str]:
 
 
 def resend(c: Change) -> Iterator[str]:
-    """The answer is lost."""
+    """Yield the answer is lost."""
     yield f"the answer to {c.name}'s AlterPartition request is lost: {answer_under_way(c.before, c.r)}"
     yield f"{c.name} sends the same request again"
 
 
 def refuse(c: Change) -> Iterator[str]:
-    """A controller answers that is not the active one."""
+    """Yield a controller answers that is not the active one."""
     yield f"a controller that is active no more refuses {c.name}'s proposal of ISR {listed(c.before.alter_isr[c.r])}"
     yield f"{c.name} will take that for final"
 
 
 def learned(c: Change) -> Iterator[str]:
-    """The metadata log tells a leader what became of the ISR in its epoch, and who is fenced or has registered anew."""
+    """Yield the metadata log tells a leader what became of the ISR in its epoch, and who is fenced or
+    has registered anew.
+    """
     p, r = c.before, c.r
     fenced, registered = c.after.shown_fenced[r] & ~p.shown_fenced[r], p.shown_outdated[r]
     heard = p.shown_fenced[r] & ~c.after.shown_fenced[r]
@@ -138,7 +140,7 @@ def learned(c: Change) -> Iterator[str]:
 
 
 def given_up(c: Change) -> Iterator[str]:
-    """A replica that dies, or learns another decision, waits no more for what it has proposed."""
+    """Yield a replica that dies, or learns another decision, waits no more for what it has proposed."""
     if c.before.pending_isr[c.r]:
         yield _given_up(c)
 
@@ -149,7 +151,7 @@ def _given_up(c: Change) -> str:
 
 
 def request_under_way(p: State, r: int) -> str:
-    """What is under way between r and the controller, as in `AlterPartition A,B`; empty for nothing."""
+    """Return what is under way between r and the controller, as in `AlterPartition A,B`; empty for nothing."""
     if p.alter[r] == Alter.NOTHING:
         return ""
     return f"AlterPartition {listed(p.alter_isr[r])}" if p.alter[r] == Alter.REQUEST else answer_under_way(p, r)
@@ -164,7 +166,7 @@ _ANSWERS = {
 
 
 def answer_under_way(p: State, r: int) -> str:
-    """The answer to r's request, as in `ISR A,B applied`."""
+    """Return the answer to r's request, as in `ISR A,B applied`."""
     return f"ISR {listed(p.alter_isr[r])} {_ANSWERS[Alter(p.alter[r])]}"
 
 

@@ -17,7 +17,7 @@ def failover(c: Change) -> Iterator[str]:
 
 
 def rival_elect(c: Change) -> Iterator[str]:
-    """The old controller decides."""
+    """Yield the old controller decides."""
     if rival_overwrites(c.after):
         decided = f"{c.name} leader of epoch {c.after.rival_epoch + 1}, ISR {listed(c.after.rival_isr)}"
         yield f"the old controller makes {decided}: nothing is checked, and the new controller does not see it"
@@ -27,7 +27,7 @@ def rival_elect(c: Change) -> Iterator[str]:
 
 
 def rival_notify(c: Change) -> Iterator[str]:
-    """The old controller's request arrives; what the replica makes of it is told as of any decision."""
+    """Yield the old controller's request arrives; what the replica makes of it is told as of any decision."""
     yield f"the old controller's request reaches {c.name}, at epoch {_known(c.before, c.r)} until now"
 
 
@@ -46,7 +46,9 @@ def is_of_rival(p: State, r: int) -> bool:
 
 
 def told(p: State) -> str:
-    """The old controller's view where it differs, as in `old: C leads e1, ISR A,B,C`; empty where there is none."""
+    """Return the old controller's view where it differs, as in `old: C leads e1, ISR A,B,C`; empty
+    where there is none.
+    """
     if p.rival == Rival.ABSENT:
         return ""
     if not rival_overwrites(p) or p.rival == Rival.DEPOSED:

@@ -170,7 +170,7 @@ class Scene:
 
 
 def narrate(run: Run) -> tuple[Scene, ...]:
-    """The scenes of a run, the start first."""
+    """Return the scenes of a run, the start first."""
     opening = Step(0, 0, True, run.start, ())
     readable_on = _readable(run.start)
     scenes = [_scene(run.start, opening, START, _opening_clauses(run.start))]
@@ -188,7 +188,9 @@ def narrate(run: Run) -> tuple[Scene, ...]:
 
 
 def narrate_ending(run: Run) -> Scene:
-    """The scene of what `convergence` is judged by: the partition healed (healing.py), and what differs in it."""
+    """Return the scene of what `convergence` is judged by: the partition healed (healing.py), and what
+    differs in it.
+    """
     before = run.steps[-1].state if run.steps else run.start
     judged = [each for each in PROPERTIES if each.at_end]
     differing = tuple(text.removeprefix("healed, ") for each in judged for text in each.breaches(run.healed))
@@ -212,7 +214,7 @@ def _opening_clauses(p: State) -> tuple[str, ...]:
 
 
 def _readable(p: State) -> dict[int, str]:
-    """The records consumers can read now, each with a replica that serves it."""
+    """Return the records consumers can read now, each with a replica that serves it."""
     leaders = [r for r in range(p.replicas) if replication.presumes_leadership(p, r)]
     return {log.at(p.log_record[r], offset): REPLICA_NAMES[r] for r in leaders for offset in range(p.high_watermark[r])}
 

@@ -41,7 +41,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def clauses(change: Change) -> tuple[str, ...]:
-    """What an enabled event did: each clause stands alone, and together they make a sentence."""
+    """Return what an enabled event did: each clause stands alone, and together they make a sentence."""
     return (
         *_about(change),
         *consequences.of(change),
@@ -49,7 +49,7 @@ def clauses(change: Change) -> tuple[str, ...]:
 
 
 def _about(change: Change) -> Iterable[str]:
-    """What the event itself was about; for a verb that nobody has written of, what its declaration says."""
+    """Return what the event itself was about; for a verb that nobody has written of, what its declaration says."""
     verb = events.verb_of(change.event)
     return _VERBS[verb](change) if verb in _VERBS else (f"{change.name}: {verb.meaning}",)
 
@@ -280,7 +280,9 @@ def _elect(c: Change) -> Iterator[str]:
 
 
 def _kind_of_election(p: State, r: int) -> tuple[str, str]:
-    """What kind of an election it is where the new leader is not of the ISR, and what there is to say of that."""
+    """Return what kind of an election it is where the new leader is not of the ISR, and what there is
+    to say of that.
+    """
     if controller.isr(p) >> r & 1:
         return "", ""
     if controller.isr(p) == 0 and p.elr >> r & 1:

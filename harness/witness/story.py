@@ -76,7 +76,7 @@ class Story:
 
 
 def story_of(run: Run, *beside: Run) -> Story:
-    """The story of a run, beside other runs of the same schedule if there are any."""
+    """Return the story of a run, beside other runs of the same schedule if there are any."""
     runs = (run, *beside)
     partings = filter(None, (parting(run, other) for other in beside))
     parts_at = min(partings, key=lambda each: each.number, default=None)
@@ -93,7 +93,7 @@ def _moment(scenes: tuple[Scene, ...], parts_at: Parting | None) -> Moment:
 
 
 def most_contrasting(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """The two runs to show of many: the first that breaks nothing after one that does, and that one."""
+    """Return the two runs to show of many: the first that breaks nothing after one that does, and that one."""
     for broken, held in pairwise(runs):
         if broken.broken and not held.broken:
             return broken, held

@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.state import State, Transaction
 
 
 def end(decision: str) -> Callable[[Change], Iterator[str]]:
-    """What is told where a transaction is committed, or aborted, and where that is said once more."""
+    """Yield what is told where a transaction is committed, or aborted, and where that is said once more."""
 
     def told(c: Change) -> Iterator[str]:
         p, r = c.before, c.r
@@ -31,7 +31,7 @@ def end(decision: str) -> Callable[[Change], Iterator[str]]:
 
 
 def consequences(c: Change) -> Iterator[str]:
-    """A transaction begins or is over, and what read_committed consumers may read moves, or stays behind."""
+    """Yield a transaction begins or is over, and what read_committed consumers may read moves, or stays behind."""
     before, after = c.before, c.after
     if not after.transactions:
         return
@@ -63,7 +63,7 @@ _STATES = {
 
 
 def told(p: State) -> str:
-    """The transaction as a drawing shows it: `transaction m0,m1 open`; empty where there is none."""
+    """Return the transaction as a drawing shows it: `transaction m0,m1 open`; empty where there is none."""
     if p.transaction == Transaction.NONE:
         return ""
     names = ",".join(f"m{record}" for record in _members(p))

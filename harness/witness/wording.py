@@ -15,18 +15,18 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
 
 
 def promised(p: State) -> int:
-    """The set of records a client was promised: consumers could read them, or their producer was answered."""
+    """Return the set of records a client was promised: consumers could read them, or their producer was answered."""
     return int(p.exposed | p.acked)
 
 
 def missing(p: State) -> int:
-    """The set of promised records that the true leader does not have where they belong."""
+    """Return the set of promised records that the true leader does not have where they belong."""
     leader = controller.true_leader(p)
     return 0 if leader == NONE else absent(p, leader)
 
 
 def absent(p: State, r: int) -> int:
-    """The set of promised records that r does not have where they belong."""
+    """Return the set of promised records that r does not have where they belong."""
     if not p.retries:
         return int(promised(p) & ~p.standing[r])
     unlike_seen = {record for _, record in ideal_log.lost(p, r)}
@@ -34,12 +34,14 @@ def absent(p: State, r: int) -> int:
 
 
 def stored(p: State, r: int) -> int:
-    """The set of records that r has, and where they belong if a record has one place."""
+    """Return the set of records that r has, and where they belong if a record has one place."""
     return int(log.records_in(p, r) if p.retries else p.standing[r])
 
 
 def offset_of(p: State, record: int) -> int:
-    """The offset at which a record belongs: that of its first append, or with retries that at which it was seen."""
+    """Return the offset at which a record belongs: that of its first append, or with retries that at
+    which it was seen.
+    """
     if p.retries:
         for offset in range(p.seen_end):
             if log.at(p.seen, offset) == record:
@@ -48,7 +50,7 @@ def offset_of(p: State, record: int) -> int:
 
 
 def in_flight(p: State, r: int) -> str:
-    """What is in flight to r, as in `m1, HW 1`; empty for nothing."""
+    """Return what is in flight to r, as in `m1, HW 1`; empty for nothing."""
     if p.flight[r] == Flight.NOTHING:
         return ""
     offset = p.flight_offset[r]
@@ -78,7 +80,7 @@ def cuts(c: Change, reason: str, verb: str = "cuts") -> str:
 
 
 def although(c: Change, cut: list[int]) -> str:
-    """That one of the records was committed, and where; empty for none."""
+    """Say that one of the records was committed, and where; empty for none."""
     for record in cut:
         if record in c.readable_on and not is_marker(c.before, record):
             return f", although m{record} was committed on {c.readable_on[record]}"
@@ -86,14 +88,14 @@ def although(c: Change, cut: list[int]) -> str:
 
 
 def disk(c: Change) -> str:
-    """What its disk has."""
+    """Return what its disk has."""
     p, r = c.after, c.r
     kept = records_named(p, ids_between(p.log_record[r], 0, p.leo[r])) if p.leo[r] else "an empty log"
     return f"its disk has {kept} with HW {p.high_watermark[r]}"
 
 
 def fetched(p: State, r: int) -> str:
-    """The records in the Fetch answer in flight to r."""
+    """Return the records in the Fetch answer in flight to r."""
     count = p.flight_count[r]
     return records_named(p, ids_between(p.flight_record[r], 0, count)) if count else "no records"
 
@@ -112,40 +114,40 @@ def is_struck(c: Change) -> bool:
 
 
 def forgotten(c: Change) -> Iterator[str]:
-    """What r waited for, as a leader and as a follower."""
+    """Yield what r waited for, as a leader and as a follower."""
     yield from isr_changes.given_up(c)
     if c.before.flight[c.r] != Flight.NOTHING:
         yield f"the answer in flight to {c.name} is discarded: {in_flight(c.before, c.r)}"
 
 
 def outdated(p: State, epoch: int) -> str:
-    """That the controller is at a later epoch; empty if it is not."""
+    """Say that the controller is at a later epoch; empty if it is not."""
     return f", although the controller is at epoch {p.controller_epoch}" if epoch < p.controller_epoch else ""
 
 
 def own_last_epoch(p: State, r: int) -> str:
-    """The last epoch in its leader epoch cache."""
+    """Return the last epoch in its leader epoch cache."""
     epoch = epoch_cache.latest_epoch(p, r)
     return "an unknown epoch" if epoch == NONE else f"epoch {epoch}"
 
 
 def epoch_answered(p: State, r: int) -> int:
-    """The epoch that an epoch answer is about: since KIP-279 it says so, before it is the one asked for."""
+    """Return the epoch that an epoch answer is about: since KIP-279 it says so, before it is the one asked for."""
     return int(p.flight_epoch[r] if p.flight_epoch[r] != NONE else epoch_cache.latest_epoch(p, r))
 
 
 def ids_between(word: int, start: int, end: int) -> list[int]:
-    """The record ids of a word from one offset to another."""
+    """Return the record ids of a word from one offset to another."""
     return [log.at(word, offset) for offset in range(start, end)]
 
 
 def records_named(p: State, ids: Iterable[int]) -> str:
-    """Records by their names, joined."""
+    """Return records by their names, joined."""
     return joined(record_name(p, each) for each in ids)
 
 
 def records(record_set: int) -> str:
-    """The records of a set by their names, joined."""
+    """Return the records of a set by their names, joined."""
     return joined(record_names(record_set))
 
 

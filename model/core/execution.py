@@ -21,7 +21,7 @@ class Execution:
             self._rules.step(self.state, event)
 
     def alphabet(self) -> bytes:
-        """The events that can be enabled sooner or later, in byte order."""
+        """Return the events that can be enabled sooner or later, in byte order."""
         return self.model.events.possible(self.state)
 
     def apply(self, event: int) -> bool:
@@ -33,16 +33,16 @@ class Execution:
         return self._rules.step(self.state, event)
 
     def broken(self) -> int:
-        """The set of properties that are broken now, but for those that are judged at the end."""
+        """Return the set of properties that are broken now, but for those that are judged at the end."""
         return self._rules.broken_now(self.state)
 
     def healed(self) -> tuple[Any, int]:
-        """What the state would come to if all faults stopped now, and the set of properties broken then."""
+        """Return what the state would come to if all faults stopped now, and the set of properties broken then."""
         p = self.state.copy()
         return p, self._rules.broken_at_end(p)
 
     def broken_at_end(self) -> int:
-        """The set of properties that are broken if all faults stop now; the state stays as it is."""
+        """Return the set of properties that are broken if all faults stop now; the state stays as it is."""
         return self.healed()[1]
 
     def breaks(self, wanted: int) -> bool:
@@ -52,7 +52,7 @@ class Execution:
         )
 
     def copy(self) -> "Execution":
-        """An independent execution that has come as far."""
+        """Return an independent execution that has come as far."""
         other = Execution.__new__(Execution)
         other.state, other.settings = self.state.copy(), self.settings
         other.model, other._rules = self.model, self._rules

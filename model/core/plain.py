@@ -82,7 +82,7 @@ class PlainProtocol:
 
 @lru_cache
 def _bounds_named(names: tuple[str, ...]) -> Any:
-    """The type of bounds with those names."""
+    """Return the type of bounds with those names."""
     text = property(lambda self: " and ".join(f"{most} {name}" for name, most in self._asdict().items()))
     return type("Bounds", (namedtuple("Bounds", names),), {"text": text, "__slots__": ()})
 
@@ -266,7 +266,7 @@ def plain_model(
 def _checked(
     settings: Mapping[str, int], bounds: Sequence[str], protocols: Mapping[str, Mapping[str, int]]
 ) -> list[str]:
-    """The constants that protocols choose. Raises ModelError."""
+    """Return the constants that protocols choose. Raises ModelError."""
     if "replicas" not in settings:
         raise ModelError("replicas is a setting of every model")
     unknown = [name for name in bounds if name not in settings]

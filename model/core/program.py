@@ -71,13 +71,13 @@ def plant(rule: Rule, number: int, mistake: Rule) -> None:
 
 
 def check_stands_for(rule: Rule, mistake: Rule) -> None:
-    """Raises TypeError unless a mistake takes and returns what the rule does."""
+    """Raise TypeError unless a mistake takes and returns what the rule does."""
     if inspect.signature(rule) != inspect.signature(mistake):
         raise TypeError(f"{mistake.__qualname__}{inspect.signature(mistake)} cannot stand for {rule.__qualname__}")
 
 
 def interpreted(protocol: Protocol) -> Rules:
-    """The rules of a protocol."""
+    """Return the rules of a protocol."""
     return _interpreted(protocol.model, tuple((protocol.numbers() | {DEFECT: protocol.defect}).items()))
 
 
@@ -97,7 +97,7 @@ def link(
     with_defects: bool = False,
     model: Model | None = None,
 ) -> list[Linked]:
-    """The roots and all functions that they call, each after those that it calls. Raises CannotLink.
+    """Return the roots and all functions that they call, each after those that it calls. Raises CannotLink.
 
     What they call MODEL is the model. `constants` are fields of a state, with the values that they have. Defects are
     left out unless the state's own is among the constants, or all are asked for, to be told apart as the program runs.
@@ -163,7 +163,7 @@ class _Linker:
         return self._tables[functions]
 
     def answer(self, function: Rule) -> int | None:
-        """The number that a rule returns under the constants, None where that depends on more."""
+        """Return the number that a rule returns under the constants, None where that depends on more."""
         if function not in self._answered:
             self._answered[function] = None  # to a rule that asks itself
             if source.only_answers(function) and not (self.with_defects and function in _planted):
@@ -232,7 +232,7 @@ class _Folder(ast.NodeTransformer):
         self._bound: dict[str, Any] = {}  # variables of loops that are being unrolled
 
     def folded(self, definition: ast.FunctionDef) -> ast.FunctionDef:
-        """The function, without what is for readers alone."""
+        """Return the function, without what is for readers alone."""
         definition.decorator_list, definition.returns = [], None
         for argument in definition.args.args:
             argument.annotation = None
@@ -240,7 +240,7 @@ class _Folder(ast.NodeTransformer):
         return _Writer(self._linker, self._in_place_of).visit(definition)
 
     def answer(self, definition: ast.FunctionDef) -> int | None:
-        """The number that is all of the function, if there is one."""
+        """Return the number that is all of the function, if there is one."""
         first = self._block(source.body(definition))[0]
         number = first.value if isinstance(first, ast.Return) else None
         return number.value if isinstance(number, ast.Constant) and isinstance(number.value, int) else None
@@ -259,7 +259,7 @@ class _Folder(ast.NodeTransformer):
         raise self._cannot(node, f"{node.id} is not defined")
 
     def _named(self, node: ast.Name) -> Any:
-        """What a name of the function's module stands for."""
+        """Return what a name of the function's module stands for."""
         value = self._globals[node.id]
         if value is MODEL:
             if self._linker.model is None:
@@ -417,18 +417,18 @@ class _Writer(ast.NodeTransformer):
 
 
 def flat_name(function: Rule) -> str:
-    """The name of a function among all that are linked: where its module stands in this package, and its own."""
+    """Return the name of a function among all that are linked: where its module stands in this package, and its own."""
     return f"{function.__module__.removeprefix(_HERE)}.{function.__name__}".replace(".", "_")
 
 
 def _known(value: Any, node: ast.expr) -> ast.Constant:
-    """What is known in place of a node; members of enumerations are numbers from here on."""
+    """Return what is known in place of a node; members of enumerations are numbers from here on."""
     plain = int(value) if isinstance(value, int) and not isinstance(value, bool) else value
     return ast.copy_location(ast.Constant(plain), node)
 
 
 def _value(node: ast.Constant) -> Any:
-    """What is known: any object, though a constant of a parsed text could only be a few."""
+    """Return what is known: any object, though a constant of a parsed text could only be a few."""
     return node.value
 
 
@@ -441,7 +441,7 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def _elements(iterated: ast.expr) -> list[Any] | None:
-    """The elements of a loop over declarations, None for any other loop."""
+    """Return the elements of a loop over declarations, None for any other loop."""
     if isinstance(iterated, ast.Constant):
         return list(_value(iterated))
     if (

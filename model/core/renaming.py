@@ -14,7 +14,7 @@ _Interpreted = TypeVar("_Interpreted", bound=Interpreted)
 
 
 def renamed(p: _Interpreted, names: Sequence[int]) -> _Interpreted:
-    """The state in which replica r has the name `names[r]`, and is called so wherever it is spoken of."""
+    """Return the state in which replica r has the name `names[r]`, and is called so wherever it is spoken of."""
     other = p.copy()
     for field in p.table.variables:
         if not field.by:

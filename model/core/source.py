@@ -14,13 +14,13 @@ _PACKAGE = f"{__package__.rpartition('.')[0]}."
 
 
 def definition(function: Rule) -> ast.FunctionDef:
-    """The definition of a function, to be changed at will."""
+    """Return the definition of a function, to be changed at will."""
     node: ast.FunctionDef = pickle.loads(_pickled(function.__code__))
     return node
 
 
 def body(written: ast.FunctionDef) -> list[ast.stmt]:
-    """The statements of a definition, without what is for readers alone."""
+    """Return the statements of a definition, without what is for readers alone."""
     return written.body[ast.get_docstring(written) is not None :]
 
 
@@ -37,14 +37,14 @@ def only_answers(function: Rule) -> bool:
 
 @cache
 def names_in(code: CodeType) -> tuple[str, ...]:
-    """The names in a function, those of what it reads of the state among them."""
+    """Return the names in a function, those of what it reads of the state among them."""
     inner = (name for each in code.co_consts if isinstance(each, CodeType) for name in names_in(each))
     return tuple(dict.fromkeys([*code.co_names, *inner]))
 
 
 @cache
 def rules_in(function: Rule) -> frozenset[Rule]:
-    """The rules that a function names, by themselves or as a module's."""
+    """Return the rules that a function names, by themselves or as a module's."""
     names = names_in(function.__code__)
     named = [function.__globals__.get(name) for name in names]
     modules = [each for each in named if isinstance(each, ModuleType) and each.__name__.startswith(_PACKAGE)]
@@ -63,13 +63,13 @@ def _written(code: CodeType) -> ast.FunctionDef:
 
 @cache
 def _definitions(file: str) -> dict[int, ast.FunctionDef]:
-    """The functions of a file by the line on which they begin, decorators included."""
+    """Return the functions of a file by the line on which they begin, decorators included."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
     return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in _functions(tree)}
 
 
 def _functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
-    """The functions in a statement, wherever they are: `ast.walk` would look into every expression too."""
+    """Yield the functions in a statement, wherever they are: `ast.walk` would look into every expression too."""
     if isinstance(node, ast.FunctionDef):
         yield node
     for child in ast.iter_child_nodes(node):

@@ -48,7 +48,9 @@ def program_of(starts: Sequence[Partition]) -> Program:
 
 @cache
 def _early() -> Mapping[str, int]:
-    """What all protocols that change the ISR at once have in common, and the settings that are seldom asked for."""
+    """Return what all protocols that change the ISR at once have in common, and the settings that are
+    seldom asked for.
+    """
     choices = [each.numbers() for each in NAMED.values() if not requests_isr_changes(each.constants)]
     common = {name: number for name, number in choices[0].items() if all(each[name] == number for each in choices)}
     return common | {name: Configuration().numbers()[name] for name in _SELDOM}

@@ -11,7 +11,7 @@ RULES = tuple(getattr(import_module(f"epochfuzz.model.kafka.{verb.module}"), ver
 
 
 def possible_events(*starts: State) -> bytes:
-    """The events that can be enabled under the constants of any of some states, in byte order."""
+    """Return the events that can be enabled under the constants of any of some states, in byte order."""
     return bytes(event for event in alphabet(starts[0].replicas) if any(map(verb_of(event).possible, starts)))
 
 

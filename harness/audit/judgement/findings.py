@@ -66,13 +66,13 @@ class Finding:
         }
 
     def row(self) -> dict[str, Any]:
-        """A row of the table of findings."""
+        """Return a row of the table of findings."""
         rows = {name: [event.row() for event in getattr(self, name)] for name in ("evidence", "around")}
         return vars(self) | rows
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> "Finding":
-        """The finding of a row."""
+        """Return the finding of a row."""
         events = {name: tuple(Event.from_row(each) for each in row[name]) for name in ("evidence", "around")}
         return cls(**row | events)
 

@@ -62,11 +62,11 @@ class Life:
         return {epoch: list(told[epoch].values()) for epoch in sorted(told)}
 
     def of(self, *kinds: Kind) -> Iterator[Placed]:
-        """The events of some kinds."""
+        """Return the events of some kinds."""
         return (each for each in self.placed if each.event.kind in kinds)
 
     def earlier(self, placed: Placed) -> Iterator[Placed]:
-        """What the same broker told before, the latest first."""
+        """Return what the same broker told before, the latest first."""
         events = self.brokers[placed.broker]
         return (events[i] for i in range(placed.index - 1, -1, -1))
 
@@ -75,7 +75,7 @@ class Life:
         return {b: [e for e in own if e.event.kind in CUTS] for b, own in self.brokers.items()}
 
     def cut_below(self, placed: Placed, offset: int) -> Placed | None:
-        """The first truncation below an offset that the same broker tells of afterwards."""
+        """Return the first truncation below an offset that the same broker tells of afterwards."""
         later = (cut for cut in self._cuts[placed.broker] if cut.index > placed.index)
         return next((cut for cut in later if (cut.event.offset or 0) < offset), None)
 
@@ -95,7 +95,9 @@ class Life:
 
 
 def lives(events: Iterable[Event]) -> tuple[list[Life], bool]:
-    """The lives of one partition, from its events, all of known brokers; and whether it is told which is which."""
+    """Return the lives of one partition, from its events, all of known brokers; and whether it is told
+    which is which.
+    """
     by_broker: dict[int, list[Event]] = defaultdict(list)
     for event in events:
         if event.broker is not None:
@@ -116,8 +118,9 @@ def lives(events: Iterable[Event]) -> tuple[list[Life], bool]:
 
 
 def _in_order(events: Sequence[Event]) -> list[Event]:
-    """A broker's events: lines of a file as they stand there, files among one another by time. What several files have,
-    as server.log and what a service manager keeps of the same output, counts once."""
+    """Return a broker's events: lines of a file as they stand there, files among one another by time. What several
+    files have, as server.log and what a service manager keeps of the same output, counts once.
+    """
     latest: dict[str, int] = {}
     keyed = []
     for event in sorted(events, key=lambda event: (event.file, event.line)):
@@ -136,8 +139,9 @@ def _in_order(events: Sequence[Event]) -> list[Event]:
 
 
 def _pieces(events: list[Event]) -> list[list[Event]]:
-    """A broker's events by lives. A deletion ends one, unless epochs go on where they were: then the replica was moved
-    away, and has come back. Another topic id begins one, and so does an epoch below those before."""
+    """Return a broker's events by lives. A deletion ends one, unless epochs go on where they were: then the replica was
+    moved away, and has come back. Another topic id begins one, and so does an epoch below those before.
+    """
     pieces: list[list[Event]] = [[]]
     highest, topic_id, was_deleted = -1, None, False
     for event in events:
@@ -176,7 +180,7 @@ Pieces = dict[int, list[list[Event]]]
 
 
 def _by_number(pieces: Pieces) -> list[list[list[Event]]] | None:
-    """The first, second, ... pieces of all brokers, if all have as many, and they may be of the same time."""
+    """Return the first, second, ... pieces of all brokers, if all have as many, and they may be of the same time."""
     counts = {len(own) for own in pieces.values()}
     if len(counts) > 1:
         return None
@@ -193,7 +197,7 @@ def _are_of_one_time(pieces: Sequence[Sequence[Event]]) -> bool:
 
 
 def _by_topic_id(pieces: Pieces) -> list[list[list[Event]]] | None:
-    """The pieces of all brokers by topic id, if each piece of a broker has one of its own."""
+    """Return the pieces of all brokers by topic id, if each piece of a broker has one of its own."""
     ids = {broker: [_topic_id(piece) for piece in own] for broker, own in pieces.items()}
     every = list(dict.fromkeys(each for own in ids.values() for each in own))
     if None in every or any(len(own) != len(set(own)) for own in ids.values()):

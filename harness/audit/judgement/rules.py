@@ -73,7 +73,7 @@ class _Lost:
 
 
 def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Finding]:
-    """A leader starts from an offset below a high watermark that was shown, and reached, at a lower epoch."""
+    """Find leaders that start from an offset below a high watermark that was shown, and reached, at a lower epoch."""
     shown = sorted(_shown(life, clocks_back), key=lambda s: s.before)
     lost: list[_Lost] = []
     number = highest = 0  # of those shown by an epoch, and the greatest of them
@@ -104,8 +104,9 @@ def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Finding
 
 
 def _still_promised(shown: _Shown, lost: Sequence[_Lost]) -> int:
-    """What of a high watermark was not lost before: nothing that is found twice was lost twice. A follower that comes
-    back may show one, for as long as it has not cut its log, that was lost while it was away."""
+    """Return what of a high watermark was not lost before: nothing that is found twice was lost twice. A follower that
+    comes back may show one, for as long as it has not cut its log, that was lost while it was away.
+    """
     promised = shown.high_watermark
     for each in lost:
         is_late = shown.placed.role != Kind.LEADER and shown.high_watermark <= each.end
@@ -139,14 +140,16 @@ def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
 
 
 def _reached_before(role: Placed) -> int | None:
-    """The epoch before which a role's high watermark was reached, if the line itself tells: that of the role, if the
-    role before had a lower one. From 3.6 to 3.9 followers of KRaft print the new epoch as that of the role before."""
+    """Return the epoch before which a role's high watermark was reached, if the line itself tells: that of the role, if
+    the role before had a lower one. From 3.6 to 3.9 followers of KRaft print the new epoch as that of the role
+    before.
+    """
     epoch, previous = role.event.leader_epoch, role.event.previous_epoch
     return epoch if epoch is not None and previous is not None and 0 <= previous < epoch else None
 
 
 def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
-    """The line by which a broker truncates below an offset afterwards, if there is one."""
+    """Return the line by which a broker truncates below an offset afterwards, if there is one."""
     cut = life.cut_below(placed, below)
     return [] if cut is None else [cut]
 
@@ -155,8 +158,10 @@ def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
 
 
 def _re_elected_leader(life: Life) -> Iterator[Finding]:
-    """A leader starts at an epoch at least two later than the one that it led, having heard of none between; a member
-    of its ISR has truncated between, below where the leader's log ends (docs/findings/re-elected-leader.md)."""
+    """Find leaders that start at an epoch at least two later than the one that they led, having heard of none between;
+    a member of its ISR has truncated between, below where the leader's log ends (docs/findings/re-elected-
+    leader.md).
+    """
     for epoch, leaders in life.reigns.items():
         for leader in leaders:
             led = _led_before(life, leader)
@@ -204,7 +209,7 @@ def _danger(life: Life, leader: Placed, evidence: list[Placed], cut: int) -> Fin
 
 
 def _led_before(life: Life, leader: Placed) -> Placed | None:
-    """The role before, if it was leading, at least two epochs earlier, and the line itself says so."""
+    """Return the role before, if it was leading, at least two epochs earlier, and the line itself says so."""
     now, previous = leader.event.leader_epoch, leader.event.previous_epoch
     if now is None or previous is None or not 0 <= previous <= now - 2:
         return None
@@ -219,8 +224,9 @@ def _led_before(life: Life, leader: Placed) -> Placed | None:
 
 
 def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] | None:
-    """A truncation by a member of the ISR below where the leader starts, in an epoch of somebody else between two that
-    it led; and the line by which that member followed."""
+    """Return a truncation by a member of the ISR below where the leader starts, in an epoch of somebody else between
+    two that it led; and the line by which that member followed.
+    """
     isr, start, epoch = leader.event.isr, _start(leader.event), leader.event.leader_epoch
     assert epoch is not None
     for broker, events in life.brokers.items():
@@ -240,7 +246,7 @@ def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] 
 
 
 def _unclean_election(life: Life, newest: int | None) -> Iterator[Finding]:
-    """A controller says so; or the ISR is known of just before, and the new leader was not in it.
+    """Find elections that a controller calls unclean, or whose new leader was not in the ISR known of just before.
 
     Since 4.0 a leader may come from the eligible leader replicas (KIP-966), which no line tells: only what is said
     counts there. And what is said may be that the last known leader was elected again, after an unclean shutdown.
@@ -306,7 +312,7 @@ def _elected(state: Placed) -> int | None:
 
 
 def _truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
-    """A replica truncates below its own high watermark, and says so; since 2.0.
+    """Yield a replica truncates below its own high watermark, and says so; since 2.0.
 
     Up to 0.10 a follower first truncates to its high watermark. If its leader's log ends even before, it resets its
     fetch offset to there.
@@ -332,7 +338,7 @@ def _truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
 
 
 def _cut_to_high_watermark(life: Life, reset: Placed) -> Placed | None:
-    """What a follower of 0.10 truncated to last, if it asks its leader for just that."""
+    """Return what a follower of 0.10 truncated to last, if it asks its leader for just that."""
     if reset.event.leader is None:  # which only lines up to 0.11 name
         return None
     if life.reigns:  # as 0.11 tells, which truncates by epochs
@@ -398,7 +404,7 @@ def _finding(
 
 
 def _around(life: Life, evidence: Sequence[Placed]) -> tuple[Event, ...]:
-    """The history around a finding, in the order of epochs and, within one, of brokers' clocks."""
+    """Return the history around a finding, in the order of epochs and, within one, of brokers' clocks."""
     epochs = [each.epoch for each in evidence if each.epoch is not None]
     least, greatest = min(epochs, default=0) - 1, max(epochs, default=0) + 1
     near = [
@@ -412,7 +418,9 @@ def _around(life: Life, evidence: Sequence[Placed]) -> tuple[Event, ...]:
 
 
 def _by_epoch(events: Sequence[Placed]) -> list[tuple[int, Placed]]:
-    """A broker's events with the epochs to which they belong: that a log is found or made, to the role that follows."""
+    """Return a broker's events with the epochs to which they belong: that a log is found or made, to
+    the role that follows.
+    """
     following, dated = 0, []
     for each in reversed(events):
         if each.event.kind in ROLES and each.epoch is not None:

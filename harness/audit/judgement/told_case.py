@@ -64,7 +64,7 @@ class ToldCase:
 
 
 def protocol_of(releases: Iterable[str]) -> Protocol | None:
-    """The protocol of the newest release that lines name, if it is one that is known."""
+    """Return the protocol of the newest release that lines name, if it is one that is known."""
     known = []
     for release in releases:
         found = _VERSION.match(release)  # builds of vendors have more behind it
@@ -77,7 +77,7 @@ def protocol_of(releases: Iterable[str]) -> Protocol | None:
 
 
 def told_cases(findings: Iterable[Finding], releases: Iterable[str]) -> dict[Finding, ToldCase]:
-    """The cases of the first findings that tell one; none where no line tells of a release that is known."""
+    """Return the cases of the first findings that tell one; none where no line tells of a release that is known."""
     protocol = protocol_of(releases)
     if protocol is None:
         return {}
@@ -86,7 +86,7 @@ def told_cases(findings: Iterable[Finding], releases: Iterable[str]) -> dict[Fin
 
 
 def told_case(finding: Finding, protocol: Protocol) -> ToldCase | None:
-    """The case that a finding tells; None for a kind that tells no schedule."""
+    """Return the case that a finding tells; None for a kind that tells no schedule."""
     if finding.what == What.RE_ELECTED_LEADER:
         steps, settings = _re_elected(finding), Configuration(replicas=3, records=1, epochs=4)
     elif finding.what == What.UNCLEAN_ELECTION and _start_of(finding) is not None:
@@ -108,7 +108,7 @@ def told_case(finding: Finding, protocol: Protocol) -> ToldCase | None:
 
 
 def _re_elected(finding: Finding) -> list[_Step]:
-    """A led before, and is elected again; B has truncated between; C led meanwhile."""
+    """Return a led before, and is elected again; B has truncated between; C led meanwhile."""
     led, followed, truncation, leader, *later = finding.evidence
     return [
         _Step(("produce A",), led),
@@ -123,7 +123,7 @@ def _re_elected(finding: Finding) -> list[_Step]:
 
 
 def _unclean(finding: Finding) -> list[_Step]:
-    """A leads alone, and dies; B, which is not in the ISR, is elected."""
+    """Return a leads alone, and dies; B, which is not in the ISR, is elected."""
     said, *_ = finding.evidence
     return [
         _Step(("produce A", "shrink B", "alter A", "altered A"), None),  # committed by A alone
@@ -134,7 +134,7 @@ def _unclean(finding: Finding) -> list[_Step]:
 
 
 def _start_of(finding: Finding) -> Event | None:
-    """The line by which the leader that a finding speaks of starts."""
+    """Return the line by which the leader that a finding speaks of starts."""
     return next((event for event in finding.evidence if event.kind == Kind.LEADER), None)
 
 

@@ -54,12 +54,12 @@ class Event:
     previous_epoch: int | None = None
 
     def row(self) -> dict[str, Any]:
-        """A row of the table of events."""
+        """Return a row of the table of events."""
         return {name: getattr(self, name) for name in FIELDS}
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> "Event":
-        """The event of a row."""
+        """Return the event of a row."""
         isr = row["isr"]
         return cls(**{name: row[name] for name in FIELDS} | {"isr": None if isr is None else tuple(isr)})
 

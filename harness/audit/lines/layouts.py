@@ -44,7 +44,7 @@ Frame = Callable[[str], Framed | None]
 
 
 def frames(asked: Sequence[str]) -> list[Frame]:
-    """What takes lines apart: the layouts asked for, or the usual ones and JSON. Raises AuditError."""
+    """Return what takes lines apart: the layouts asked for, or the usual ones and JSON. Raises AuditError."""
     return [_json if pattern == JSON else _framing(pattern) for pattern in asked or (*USUAL, JSON)]
 
 
@@ -98,7 +98,7 @@ def _json(line: str) -> Framed | None:
 
 
 def _milliseconds(said: Any) -> int | None:
-    """A time as JSON lines have it: text, milliseconds or seconds, or log4j 2's instant."""
+    """Return a time as JSON lines have it: text, milliseconds or seconds, or log4j 2's instant."""
     if isinstance(said, dict):
         seconds, nano = said.get("epochSecond"), said.get("nanoOfSecond", 0)
         if isinstance(seconds, int) and isinstance(nano, int):

@@ -74,7 +74,7 @@ class Facts:
 
     @classmethod
     def from_text(cls, text: str) -> "Facts":
-        """The facts of a text."""
+        """Return the facts of a text."""
         row = json.loads(text)
         return cls(**row | {name: set(row[name]) for name in _SETS})
 
@@ -91,7 +91,7 @@ class Reader:
         self._last: dict[int | None, int] = {}  # by broker, for a file may have several
 
     def event(self, line: int, raw: bytes) -> Event | None:
-        """The event of a line, if it is one."""
+        """Return the event of a line, if it is one."""
         text = raw.decode(errors="replace").rstrip("\r") if len(raw) <= _LONGEST else ""
         framed = next((found for frame in self._frames if (found := frame(text)) is not None), None)
         if framed is None:
@@ -130,7 +130,7 @@ class Reader:
 
 
 def read(part: Part, frames: Sequence[Frame]) -> tuple[list[Event], Facts]:
-    """The events of a part of a file. What cannot be read of it is among the facts."""
+    """Return the events of a part of a file. What cannot be read of it is among the facts."""
     reader = Reader(frames, part)
     events = []
     try:
@@ -172,7 +172,7 @@ def _chunks(part: Part) -> Iterator[bytes]:
 
 
 def needled(text: bytes) -> list[tuple[int, bytes]]:
-    """The lines of a text that have a needle, with their numbers from 1."""
+    """Return the lines of a text that have a needle, with their numbers from 1."""
     starts = {start for needle in NEEDLES for start in _starts(text, needle)}
     lines, number, counted = [], 1, 0
     for start in sorted(starts):
@@ -193,7 +193,7 @@ def _starts(text: bytes, needle: bytes) -> Iterator[int]:
 
 
 def merged(parts: Iterable[Facts]) -> Facts:
-    """The facts of a whole file from those of its parts."""
+    """Return the facts of a whole file from those of its parts."""
     first, *others = sorted(parts, key=lambda facts: facts.part)
     whole = Facts.from_text(first.text())
     for part in others:

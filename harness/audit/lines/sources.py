@@ -31,7 +31,7 @@ class Source:
 
 
 def found(paths: Iterable[str]) -> list[Source]:
-    """The files of paths, in order: files themselves, and all of directories. Raises AuditError."""
+    """Return the files of paths, in order: files themselves, and all of directories. Raises AuditError."""
     files = list(dict.fromkeys(file for path in paths for file in _files(path)))
     if not files:
         raise AuditError("there is no file to read: name broker logs, or directories that hold them")
@@ -39,7 +39,7 @@ def found(paths: Iterable[str]) -> list[Source]:
 
 
 def opened(path: str, packed: bool) -> IO[bytes]:
-    """A file's bytes, unpacked if it is gzip, whatever it is called."""
+    """Return a file's bytes, unpacked if it is gzip, whatever it is called."""
     content = _opened(path)
     return gzip.GzipFile(fileobj=content) if packed else content  # type: ignore[return-value]
 

@@ -67,7 +67,7 @@ class Wording:
         return re.compile(("" if self.template.startswith("[") else _PREFIX) + "".join(parts) + r"\s*", re.ASCII)
 
     def read(self, message: str) -> dict[str, Any] | None:
-        """What a message tells, as fields of an event; None if it is not in this wording."""
+        """Return what a message tells, as fields of an event; None if it is not in this wording."""
         found = self.pattern.fullmatch(message)
         if found is None:
             return None
@@ -379,7 +379,7 @@ _BY_NEEDLE: Final = _by_needle()
 
 
 def read(message: str) -> tuple[Kind, dict[str, Any]] | None:
-    """What a message tells, and its fields; None for one in no wording that is known."""
+    """Return what a message tells, and its fields; None for one in no wording that is known."""
     for needle, wordings in _BY_NEEDLE.items():
         if needle in message:
             for wording in wordings:
@@ -390,6 +390,6 @@ def read(message: str) -> tuple[Kind, dict[str, Any]] | None:
 
 
 def broker_of(message: str) -> int | None:
-    """The broker that a message says it is of."""
+    """Return the broker that a message says it is of."""
     found = BROKER.search(message, 0, _PREFIX_LENGTH)
     return None if found is None else next(int(group) for group in found.groups() if group is not None)

@@ -63,27 +63,27 @@ class Trials(Work[Conformance]):
         return tuple(protocol.name for protocol in self.plan.protocols)
 
     def row(self) -> dict[str, Any]:
-        """This as a row of PARAMETERS."""
+        """Return this as a row of PARAMETERS."""
         plan = json.dumps(self.plan.document())
         return {"engine": self.NAME, "plan": plan, "model": self.model, "version": self.version}
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """The work of a row of PARAMETERS. Raises ValueError."""
+        """Return the work of a row of PARAMETERS. Raises ValueError."""
         try:
             return cls(Plan.from_document(json.loads(row["plan"])), row["model"], row["version"])
         except (KeyError, TypeError) as error:
             raise ValueError(f"plan: {error}") from None
 
     def differing(self, other: Work[Any]) -> list[str]:
-        """The parameters in which another work differs from this."""
+        """Return the parameters in which another work differs from this."""
         if not isinstance(other, Trials):
             return ["kind of work"]
         mine, theirs = (each.plan.document() | {"model": each.model} for each in (self, other))
         return [name for name in mine if mine[name] != theirs[name]]
 
     def how_to_resume(self, uri: str) -> str:
-        """What to do to go on with it."""
+        """Return what to do to go on with it."""
         return f"give the command again that began it, `epochfuzz conform --campaign {uri} ...`"
 
     def block(self, number: int) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Trials(Work[Conformance]):
         return rows.block_row(protocol.name, within, run_block(self.plan.block_of(protocol, within)))
 
     def number(self) -> Column:
-        """The number of a block."""
+        """Return the number of a block."""
         number = F.col("number")
         for index, protocol in enumerate(self.plan.protocols):
             before = F.when(F.col("protocol") == protocol.name, index * self.plan.blocks).otherwise(0)
@@ -101,7 +101,9 @@ class Trials(Work[Conformance]):
         return number
 
     def compared(self) -> list[Column]:
-        """What has to be the same again: all but what the subject printed, which may name processes and times."""
+        """Return what has to be the same again: all but what the subject printed, which may name
+        processes and times.
+        """
         others = [F.col(name) for name in rows.BLOCKS.names if name != "failed"]
         return [*others, F.transform("failed", lambda failed: failed.dropFields("output"))]
 
@@ -119,7 +121,7 @@ class Trials(Work[Conformance]):
         return columns
 
     def stages(self, campaign: "Campaign[Conformance]") -> Iterator[Stage]:
-        """A stage for each protocol."""
+        """Yield a stage for each protocol."""
         for index in range(len(self.plan.protocols)):
             yield Stage(index * self.plan.blocks, (index + 1) * self.plan.blocks)
 
@@ -148,11 +150,11 @@ class Trials(Work[Conformance]):
         return {"schedules": conformance.schedules, "events": conformance.shown.steps, "findings": findings}
 
     def outcome(self, campaign: "Campaign[Conformance]") -> Conformance:
-        """What a finished campaign has shown."""
+        """Return what a finished campaign has shown."""
         from epochfuzz.harness.campaign.conformance.results import Results
 
         return run(self.plan, Results(campaign, self))
 
     def so_far(self, kept: Kept) -> SoFar:
-        """What the finished blocks come to."""
+        """Return what the finished blocks come to."""
         return SoFar(kept_rows.counts(kept), kept_rows.found(kept, self.plan), {}, None)

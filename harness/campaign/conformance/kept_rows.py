@@ -23,7 +23,9 @@ def counts(kept: Kept) -> Counts:
 
 
 def found(kept: Kept, plan: Plan) -> tuple[Found, ...]:
-    """The nonconformities of a finished campaign; before that, the shortest failures so far, one of each cause."""
+    """Return the nonconformities of a finished campaign; before that, the shortest failures so far,
+    one of each cause.
+    """
     if kept.is_finished:
         return tuple(_nonconformity(row, plan) for row in kept.read_rows("findings", rows.NONCONFORMITIES))
     failed = ((row["protocol"], rows.failed(each, plan)) for row in _each_once(kept) for each in row["failed"])

@@ -36,7 +36,9 @@ class Results:
         self.seconds = campaign.seconds(0 if self._finished is None else _schedules(self._finished))
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """What comes of the plan's blocks under a protocol, in order, a partition at a time: memory does not grow."""
+        """Yield what comes of the plan's blocks under a protocol, in order, a partition at a time:
+        memory does not grow.
+        """
         if self._finished is None:
             return
         for row in self._finished.where(F.col("protocol") == protocol.name).orderBy("number").toLocalIterator():
@@ -50,7 +52,9 @@ class Results:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
     ) -> Iterator[Nonconformity]:
-        """A nonconformity for each of the failed trials, shrunk by a task each; or those that were shrunk before."""
+        """Yield a nonconformity for each of the failed trials, shrunk by a task each; or those that
+        were shrunk before.
+        """
         table = f"findings/protocol={plan.protocols.index(protocol)}"
         if self._directory.read(table, rows.NONCONFORMITIES) is None:
             self._directory.write_rows(self._shrunk(protocol, failed), rows.NONCONFORMITIES, table)
@@ -80,7 +84,7 @@ def _schedules(finished: DataFrame) -> int:
 
 
 def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, int], dict[str, Any]]:
-    """What came of those blocks the second time that came out otherwise, by protocol and number."""
+    """Return what came of those blocks the second time that came out otherwise, by protocol and number."""
     written = blocks.written(campaign.directory, work)
     differing = [] if written is None else checks.differing(written, work)
     if not differing or written is None:
@@ -90,7 +94,9 @@ def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, i
 
 
 def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan) -> Failed:
-    """The failure that a block is which came out otherwise when it was run again: the first trial that shows it."""
+    """Return the failure that a block is which came out otherwise when it was run again: the first
+    trial that shows it.
+    """
     for trial in plan.trials(first["number"]):
         of_trial = ([each for each in row["failed"] if (each["schedule"], each["case"]) == (trial.number, trial.case)]
                     for row in (first, again))  # fmt: skip

@@ -61,7 +61,7 @@ NONCONFORMITIES = pa.schema(
 
 
 def failed_row(failed: Failed) -> dict[str, Any]:
-    """A failed trial."""
+    """Return a failed trial."""
     fault, trial = failed.fault, failed.trial
     return {
         "schedule": trial.number,
@@ -76,14 +76,14 @@ def failed_row(failed: Failed) -> dict[str, Any]:
 
 
 def failed(row: dict[str, Any], plan: Plan) -> Failed:
-    """The failed trial of a row."""
+    """Return the failed trial of a row."""
     expected, observed = json.loads(row["expected"]), json.loads(row["observed"])
     fault = Fault(Kind(row["kind"]), row["field"], expected, observed, row["output"])
     return Failed(plan.trial(row["schedule"], row["case"]), Sighting(fault, parse_schedule(row["events"])))
 
 
 def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]:
-    """What came of a block."""
+    """Return what came of a block."""
     return {
         "protocol": protocol,
         "number": number,
@@ -101,7 +101,7 @@ def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]
 
 
 def block_result(row: dict[str, Any], plan: Plan) -> BlockResult:
-    """What came of the block of a row."""
+    """Return what came of the block of a row."""
     return BlockResult(
         schedules=row["schedules"],
         cases=row["cases"],
@@ -115,7 +115,7 @@ def block_result(row: dict[str, Any], plan: Plan) -> BlockResult:
 
 
 def nonconformity_row(nonconformity: Nonconformity) -> dict[str, Any]:
-    """A nonconformity."""
+    """Return a nonconformity."""
     return {
         "protocol": nonconformity.protocol.name,
         "failure": failed_row(Failed(nonconformity.trial, nonconformity.sighting)),
@@ -128,7 +128,7 @@ def nonconformity_row(nonconformity: Nonconformity) -> dict[str, Any]:
 
 
 def nonconformity(row: dict[str, Any], plan: Plan) -> Nonconformity:
-    """The nonconformity of a row."""
+    """Return the nonconformity of a row."""
     one = failed(row["failure"], plan)
     return Nonconformity(
         protocol=parse_protocol(row["protocol"]),

@@ -27,7 +27,7 @@ class Machines(Walks):
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """The work of a row of PARAMETERS. Raises ValueError."""
+        """Return the work of a row of PARAMETERS. Raises ValueError."""
         asked = Parameters.from_row(row)
         found = OwnMachines if asked.machine is not None else cls
         return found(asked)  # type: ignore[return-value]
@@ -58,7 +58,10 @@ class OwnMachines(Machines):
         return (self._machine,)
 
     def command_to_resume(self, uri: str) -> str:
-        """The command that goes on with it. It names the machine: code is imported that this directory asks for."""
+        """Return the command that goes on with it.
+
+        It names the machine: code is imported that this directory asks for.
+        """
         return f"{super().command_to_resume(uri)} --machine {shlex.quote(self._machine)}"
 
     def require(self) -> None:
@@ -92,7 +95,7 @@ class OwnMachines(Machines):
         return walk_blocks.steps(campaign.finished())
 
     def found(self, summed: kept_blocks.Summed) -> Iterator[Found]:
-        """The errors so far: Hypothesis has shrunk them."""
+        """Yield the errors so far: Hypothesis has shrunk them."""
         for error in sorted(summed.errors.values(), key=lambda each: str(each["error"])):
             length = len(error["steps"])
             yield Found(self._machine, error["error"], error["seen"], length, is_shrunk=True, known_flaw=None)

@@ -27,7 +27,7 @@ class MachineFailure:
 
 
 def load_machine(name: str) -> type[RuleBasedStateMachine]:
-    """The machine of a text `module:Name`: a state machine, or its TestCase. Raises CampaignError.
+    """Return the machine of a text `module:Name`: a state machine, or its TestCase. Raises CampaignError.
 
     Its module is looked for in the current directory too, as `python -m` does.
     """

@@ -57,7 +57,7 @@ class ReplicationMachines:
         return tally
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """The schedule with which a run of the machine broke a property."""
+        """Return the schedule with which a run of the machine broke a property."""
         failures = self._run(failure.schedule).failures
         (events,) = (each.events for each in failures if (each.protocol, each.property) == (protocol, property_))
         return parse_schedule(events)

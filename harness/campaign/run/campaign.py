@@ -53,7 +53,7 @@ class Campaign(Generic[Outcome]):
 
     @staticmethod
     def start(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
-        """A new campaign. Raises CampaignError where there is one already, or the blocks of one."""
+        """Return a new campaign. Raises CampaignError where there is one already, or the blocks of one."""
         directory = Directory(spark, uri)
         found = work_found(_readable(directory))
         if found is not None:
@@ -66,7 +66,10 @@ class Campaign(Generic[Outcome]):
 
     @staticmethod
     def load(spark: SparkSession, uri: str) -> "Campaign[Any]":
-        """The campaign of a directory. Raises CampaignError where there is none, or none that can be gone on with."""
+        """Return the campaign of a directory.
+
+        Raises CampaignError where there is none, or none that can be gone on with.
+        """
         directory = Directory(spark, uri)
         found = work_found(_readable(directory))
         if found is None:
@@ -76,7 +79,7 @@ class Campaign(Generic[Outcome]):
 
     @staticmethod
     def start_or_load(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
-        """The campaign of a directory if its work is that, a new one if there is none. Raises CampaignError."""
+        """Return the campaign of a directory if its work is that, a new one if there is none. Raises CampaignError."""
         directory = Directory(spark, uri)
         found = work_found(_readable(directory))
         if found is None:
@@ -104,7 +107,7 @@ class Campaign(Generic[Outcome]):
         return self.outcome()
 
     def outcome(self) -> Outcome:
-        """What the campaign has shown. Raises CampaignError while it is not finished."""
+        """Return what the campaign has shown. Raises CampaignError while it is not finished."""
         if not self._is_finished():
             uri = self.directory.uri
             raise CampaignError(f"{uri} is not finished; {self.work.how_to_resume(uri)}")
@@ -134,7 +137,7 @@ class Campaign(Generic[Outcome]):
         return self._checked
 
     def finished(self) -> DataFrame | None:
-        """The finished blocks, each once; None before the first wave."""
+        """Return the finished blocks, each once; None before the first wave."""
         return blocks.finished(self.directory, self.work)
 
     def begun(self) -> datetime | None:
@@ -154,13 +157,14 @@ class Campaign(Generic[Outcome]):
 
 
 def _readable(directory: Directory) -> Tables:
-    """What reads a directory: Spark only what is elsewhere, for without it that takes seconds less, and what is damaged
-    is named."""
+    """Return what reads a directory: Spark only what is elsewhere, for without it that takes seconds less, and what is
+    damaged is named.
+    """
     return directory if directory.local is None else Kept(directory.local)
 
 
 def _refuse_foreign(directory: Directory, work: Work[Any]) -> None:
-    """Raises CampaignError for blocks of another campaign, and for any damaged file on this machine."""
+    """Raise CampaignError for blocks of another campaign, and for any damaged file on this machine."""
     if directory.local is None:
         blocks.refuse_foreign(directory, work)
     else:

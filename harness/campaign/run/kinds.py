@@ -16,7 +16,7 @@ _HOMES = {
 
 
 def kind(engine: str | None) -> type[Work[Any]]:
-    """A kind of work by its name. Raises ValueError."""
+    """Return a kind of work by its name. Raises ValueError."""
     if engine not in _HOMES:
         raise ValueError(f"engine {engine!r} is none of {', '.join(_HOMES)}")
     module, _, name = _HOMES[engine].partition(":")
@@ -25,7 +25,7 @@ def kind(engine: str | None) -> type[Work[Any]]:
 
 
 def work_of(row: Mapping[str, Any]) -> Work[Any]:
-    """The work of a row of parameters. Raises ValueError with what is wrong with it."""
+    """Return the work of a row of parameters. Raises ValueError with what is wrong with it."""
     work = kind(row.get("engine"))
     known = {field.name for field in work.PARAMETERS}
     unknown = sorted(row.keys() - known)
@@ -36,5 +36,5 @@ def work_of(row: Mapping[str, Any]) -> Work[Any]:
 
 
 def work_of_text(text: str) -> Work[Any]:
-    """The work of a text (Work.text)."""
+    """Return the work of a text (Work.text)."""
     return work_of(json.loads(text))

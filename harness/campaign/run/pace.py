@@ -18,7 +18,7 @@ class Pace:
         self._started = time.monotonic()
 
     def done(self, blocks: int) -> None:
-        """A wave of so many blocks is done. Waves overlap, so that what one of them took says little."""
+        """Note that a wave of so many blocks is done. Waves overlap, so that what one of them took says little."""
         self._done += blocks
         self.rate = self._done / (time.monotonic() - self._started)
 

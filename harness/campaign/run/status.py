@@ -73,7 +73,7 @@ class Status:
 
 
 def status_of(kept: "Kept") -> Status:
-    """The status of what is kept in a directory. Raises CampaignError and NonDeterminismError."""
+    """Return the status of what is kept in a directory. Raises CampaignError and NonDeterminismError."""
     work = kept.work
     is_running = kept.is_running  # first: a campaign that ends meanwhile is finished by then
     state = State.FINISHED if kept.is_finished else State.RUNNING if is_running else State.UNFINISHED
@@ -89,7 +89,7 @@ def about(begun: datetime | None, version: str, model: str) -> dict[str, str]:
 
 
 def status_json(status: Status) -> dict[str, Any]:
-    """The JSON form."""
+    """Return the JSON form."""
     work, so_far = status.work, status.so_far
     return {
         "directory": status.directory,

@@ -161,7 +161,7 @@ class Waves:
         return bool(line)
 
     def _again(self, start: int, end: int) -> DataFrame:
-        """The sampled ones of some blocks, as numbers that have them done again, by a task of their own."""
+        """Return the sampled ones of some blocks, as numbers that have them done again, by a task of their own."""
         sampled = range(-(-start // SAMPLED) * SAMPLED, end, SAMPLED)
         if not sampled:
             return self._spark.range(0)

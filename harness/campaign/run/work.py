@@ -39,7 +39,7 @@ class Stage:
 
 
 def text_of(row: Mapping[str, Any], engine: str) -> str:
-    """A row of parameters as text."""
+    """Return a row of parameters as text."""
     return json.dumps(dict(row) | {"engine": engine}, sort_keys=True)
 
 
@@ -85,15 +85,15 @@ class Work(ABC, Generic[Outcome]):
 
     @abstractmethod
     def row(self) -> dict[str, Any]:
-        """This as a row of PARAMETERS."""
+        """Return this as a row of PARAMETERS."""
 
     @classmethod
     @abstractmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """The work of a row of PARAMETERS. Raises ValueError with what is wrong with it."""
+        """Return the work of a row of PARAMETERS. Raises ValueError with what is wrong with it."""
 
     def differing(self, other: "Work[Any]") -> list[str]:
-        """The parameters in which another work differs from this, as messages call them."""
+        """Return the parameters in which another work differs from this, as messages call them."""
         mine, theirs = self.row(), other.row()
         return [name for name in mine if theirs.get(name) != mine[name]]
 
@@ -120,15 +120,15 @@ class Work(ABC, Generic[Outcome]):
 
     @abstractmethod
     def number(self) -> Column:
-        """The number of a block, by the columns of its row."""
+        """Return the number of a block, by the columns of its row."""
 
     @abstractmethod
     def counted(self) -> dict[str, Column]:
-        """What of a row to add up for progress, by name. `schedules` is always among them."""
+        """Return what of a row to add up for progress, by name. `schedules` is always among them."""
 
     @abstractmethod
     def compared(self) -> list[Column]:
-        """What of a row has to be the same when a block is done again."""
+        """Return what of a row has to be the same when a block is done again."""
 
     def kept_checked(self, kept: "Kept") -> "Checked | None":
         """Compare the blocks that were done twice without Spark; None for a kind that leaves that to Spark.
@@ -145,21 +145,21 @@ class Work(ABC, Generic[Outcome]):
         )
 
     def named(self, number: int) -> str:
-        """A block as messages call it."""
+        """Return a block as messages call it."""
         return f"block {number}"
 
     # Where it goes
 
     @abstractmethod
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[Stage]:
-        """What to do one after another. The campaign asks for the next stage when it is done with one."""
+        """Return what to do one after another. The campaign asks for the next stage when it is done with one."""
 
     def command_to_resume(self, uri: str) -> str:
-        """The command that goes on with it."""
+        """Return the command that goes on with it."""
         return f"epochfuzz campaign resume {shlex.quote(uri)}"
 
     def how_to_resume(self, uri: str) -> str:
-        """What to do to go on with it, for messages."""
+        """Return what to do to go on with it, for messages."""
         return f"go on with `{self.command_to_resume(uri)}`"
 
     def is_enough(self, stage: Stage, counts: Counts) -> bool:
@@ -185,11 +185,11 @@ class Work(ABC, Generic[Outcome]):
 
     @abstractmethod
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
-        """What a finished campaign has shown, from what is written."""
+        """Return what a finished campaign has shown, from what is written."""
 
     @abstractmethod
     def so_far(self, kept: "Kept") -> "SoFar":
-        """What the finished blocks of a campaign come to, and its findings once it has them; without Spark.
+        """Return what the finished blocks of a campaign come to, and its findings once it has them; without Spark.
 
         Raises NonDeterminismError.
         """

@@ -48,7 +48,7 @@ class Expander:
         self.first = self._expansion.put(starts, self._expansion.canonical)[None].copy()
 
     def key_as_it_is(self, state: Partition) -> Keys:
-        """The key of a state, whatever its class."""
+        """Return the key of a state, whatever its class."""
         return self._expansion.put([state], self._expansion.as_it_is)[None].copy()
 
     def chunks(self, keys: list[bytes]) -> Iterator[Keys]:
@@ -79,7 +79,7 @@ class Expander:
 
 @lru_cache(maxsize=2)
 def expander_of(text: str) -> Expander:
-    """The expander of what a text asks for, made once in a worker's life. Raises WrongModelError."""
+    """Return the expander of what a text asks for, made once in a worker's life. Raises WrongModelError."""
     asked = Asked.from_text(text)
     require_model(asked.model)
     return Expander(asked)

@@ -49,12 +49,12 @@ class Levels:
         directory.spark.conf.set("spark.sql.shuffle.partitions", _PARTS)
 
     def noted(self) -> list[Counted]:
-        """The levels that are complete, from the first."""
+        """Return the levels that are complete, from the first."""
         rows = self._directory.read_rows("counted", COUNTED)
         return sorted((Counted(**row) for row in rows), key=lambda each: each.level)
 
     def note(self, counted: Counted) -> None:
-        """A level is complete."""
+        """Note that a level is complete."""
         self._directory.write_rows([asdict(counted)], COUNTED, "counted", f"level={counted.level}")
 
     def begin(self, keys: Keys) -> None:
@@ -94,7 +94,7 @@ class Levels:
         return {bytes(row["key"]) for row in found}
 
     def _mapped(self, task: str, level: int, schema: pa.Schema) -> DataFrame:
-        """What a task answers to the states of a level."""
+        """Return what a task answers to the states of a level."""
         return self._workers.map(self._read(*_place(level)), f"{search_tasks.__name__}:{task}", self._text, schema)
 
     def _read(self, *table: str, schema: pa.Schema = search_tasks.KEYS) -> DataFrame:

@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.controller.controller import forget_superseded
 
 
 def shortest(asked: Asked, levels: Levels, expander: Expander, last: int) -> bytes:
-    """The schedule of one event more than `last`, the last level from which an event breaks the property."""
+    """Return the schedule of one event more than `last`, the last level from which an event breaks the property."""
     levels.breaking(last)
     for level in range(last - 1, 0, -1):
         levels.leading(level)

@@ -23,7 +23,7 @@ Report = Callable[[SearchProgress], None]
 
 
 def command_to_resume(uri: str) -> str:
-    """The command that goes on with a search."""
+    """Return the command that goes on with a search."""
     return f"epochfuzz explore --resume {shlex.quote(uri)}"
 
 
@@ -39,7 +39,7 @@ class Search:
 
     @staticmethod
     def start(spark: SparkSession, uri: str, asked: Asked) -> "Search":
-        """A new search. Raises CampaignError where the directory has something already."""
+        """Return a new search. Raises CampaignError where the directory has something already."""
         directory = Directory(spark, uri)
         if directory.has("parameters"):
             raise CampaignError(f"{uri} already holds a campaign: choose another directory")
@@ -52,7 +52,7 @@ class Search:
 
     @staticmethod
     def load(spark: SparkSession, uri: str) -> "Search":
-        """The search of a directory. Raises CampaignError where there is none, or it began with other rules."""
+        """Return the search of a directory. Raises CampaignError where there is none, or it began with other rules."""
         directory = Directory(spark, uri)
         rows = directory.read_rows("search", ASKED)
         if not rows:
@@ -84,7 +84,7 @@ class Search:
         return last.states > 0 and (self.asked.depth is None or last.level < self.asked.depth)
 
     def _next(self, level: int) -> Counted:
-        """The next level."""
+        """Return the next level."""
         started = time.monotonic()
         transitions, broken = self._levels.expand(level - 1)
         states = 0 if broken else self._levels.add(level)
@@ -97,7 +97,7 @@ class Search:
         report(SearchProgress(counted.level, states, transitions, counted.states))
 
     def _result(self) -> Exploration:
-        """What the levels come to, counted as explore.py does it: up to where every schedule was covered."""
+        """Return what the levels come to, counted as explore.py does it: up to where every schedule was covered."""
         last = self._noted[-1]
         covered = self._noted[:-1]  # of the last one there is nothing, or nothing is sought from there
         states = sum(each.states for each in covered)
@@ -109,7 +109,7 @@ class Search:
         return Exploration(states, transitions, depth, complete, schedule, False, memory, self._expander.symmetry)
 
     def _shortest(self) -> bytes:
-        """The least of the shortest schedules that break the property, found once. Raises NotConfirmed."""
+        """Return the least of the shortest schedules that break the property, found once. Raises NotConfirmed."""
         found = self._directory.read_rows("outcome", OUTCOME)
         if found:
             return bytes(found[0]["shortest"])

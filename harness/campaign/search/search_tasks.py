@@ -23,7 +23,7 @@ EDGES = pa.schema({"key": pa.binary(), "parent": pa.binary()})
 
 
 def expand(text: str, batches: Batches) -> Batches:
-    """The successors of states, those of a batch each once; rows of SUCCESSORS."""
+    """Yield the successors of states, those of a batch each once; rows of SUCCESSORS."""
     for chunks in _expanded(text, batches, NEW):
         found = [each for _, each in chunks]
         keys = np.unique(np.concatenate([as_bytes(each.keys) for each in found]))
@@ -42,14 +42,14 @@ def edges(text: str, batches: Batches) -> Batches:
 
 
 def breaking(text: str, batches: Batches) -> Batches:
-    """The states that have a broken successor; rows of KEYS."""
+    """Yield the states that have a broken successor; rows of KEYS."""
     for chunks in _expanded(text, batches, BREAKING):
         for keys, found in chunks:
             yield pa.record_batch([_column(as_bytes(keys)[np.unique(found.parents)])], schema=KEYS)
 
 
 def _expanded(text: str, batches: Batches, which: int) -> Iterator[Iterator[tuple[Keys, Successors]]]:
-    """The chunks of each batch of keys, and what follows from them."""
+    """Yield the chunks of each batch of keys, and what follows from them."""
     expander = expander_of(text)
     for batch in batches:
         chunks = expander.chunks(batch.column(0).to_pylist())

@@ -30,7 +30,10 @@ def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches:
 
 
 def unpack(digest: str, sources: bytes) -> str:
-    """The directory of the unpacked sources. Named by their digest, it is found again, and so is what Numba cached."""
+    """Return the directory of the unpacked sources.
+
+    Named by their digest, it is found again, and so is what Numba cached.
+    """
     for path in sys.path:
         if Path(path).name == digest:
             return path

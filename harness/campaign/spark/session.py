@@ -45,7 +45,7 @@ def opened(
     temporary: Path | None = None,
     memory: float | None = None,
 ) -> Iterator["SparkSession"]:
-    """A Spark session on a master, or on a Spark Connect server. Whatever Spark fails with is a CampaignError.
+    """Open a Spark session on a master, or on a Spark Connect server. Whatever Spark fails with is a CampaignError.
 
     What Spark, Java and workers on this machine need for a while only is in `temporary`, if there is such a directory.
     `memory`: what the driver's Java may take, in GiB.
@@ -76,7 +76,7 @@ def opened(
 
 
 def _complaint(error: Exception, log: Path) -> str:
-    """What to say of Spark's error. Of a JVM that never started, only the log knows more."""
+    """Return what to say of Spark's error. Of a JVM that never started, only the log knows more."""
     from py4j.protocol import Py4JNetworkError
 
     logged = log.read_text(encoding="utf-8", errors="replace")
@@ -115,7 +115,7 @@ def _started(master: str, temporary: Path | None, memory: float | None) -> "Spar
 
 
 def _java_option(name: str, value: str) -> str:
-    """A system property of Java's, quoted as Spark splits options."""
+    """Return a system property of Java's, quoted as Spark splits options."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"-D{name}={escaped}"'
 

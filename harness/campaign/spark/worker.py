@@ -40,19 +40,19 @@ def do_blocks(text: str, numbers: Batches) -> Batches:
 
 @lru_cache(maxsize=4)
 def work(text: str) -> Work[Any]:
-    """The work of a text, built once in a worker's life. Raises WrongModelError."""
+    """Return the work of a text, built once in a worker's life. Raises WrongModelError."""
     asked = work_of_text(text)
     require_model(asked.model)
     return asked
 
 
 def require_model(model: str) -> None:
-    """The rules are those of a campaign. Raises WrongModelError."""
+    """Raise WrongModelError unless the rules are those of a campaign."""
     if model != model_digest():
         raise WrongModelError(f"a worker runs model {model_digest()}, the campaign is of model {model}")
 
 
 def each(numbers: Batches) -> Iterator[int]:
-    """The numbers of batches."""
+    """Yield the numbers of batches."""
     for batch in numbers:
         yield from batch.column(0).to_pylist()

@@ -41,7 +41,7 @@ class Workers:
             self._where = zip_of_sources(module)
 
     def map(self, numbers: DataFrame, task: str, argument: Any, schema: pa.Schema) -> DataFrame:
-        """The rows with which a task of campaign/worker.py answers to the numbers, a DataFrame of one column."""
+        """Return the rows with which a task of campaign/worker.py answers to the numbers, a DataFrame of one column."""
         where, run_task = self._where, bootstrap.run_task
 
         def run(batches: Iterator[Any]) -> Iterator[Any]:
@@ -56,7 +56,7 @@ def is_local(master: str) -> bool:
 
 
 def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
-    """The sources of the packages as a zip, the same bytes for the same sources, and its digest.
+    """Return the sources of the packages as a zip, the same bytes for the same sources, and its digest.
 
     With a module, its file is in it as well, or all of the package that it is in.
     """
@@ -71,7 +71,7 @@ def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
 
 
 def files_of(module: str | None) -> dict[str, Path]:
-    """The Python files of a module's top-level package, or the module's own, by their names from there."""
+    """Return the Python files of a module's top-level package, or the module's own, by their names from there."""
     top = importlib.util.find_spec(module.partition(".")[0]) if module else None
     if top is None:
         return {}

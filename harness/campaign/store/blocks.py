@@ -23,7 +23,7 @@ _NUMBER = "number of the block"
 
 
 def schema(work: type[Work[Any]] | Work[Any]) -> pa.Schema:
-    """The schema of the table."""
+    """Return the schema of the table."""
     return pa.schema([*work.BLOCKS, *_OF_EVERY_KIND])
 
 
@@ -38,12 +38,12 @@ def row(work: Work[Any], number: int, again: bool) -> dict[str, Any]:
 
 
 def written(directory: Directory, work: Work[Any]) -> DataFrame | None:
-    """What was written of blocks, some of them more than once; None before the first wave."""
+    """Return what was written of blocks, some of them more than once; None before the first wave."""
     return directory.read("blocks", schema(work))
 
 
 def finished(directory: Directory, work: Work[Any]) -> DataFrame | None:
-    """The finished blocks, each once; None before the first wave."""
+    """Return the finished blocks, each once; None before the first wave."""
     rows = written(directory, work)
     if rows is None:
         return None

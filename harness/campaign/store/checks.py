@@ -39,7 +39,9 @@ def compare(written: DataFrame | None, work: Work[Any]) -> Checked:
 
 
 def differing(written: DataFrame, work: Work[Any]) -> list[int]:
-    """The numbers of blocks that came out otherwise the second time; results of all others need not even be read."""
+    """Return the numbers of blocks that came out otherwise the second time; results of all others need
+    not even be read.
+    """
     twice = _by_number(written, work).where("times > 1")
     numbered = written.withColumn(_NUMBER, work.number()).join(twice, _NUMBER, "left_semi")
     result = F.sha2(F.to_json(F.struct(*work.compared())), 256)

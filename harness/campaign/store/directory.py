@@ -40,11 +40,11 @@ class Directory:
         return None if is_remote() else on_this_machine(self.uri)
 
     def path(self, *names: str) -> str:
-        """The URI of something in the directory."""
+        """Return the URI of something in the directory."""
         return "/".join((self.uri.rstrip("/"), *names))
 
     def read(self, table: str, schema: pa.Schema) -> DataFrame | None:
-        """A table; None where it was never written."""
+        """Return a table; None where it was never written."""
         try:
             with self._complaining("read"):
                 rows = self.spark.read.schema(from_arrow_schema(schema)).parquet(self.path(table))
@@ -58,7 +58,9 @@ class Directory:
         return bool(self.read_rows_as_they_are(table, most=1))
 
     def read_rows_as_they_are(self, table: str, most: int | None = None) -> list[dict[str, Any]]:
-        """The rows of a small table, or the first of them, with whatever columns it has; none where it is not there."""
+        """Return the rows of a small table, or the first of them, with whatever columns it has; none
+        where it is not there.
+        """
         try:
             with self._complaining("read"):
                 rows = self.spark.read.parquet(self.path(table))
@@ -67,7 +69,7 @@ class Directory:
             return []
 
     def read_rows(self, table: str, schema: pa.Schema) -> list[dict[str, Any]]:
-        """The rows of a small table; none where it was never written."""
+        """Return the rows of a small table; none where it was never written."""
         rows = self.read(table, schema)
         return [] if rows is None else rows.toArrow().to_pylist()
 
@@ -83,7 +85,7 @@ class Directory:
 
     @contextmanager
     def _complaining(self, what: str) -> Iterator[None]:
-        """What Spark fails with becomes a CampaignError that names the directory, but for "nothing there"."""
+        """Turn what Spark fails with into a CampaignError that names the directory, but for "nothing there"."""
         try:
             yield
         except (PySparkException, Py4JError) as error:

@@ -19,7 +19,7 @@ _JAVA_ERROR = re.compile(
 
 
 def sentence(text: str) -> str:
-    """What an error of Spark says, or a log of it: the innermost reason in one line, no stack trace."""
+    """Return what an error of Spark says, or a log of it: the innermost reason in one line, no stack trace."""
     missing = _MISSING_MODULE.search(text)
     if missing:
         return f"a worker lacks {missing[1]}; install what epochfuzz depends on wherever executors run"

@@ -22,12 +22,13 @@ class Tables(Interface):
         """Whether a table has any row."""
 
     def read_rows_as_they_are(self, table: str) -> list[dict[str, Any]]:
-        """The rows of a small table."""
+        """Return the rows of a small table."""
 
 
 def work_found(tables: Tables) -> Work[Any] | None:
-    """The work that a directory's parameters ask for. Raises CampaignError where they are lost, or say nothing that can
-    be done."""
+    """Return the work that a directory's parameters ask for. Raises CampaignError where they are lost, or say nothing
+    that can be done.
+    """
     place = tables.path("parameters")
     rows = tables.read_rows_as_they_are("parameters")
     if not rows:
@@ -46,7 +47,7 @@ def work_found(tables: Tables) -> Work[Any] | None:
 
 
 def _unusable(place: str, version: Any, error: ValueError) -> str:
-    """What is wrong with parameters that can be read. Parquet has no checksum of the names of columns."""
+    """Return what is wrong with parameters that can be read. Parquet has no checksum of the names of columns."""
     said = f"{place} cannot be used: {error}; it was written by epochfuzz {version}"
     if version == epochfuzz_version():
         return f"{said} as this is, so it is damaged: {ALONE}"

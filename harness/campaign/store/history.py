@@ -80,18 +80,18 @@ class History:
 
 
 def history(campaigns: Iterable[Status]) -> History:
-    """The history of campaigns, in whatever order they come."""
+    """Return the history of campaigns, in whatever order they come."""
     in_order = tuple(sorted(campaigns, key=lambda campaign: campaign.begun))
     return History(in_order, tuple(_lines(in_order)), tuple(_growth(in_order)))
 
 
 def subjects(campaign: Status) -> list[Subject]:
-    """What a campaign is about."""
+    """Return what a campaign is about."""
     return [Subject(name, configuration_text(campaign.work.settings)) for name in campaign.work.names]
 
 
 def configuration_text(settings: Configuration) -> str:
-    """What of a configuration is not as by default, bounds aside; replicas always."""
+    """Return what of a configuration is not as by default, bounds aside; replicas always."""
     return " ".join(f"{key}={value}" for key, value in without_bounds(settings).items())
 
 
@@ -126,7 +126,7 @@ def _growth(campaigns: Sequence[Status]) -> list[Growth]:
 
 
 def history_json(history: History) -> dict[str, Any]:
-    """The JSON form."""
+    """Return the JSON form."""
     return {
         "campaigns": [status_json(campaign) for campaign in history.campaigns],
         "findings": [_line_json(line) for line in history.lines],

@@ -31,7 +31,7 @@ class Kept:
         self.directory = directory
 
     def path(self, *names: str) -> str:
-        """The path of something in the directory."""
+        """Return the path of something in the directory."""
         return str(self.directory.joinpath(*names))
 
     def has(self, table: str) -> bool:
@@ -39,7 +39,10 @@ class Kept:
         return any(part.num_rows for part in self.tables(table))
 
     def tables(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """A table, file by file, the oldest wave first, with those of the columns that it has. Raises CampaignError."""
+        """Yield a table, file by file, the oldest wave first, with those of the columns that it has.
+
+        Raises CampaignError.
+        """
         for file in self._files(name):
             try:
                 with pq.ParquetFile(file, page_checksum_verification=True) as opened:
@@ -50,11 +53,11 @@ class Kept:
                 raise CampaignError(self._damage(name, file, str(error).splitlines()[0])) from None
 
     def read_rows_as_they_are(self, table: str) -> list[dict[str, Any]]:
-        """The rows of a small table; none where it is not there."""
+        """Return the rows of a small table; none where it is not there."""
         return [row for part in self.tables(table) for row in part.to_pylist()]
 
     def read_rows(self, table: str, schema: pa.Schema) -> list[dict[str, Any]]:
-        """The same with the columns of a schema, null where the table is older than a column."""
+        """Return the same with the columns of a schema, null where the table is older than a column."""
         nothing = dict.fromkeys(schema.names)
         return [nothing | row for row in self.read_rows_as_they_are(table)]
 
@@ -70,7 +73,7 @@ class Kept:
         return found
 
     def refuse_foreign(self, work: Work[Any]) -> None:
-        """Raises CampaignError for blocks of another campaign than that of a work."""
+        """Raise CampaignError for blocks of another campaign than that of a work."""
         campaigns = {name for part in self.tables("blocks", ["campaign"]) for name in _distinct(part, "campaign")}
         refuse_foreign_to(self, work, campaigns)
 
@@ -108,13 +111,13 @@ class Kept:
                 pass
 
     def _files(self, table: str) -> list[Path]:
-        """What Spark has finished writing; the names of other things begin with `_` or `.`."""
+        """Return what Spark has finished writing; the names of other things begin with `_` or `.`."""
         place = self.directory / table
         found = ((file.relative_to(place).parts, file) for file in place.rglob("*.parquet"))
         return sorted(file for parts, file in found if not any(part.startswith(("_", ".")) for part in parts))
 
     def _damage(self, table: str, file: Path, reason: str) -> str:
-        """What is wrong with a file, and what can be done."""
+        """Return what is wrong with a file, and what can be done."""
         said = f"{file} is damaged ({reason}): "
         if table == "parameters":
             return said + ALONE

@@ -17,12 +17,12 @@ _TEMPORARY = "temporary"
 
 
 def absolute(text: str) -> str:
-    """A URL as it is, anything else as an absolute path."""
+    """Return a URL as it is, anything else as an absolute path."""
     return text if _URL.fullmatch(text) else os.path.abspath(text)
 
 
 def on_this_machine(text: str) -> Path | None:
-    """The path that a text means, None for what is elsewhere."""
+    """Return the path that a text means, None for what is elsewhere."""
     url = _URL.fullmatch(text)
     if url is None:
         return Path(os.path.abspath(text))

@@ -10,7 +10,7 @@ from epochfuzz.harness.findings.findings import Finding
 
 
 def case_for(finding: Finding, parameters: Parameters) -> Case:
-    """The case of a finding under every protocol of the campaign."""
+    """Return the case of a finding under every protocol of the campaign."""
     return found_case.case_for(finding, parameters.seed, "A campaign")
 
 

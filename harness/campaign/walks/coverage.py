@@ -28,7 +28,7 @@ REACHABLE = pa.schema({"protocol": pa.string(), "situation": pa.int32()})
 
 
 def rows(tally: Tally, protocols: Sequence[Protocol], reachable: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of the table: what was met, and what was within reach (rows of REACHABLE) and not met."""
+    """Return the rows of the table: what was met, and what was within reach (rows of REACHABLE) and not met."""
     made = []
     for protocol, met in zip(protocols, tally.met, strict=True):
         known = {row["situation"] for row in reachable if row["protocol"] == protocol.name}
@@ -43,7 +43,7 @@ def _row(protocol: Protocol, situation: int, schedules: int, first: int | None) 
 
 
 def in_words(situation: int) -> str:
-    """A situation in a line."""
+    """Return a situation in a line."""
     words = situations.describe(situation)
     return (
         f"{words['event']} at a {words['role']} that knows {words['decision']}, {words['membership']},"

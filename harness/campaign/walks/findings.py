@@ -36,12 +36,12 @@ SCHEMA = SCHEMA.append(pa.field("message", pa.string()))  # of such a machine: w
 
 
 def row(finding: Finding) -> dict[str, Any]:
-    """A finding as a row of SHRUNK."""
+    """Return a finding as a row of SHRUNK."""
     return finding.plain()
 
 
 def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
-    """An error of a machine of the user's own (blocks.errors) as a row of SCHEMA: its steps are the events."""
+    """Return an error of a machine of the user's own (blocks.errors) as a row of SCHEMA: its steps are the events."""
     return {
         "protocol": machine,
         "property": error["error"],
@@ -60,7 +60,7 @@ def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
 
 
 def from_row(row: dict[str, Any], parameters: Parameters) -> Finding:
-    """The finding in a row of SHRUNK."""
+    """Return the finding in a row of SHRUNK."""
     protocol = parse_protocol(row["protocol"])
     schedule = parse_schedule(row["events"])
     return Finding(
@@ -80,7 +80,7 @@ def _bounds(row: dict[str, int] | None) -> Bounds | None:
 
 
 def breach_row(breach: Breach) -> dict[str, Any]:
-    """A breach as plain data, for a worker to shrink."""
+    """Return a breach as plain data, for a worker to shrink."""
     failures = [[failure.length, failure.schedule] for failure in breach.failures]
     return {
         "protocol": breach.protocol.name,
@@ -91,6 +91,6 @@ def breach_row(breach: Breach) -> dict[str, Any]:
 
 
 def breach_from_row(row: dict[str, Any]) -> Breach:
-    """The breach of plain data."""
+    """Return the breach of plain data."""
     failures = tuple(Failure(*failure) for failure in row["failures"])
     return Breach(parse_protocol(row["protocol"]), row["property"], row["seen"], failures)

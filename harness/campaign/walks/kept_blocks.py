@@ -40,7 +40,7 @@ class Summed:
 
 
 def summed(kept: Kept, protocols: Sequence[Protocol]) -> Summed:
-    """The sum of the blocks that are there, each counted once."""
+    """Return the sum of the blocks that are there, each counted once."""
     whole = Summed(Tally.empty(KAFKA, len(protocols)))
     index = {protocol.name: number for number, protocol in enumerate(protocols)}
     met = _Met(len(protocols))
@@ -80,7 +80,7 @@ _LIGHT = [("first", pa.int64()), ("worker", pa.string()), ("memory", pa.int64())
 
 
 def _each_once(kept: Kept) -> Iterator[pa.Table]:
-    """The rows of blocks, but those done again; one that was written twice counts the first time."""
+    """Yield the rows of blocks, but those done again; one that was written twice counts the first time."""
     seen: set[int] = set()
     for part in kept.tables("blocks", list(_READ)):
         firsts, again = part["first"].to_pylist(), part["again"].to_pylist()
@@ -90,7 +90,9 @@ def _each_once(kept: Kept) -> Iterator[pa.Table]:
 
 
 def _flat(lists: pa.ChunkedArray | pa.Array) -> tuple[Numbers, Any]:
-    """The elements of lists or maps, those of maps as structs of key and value; and in which list each of them is."""
+    """Return the elements of lists or maps, those of maps as structs of key and value; and in which
+    list each of them is.
+    """
     whole = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     if pa.types.is_map(whole.type):
         pairs = pa.StructArray.from_arrays([whole.keys, whole.items], ["key", "value"])

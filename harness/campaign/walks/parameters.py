@@ -93,7 +93,7 @@ class Parameters:
         yield self.blocks
 
     def range_of(self, block: int) -> tuple[int, int]:
-        """The first schedule of a block, and how many it has."""
+        """Return the first schedule of a block, and how many it has."""
         first = block * self.block
         return first, self.block if self.schedules is None else min(self.block, self.schedules - first)
 
@@ -103,14 +103,14 @@ class Parameters:
         return None if self.machine is None else self.machine.partition(":")[0]
 
     def row(self) -> dict[str, Any]:
-        """This as a row of SCHEMA."""
+        """Return this as a row of SCHEMA."""
         row = {each.name: getattr(self, each.name) for each in fields(self)}
         configuration = asdict(row.pop("settings"))
         return row | {"protocols": [protocol.name for protocol in self.protocols], "configuration": configuration}
 
     @staticmethod
     def from_row(row: Mapping[str, Any]) -> "Parameters":
-        """The parameters in a row of SCHEMA. Raises ValueError."""
+        """Return the parameters in a row of SCHEMA. Raises ValueError."""
         absent = [name for name in _REQUIRED if row[name] is None]
         if absent:
             raise ValueError(f"{', '.join(absent)}: no value")
@@ -125,10 +125,10 @@ class Parameters:
         return Parameters(protocols, Configuration(**settings), **others)
 
     def text(self) -> str:
-        """This as text, the same for equal parameters."""
+        """Return this as text, the same for equal parameters."""
         return json.dumps(self.row(), sort_keys=True)
 
     @staticmethod
     def from_text(text: str) -> "Parameters":
-        """The parameters of a text."""
+        """Return the parameters of a text."""
         return Parameters.from_row(json.loads(text))

@@ -10,7 +10,7 @@ from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, discovery_curv
 
 
 def remaining_json(outcome: Outcome) -> dict[str, Any]:
-    """The JSON form, as keys of the document of a campaign."""
+    """Return the JSON form, as keys of the document of a campaign."""
     names = [protocol.name for protocol in outcome.parameters.protocols]
     return {
         "situations": {name: len(met.situations) for name, met in zip(names, outcome.tally.met, strict=True)},

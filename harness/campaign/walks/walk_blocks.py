@@ -71,13 +71,13 @@ SCHEMA = pa.schema(
 
 
 def row(first: int, tally: Tally, protocols: Sequence[Protocol]) -> dict[str, Any]:
-    """The row of the block that begins with schedule `first`."""
+    """Return the row of the block that begins with schedule `first`."""
     results = [_result(protocol.name, index, tally) for index, protocol in enumerate(protocols)]
     return {"first": first, "schedules": tally.schedules, "results": results, "steps": 0, "errors": []}
 
 
 def machine_row(first: int, count: int, steps: int, failures: Sequence[MachineFailure]) -> dict[str, Any]:
-    """The row of a block of runs of a machine of the user's own."""
+    """Return the row of a block of runs of a machine of the user's own."""
     errors = [asdict(failure) for failure in failures]
     return {"first": first, "schedules": count, "results": [], "steps": steps, "errors": errors}
 
@@ -111,7 +111,10 @@ def _nonzero(names: Sequence[str], counts: np.ndarray) -> list[tuple[str, int]]:
 
 
 def total(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
-    """The tally of all blocks. Spark adds up; what reaches this process does not grow with the number of blocks."""
+    """Return the tally of all blocks.
+
+    Spark adds up; what reaches this process does not grow with the number of blocks.
+    """
     tally = counted(blocks, protocols)
     if blocks is None:
         return tally
@@ -124,7 +127,7 @@ def total(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
 
 
 def counted(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
-    """The counters of the tally of all blocks, without situations and without the shortest failures."""
+    """Return the counters of the tally of all blocks, without situations and without the shortest failures."""
     tally = Tally.empty(KAFKA, len(protocols))
     if blocks is None:
         return tally
@@ -143,7 +146,9 @@ def counted(blocks: DataFrame | None, protocols: Sequence[Protocol]) -> Tally:
 
 
 def _counts(blocks: DataFrame) -> DataFrame:
-    """The counters of all blocks: what is counted, under which protocol, of which name and kind, and the count."""
+    """Return the counters of all blocks: what is counted, under which protocol, of which name and
+    kind, and the count.
+    """
     goals_met = F.transform(F.map_entries("goals"), lambda goal: _count("goals", goal["key"], _NO_KIND, goal["value"]))
     failures = F.transform(
         "failures", lambda failure: _count("failures", failure["property"], failure["kind"], failure["schedules"])
@@ -163,7 +168,7 @@ def _count(counted: str, name: Column, kind: Column | int, count: Column) -> Col
 
 
 def coverage(blocks: DataFrame, protocols: Sequence[Protocol]) -> list[Coverage]:
-    """What all blocks met, for each protocol."""
+    """Return what all blocks met, for each protocol."""
     met = blocks.select(F.inline("results")).select("protocol", F.inline("met")).groupBy("protocol", "situation")
     table = met.agg(F.sum("schedules").alias("schedules"), F.min("first").alias("first")).toArrow().sort_by("situation")
     covered = []
@@ -179,7 +184,7 @@ def _rows(rows: DataFrame) -> list[dict[str, Any]]:
 
 
 def _shortest(blocks: DataFrame) -> DataFrame:
-    """The KEPT shortest failures of each protocol, property and kind, ranked from 1 as a Tally ranks them."""
+    """Return the KEPT shortest failures of each protocol, property and kind, ranked from 1 as a Tally ranks them."""
     failures = blocks.select(F.inline("results")).select("protocol", F.inline("failures"))
     flat = failures.select("protocol", "property", "kind", F.inline("shortest"))
     shortest_first = Window.partitionBy("protocol", "property", "kind").orderBy("length", "schedule")

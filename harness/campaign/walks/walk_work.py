@@ -65,12 +65,12 @@ class Walks(Work[Outcome]):
         return tuple(protocol.name for protocol in self.parameters.protocols)
 
     def row(self) -> dict[str, Any]:
-        """This as a row of PARAMETERS."""
+        """Return this as a row of PARAMETERS."""
         return self.parameters.row()
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """The work of a row of PARAMETERS. Raises ValueError."""
+        """Return the work of a row of PARAMETERS. Raises ValueError."""
         return cls(Parameters.from_row(row))
 
     @cached_property
@@ -88,15 +88,15 @@ class Walks(Work[Outcome]):
         return walk_blocks.row(first, self.engine.walk(first, count), self.parameters.protocols)
 
     def number(self) -> Column:
-        """The number of a block."""
+        """Return the number of a block."""
         return F.floor(F.col("first") / self.parameters.block)
 
     def compared(self) -> list[Column]:
-        """What has to be the same again."""
+        """Return what has to be the same again."""
         return [F.col(name) for name in kept_blocks.COMPARED]
 
     def named(self, number: int) -> str:
-        """A block as messages call it."""
+        """Return a block as messages call it."""
         return f"the block that begins with schedule {self.parameters.range_of(number)[0]}"
 
     def counted(self) -> dict[str, Column]:
@@ -146,7 +146,7 @@ class Walks(Work[Outcome]):
         return super().seconds_remaining(counts, seconds)
 
     def tally(self, campaign: "Campaign[Outcome]") -> Tally:
-        """The tally of all that is walked."""
+        """Return the tally of all that is walked."""
         if campaign.kept is not None:
             return kept_blocks.summed(campaign.kept, self.parameters.protocols).tally
         return walk_blocks.total(campaign.finished(), self.parameters.protocols)
@@ -168,7 +168,7 @@ class Walks(Work[Outcome]):
         return {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(rows)}
 
     def _shrunk(self, campaign: "Campaign[Outcome]", breaches: list[fuzz.Breach]) -> list[Finding]:
-        """The findings of the breaches, each made by a task of its own."""
+        """Return the findings of the breaches, each made by a task of its own."""
         spark = campaign.directory.spark
         argument = {"work": self.text, "breaches": [findings.breach_row(breach) for breach in breaches]}
         numbers = spark.range(0, len(breaches), 1, max(1, len(breaches)))
@@ -177,7 +177,9 @@ class Walks(Work[Outcome]):
         return [findings.from_row(found[breach.protocol.name, breach.property], self.parameters) for breach in breaches]
 
     def _certified(self, campaign: "Campaign[Outcome]", found: list[Finding], progress: "Progress") -> list[Finding]:
-        """The findings with their certificates: of one worker, with all its cores, for one search serves many."""
+        """Return the findings with their certificates: of one worker, with all its cores, for one
+        search serves many.
+        """
         if not found or self.certify == 0:
             return found
         progress.doing(f"certifying {len(found)} findings")
@@ -198,7 +200,7 @@ class Walks(Work[Outcome]):
         campaign.directory.write_rows(rows, coverage.SCHEMA, "situations")
 
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
-        """What a finished campaign has shown."""
+        """Return what a finished campaign has shown."""
         if campaign.kept is not None:
             return self.kept_outcome(campaign.kept)
         tally = self.tally(campaign)
@@ -215,7 +217,7 @@ class Walks(Work[Outcome]):
         )
 
     def kept_outcome(self, kept: Kept) -> Outcome:
-        """The same of a campaign on this machine, without Spark. Raises NonDeterminismError."""
+        """Return the same of a campaign on this machine, without Spark. Raises NonDeterminismError."""
         summed = kept_blocks.summed(kept, self.parameters.protocols)
         unmet = [row for row in kept.read_rows("situations", coverage.SCHEMA) if row["schedules"] == 0]
         return self._outcome(
@@ -263,7 +265,7 @@ class Walks(Work[Outcome]):
         return checked
 
     def so_far(self, kept: Kept) -> SoFar:
-        """What the finished blocks come to. Raises NonDeterminismError."""
+        """Return what the finished blocks come to. Raises NonDeterminismError."""
         summed = kept_blocks.summed(kept, self.parameters.protocols)
         self.kept_checked(kept)
         tally = summed.tally
@@ -283,7 +285,7 @@ class Walks(Work[Outcome]):
         )
 
     def found(self, summed: kept_blocks.Summed) -> Iterator[Found]:
-        """What the failures of finished blocks will come to."""
+        """Yield what the failures of finished blocks will come to."""
         for breach in fuzz.breaches(self.parameters.protocols, self.settings, summed.tally):
             failing = self.engine.failing(breach.failures[0], breach.protocol, breach.property)
             flaw = reason(failing, breach.protocol, self.settings, breach.property)
@@ -291,7 +293,7 @@ class Walks(Work[Outcome]):
             yield Found(breach.protocol.name, breach.property, breach.seen, length, is_shrunk=False, known_flaw=flaw)
 
     def _found_row(self, row: dict[str, Any]) -> Found:
-        """The finding of a row of their table."""
+        """Return the finding of a row of their table."""
         return Found(
             row["protocol"], row["property"], row["seen"], row["length"], is_shrunk=True, known_flaw=self.flaw_of(row)
         )
@@ -302,11 +304,11 @@ class Walks(Work[Outcome]):
         return reason(schedule, protocol, self.settings, row["property"])
 
     def findings_of(self, rows: list[dict[str, Any]]) -> list[Finding]:
-        """The findings among the rows of their table."""
+        """Return the findings among the rows of their table."""
         return [findings.from_row(row, self.parameters) for row in rows]
 
     def errors_of(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The rows about errors of a machine of the user's own."""
+        """Return the rows about errors of a machine of the user's own."""
         return []
 
     def steps(self, campaign: "Campaign[Outcome]") -> int:

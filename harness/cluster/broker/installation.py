@@ -33,7 +33,7 @@ class Installation:
     class_path: tuple[str, ...]
 
     def preceded_by(self, directory: Path) -> "Installation":
-        """The same with the classes of a directory in the place of those that it has."""
+        """Return the same with the classes of a directory in the place of those that it has."""
         return Installation(self.release, (str(directory), *self.class_path))
 
 

@@ -102,7 +102,7 @@ class Node:
             self._process.wait()
 
     def check(self) -> None:
-        """Raises ClusterError if the process has ended by itself with an error."""
+        """Raise ClusterError if the process has ended by itself with an error."""
         code = None if self._process is None else self._process.poll()
         if code is not None and code > 0 and code != 128 + signal.SIGTERM:
             raise ClusterError(f"{self.name} ended with {code}: {self.log.last_error() or 'nothing was logged'}")

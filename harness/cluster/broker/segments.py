@@ -50,7 +50,7 @@ def _records(data: bytes) -> Iterator[Record]:
 
 
 def _record(data: bytes, at: int, base: int, epoch: int) -> Record:
-    """A record without its length: attributes, timestampDelta, offsetDelta, key, value, headers."""
+    """Return a record without its length: attributes, timestampDelta, offsetDelta, key, value, headers."""
     _, at = _varint(data, at + 1)
     delta, at = _varint(data, at)
     size, at = _varint(data, at)
@@ -60,7 +60,7 @@ def _record(data: bytes, at: int, base: int, epoch: int) -> Record:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number in zigzag encoding, and where it ends."""
+    """Return a number in zigzag encoding, and where it ends."""
     number = shift = 0
     while True:
         byte = data[at]

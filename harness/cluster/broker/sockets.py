@@ -44,7 +44,7 @@ def _port(address: str) -> int:
 
 
 def _sockets(process: int) -> set[str]:
-    """The inodes of a process's sockets."""
+    """Return the inodes of a process's sockets."""
     found = set()
     for descriptor in Path(f"/proc/{process}/fd").glob("*"):
         try:

@@ -42,7 +42,7 @@ def java() -> str:
 
 
 def _java_version(path: str) -> int | None:
-    """The feature number that `java -version` announces on stderr: openjdk version "17.0.15" 2025-04-15."""
+    """Return the feature number that `java -version` announces on stderr: openjdk version "17.0.15" 2025-04-15."""
     ended = subprocess.run([path, "-version"], capture_output=True, text=True, check=False)
     _, _, banner = ended.stderr.partition(' version "')
     number = banner.partition('"')[0].removeprefix("1.").partition(".")[0].partition("-")[0]

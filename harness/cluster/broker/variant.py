@@ -44,7 +44,7 @@ class Variant:
     control: Control | None = None
 
     def settings(self) -> dict[str, object]:
-        """What of the cluster's settings is not Kafka's default."""
+        """Return what of the cluster's settings is not Kafka's default."""
         if self.election is Election.AUTO:
             return {"leader.imbalance.check.interval.seconds": _BALANCING_OFTEN}
         return {}

@@ -187,7 +187,9 @@ class _Scenario:
             yield f"consumer: {error}"
 
     def _evidence(self) -> list[tuple[str, str]]:
-        """The lines that show it: who led from where, and what was truncated, in the order of one machine's clock."""
+        """Return the lines that show it: who led from where, and what was truncated, in the order of
+        one machine's clock.
+        """
         found = [
             (line.at, name, line.text)
             for name in self.cluster.brokers

@@ -126,7 +126,7 @@ class _Scenario:
         self.note("6", "A and C are back, and a consumer that comes now reads all partitions")
 
     def _evidence(self, partition: str) -> list[tuple[str, str]]:
-        """The lines on one partition that lost a record."""
+        """Return the lines on one partition that lost a record."""
         lines = [
             (line.at, name, line) for name, node in self.cluster.brokers.items() for line in node.log.lines(partition)
         ]

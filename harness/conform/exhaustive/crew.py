@@ -54,7 +54,7 @@ class Exhaustive:
         return self._processes.seconds
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """What comes of tours, a block at a time: first, if there were any, of those of earlier runs."""
+        """Yield what comes of tours, a block at a time: first, if there were any, of those of earlier runs."""
         try:
             verbs = _verbs(plan, protocol)
         except SubjectFailed as failed:
@@ -83,7 +83,7 @@ class Exhaustive:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
     ) -> Iterator[Nonconformity]:
-        """A nonconformity for each of the failed tours, one after another."""
+        """Return a nonconformity for each of the failed tours, one after another."""
         return self._processes.nonconformities(plan, protocol, failed)
 
     def progress(self, conformance: Conformance) -> str:
@@ -118,7 +118,7 @@ class _Round:
         self._transitions = int(found.reached(self._without).sum())
 
     def blocks(self, numbers: Iterator[int]) -> Iterator[TourBlock]:
-        """The tours, each with a number, in blocks."""
+        """Yield the tours, each with a number, in blocks."""
         tours = ((next(numbers), tour) for tour in self._tours())
         while together := list(islice(tours, self._plan.processes_for)):
             if self._until is not None and time.time() >= self._until:
@@ -129,7 +129,7 @@ class _Round:
             yield tour_block(self._plan, self._protocol, together, self._until, share, played)
 
     def _tours(self) -> Iterator[Tour]:
-        """The tours, without events that only a bound forbids: to a subject they are nothing."""
+        """Yield the tours, without events that only a bound forbids: to a subject they are nothing."""
         for tour in self._graph.tours(self._wanted, self._without):
             if all(tour.applies):
                 yield tour
@@ -143,13 +143,13 @@ class _Round:
 
 
 def _verbs(plan: Plan, protocol: Protocol) -> list[str]:
-    """The events that a subject has. Raises SubjectFailed, SubjectUnable and CommandError."""
+    """Return the events that a subject has. Raises SubjectFailed, SubjectUnable and CommandError."""
     with CommandSubject(plan.command, plan.patience) as subject:
         return subject.reset(wire.config_of(plan.settings), protocol.name)
 
 
 def _no_answer(plan: Plan, protocol: Protocol, failed: SubjectFailed) -> BlockResult:
-    """That there was no answer to the first reset."""
+    """Report that there was no answer to the first reset."""
     result, driven = BlockResult(), Driven()
     driven.fail(failed.fault)
     result.add(Trial(b"", plan.settings, tour=0), protocol, driven)

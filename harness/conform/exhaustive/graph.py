@@ -30,7 +30,7 @@ class Tour:
     applies: tuple[bool, ...]
 
     def only(self, kept: Iterable[bool]) -> "Tour":
-        """The tour without some events, none of which applies."""
+        """Return the tour without some events, none of which applies."""
         keeps = list(kept)
         edges, applies = tuple(compress(self.edges, keeps)), tuple(compress(self.applies, keeps))
         return Tour(bytes(compress(self.events, keeps)), edges, applies)
@@ -63,7 +63,7 @@ class Graph:
         return len(self.events)
 
     def reached(self, without: Flags) -> Flags:
-        """What can be reached from a reset by the events that there are, without some transitions."""
+        """Return what can be reached from a reset by the events that there are, without some transitions."""
         return Reach(self.edges, self.supported & ~without).reached()
 
     def tours(self, wanted: Flags, without: Flags) -> Iterator[Tour]:
@@ -79,7 +79,7 @@ class Graph:
         return Reach(self.edges, self.supported & ~without).tours(wanted)
 
     def _named(self, edges: Numbers) -> bytes:
-        """The events of a way from the reset on, by the names that replicas have there."""
+        """Return the events of a way from the reset on, by the names that replicas have there."""
         order = self._start
         events = bytearray()
         for event, names in zip(self.events[edges].tolist(), self._names[edges].tolist(), strict=True):
@@ -100,7 +100,7 @@ def graph(
 
 
 def _refused(found: Transitions, supported: Flags) -> tuple[Numbers, npt.NDArray[np.uint8]]:
-    """The states and the events that do not apply in them, of those that a subject has."""
+    """Return the states and the events that do not apply in them, of those that a subject has."""
     events = np.array([event for event in found.alphabet if supported[event]], np.uint8)
     column = np.full(256, len(events))
     column[events] = np.arange(len(events))

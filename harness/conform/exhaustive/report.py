@@ -35,7 +35,7 @@ def summary(conformance: Conformance, plan: Plan, crew: Exhaustive) -> Iterator[
 
 
 def interrupted(conformance: Conformance, crew: Exhaustive) -> Iterator[str]:
-    """What a run has come to that Ctrl-C ended; a line each."""
+    """Yield what a run has come to that Ctrl-C ended; a line each."""
     for protocol, failed, _ in conformance.unshrunk:
         yield f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; not shrunk"
     if crew.graph is not None and crew.standing is not None:
@@ -45,7 +45,7 @@ def interrupted(conformance: Conformance, crew: Exhaustive) -> Iterator[str]:
 
 
 def document(plan: Plan, crew: Exhaustive) -> dict[str, Any]:
-    """The numbers in JSON."""
+    """Return the numbers in JSON."""
     if crew.graph is None or crew.standing is None:
         return {"transitions": None}
     bounds = {name: getattr(plan.settings, name) for name in ("replicas", "records", "epochs")}
@@ -55,7 +55,7 @@ def document(plan: Plan, crew: Exhaustive) -> dict[str, Any]:
 
 
 def bounds_text(settings: Configuration) -> str:
-    """The bounds within which everything is played."""
+    """Return the bounds within which everything is played."""
     return (
         f"{settings.replicas} replicas, {settings.records} record{'s' * (settings.records != 1)}"
         f" and {settings.epochs} epoch change{'s' * (settings.epochs != 1)}"

@@ -56,7 +56,7 @@ class TourBlock(Block):
     share: Share = _NOTHING
 
     def result(self) -> "TourResult":
-        """What comes of it, as long as nothing has."""
+        """Return what comes of it, as long as nothing has."""
         return TourResult(until=self.until)
 
     def run(self, subject: CommandSubject, trial: Trial) -> Driven:
@@ -126,7 +126,7 @@ def tour_block(
     share: Share = _NOTHING,
     played: Collection[int] = (),
 ) -> TourBlock:
-    """A block of some tours, each with its number. So far some transitions have been `played`."""
+    """Return a block of some tours, each with its number. So far some transitions have been `played`."""
     trials = []
     seen: set[int] = set()
     for number, tour in tours:

@@ -74,7 +74,7 @@ class SubjectUnable(Exception):
 
 
 def shown(value: Any) -> str:
-    """A value of an observation as people write it: printable, and no longer than people would read."""
+    """Return a value of an observation as people write it: printable, and no longer than people would read."""
     text = printable(_written(value))
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]} ... ({len(text):,} characters)"
 

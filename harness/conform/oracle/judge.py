@@ -30,7 +30,7 @@ class Judge(Protocol):
         """Whether the event is worth sending. If so it is sent next, and `judge` is called with what came of it."""
 
     def judge(self, event: int, applied: bool, observation: "Observation") -> list[Fault]:
-        """The faults that the last event sent brought to light, each once."""
+        """Return the faults that the last event sent brought to light, each once."""
 
 
 # The fields of an observation, as faults name them with the replica's name in between.
@@ -50,8 +50,8 @@ OWN = "own"  # what a replica or the controller shows here is the subject's own:
 
 
 def fields_of(shown: "Observation") -> Iterator[str]:
-    """The fields that an observation shows, in the manner of FIELDS; those of the subject's own are among them, and
-    those that mean nothing.
+    """Yield the fields that an observation shows, in the manner of FIELDS; those of the subject's own are among them,
+    and those that mean nothing.
     """
     for part, content in shown.items():
         values: Any = content

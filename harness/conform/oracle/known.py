@@ -48,12 +48,12 @@ class Known:
         return fault.kind is Kind.DIFFERENCE and fault.signature[1] == self.field
 
     def document(self) -> dict[str, Any]:
-        """This as plain data."""
+        """Return this as plain data."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
 
 
 def of_document(document: Any) -> Known:
-    """The known difference of plain data, of which all other keys are for its author. Raises KnownError."""
+    """Return the known difference of plain data, of which all other keys are for its author. Raises KnownError."""
     if not isinstance(document, dict):
         raise KnownError(f"a known difference has field, after and why; got {document!r}")
     for key in ("field", "why"):
@@ -74,7 +74,7 @@ def of_document(document: Any) -> Known:
 
 
 def load_known(path: Path) -> tuple[Known, ...]:
-    """The known differences of a YAML file, which is a list of them. Raises KnownError and OSError."""
+    """Return the known differences of a YAML file, which is a list of them. Raises KnownError and OSError."""
     try:
         documents = yaml.safe_load(path.read_text())
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -48,7 +48,7 @@ class LockStep:
         return self._applied or state_is_new or self._every_refusal
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
-        """The first field that differs, if any does."""
+        """Return the first field that differs, if any does."""
         if applied != self._applied:
             return [Fault(Kind.DIFFERENCE, "applied", self._applied, applied)]
         expected = comparable(self.model)
@@ -57,7 +57,7 @@ class LockStep:
         return self._first_difference(observation, expected)
 
     def compared(self, observation: Observation) -> dict[str, Any]:
-        """The fields of an observation that mean something now, in the order in which they are compared."""
+        """Return the fields of an observation that mean something now, in the order in which they are compared."""
         shown = ordered(observation, self.model)
         for name in self._uninformed & shown["replicas"].keys():
             shown["replicas"][name].pop("leader_epoch", None)  # the model notes here which decision comes next
@@ -82,7 +82,7 @@ class LockStep:
 
 
 def comparable(p: Partition) -> dict[str, Any]:
-    """The model's observation, in the types in which a subject's is parsed."""
+    """Return the model's observation, in the types in which a subject's is parsed."""
     observation = observe(p)
     for replica in observation["replicas"].values():
         replica["log"] = [tuple(entry) for entry in replica["log"]]
@@ -91,7 +91,7 @@ def comparable(p: Partition) -> dict[str, Any]:
 
 
 def ordered(observation: Observation, p: Partition) -> dict[str, Any]:
-    """The fields of an observation that mean something where p does, in the order in which they are compared."""
+    """Return the fields of an observation that mean something where p does, in the order in which they are compared."""
     parts: dict[str, Any] = dict(observation)
     replicas = parts.get("replicas", {})
     meaning = {

@@ -34,7 +34,7 @@ class Promises:
         return not self._may_be_beyond_bounds(event)
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
-        """The properties that are newly broken, the most severe first."""
+        """Return the properties that are newly broken, the most severe first."""
         if not applied:
             self._refused.add(event)
         else:

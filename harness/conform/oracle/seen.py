@@ -63,7 +63,7 @@ class SeenPartition:
             promises.note_unclean_recovery(self.state)
 
     def follow(self, verb: Verb) -> None:
-        """An event was applied that is about a transaction: remember what was decided of which records."""
+        """Remember what was decided of which records by an applied event that is about a transaction."""
         p = self.state
         if verb is Verb.PRODUCE:
             p.transaction_records |= 1 << p.produced
@@ -73,7 +73,7 @@ class SeenPartition:
             p.transaction_records = 0
 
     def broken(self) -> int:
-        """The set of properties that are broken now, but for those that are judged at the end."""
+        """Return the set of properties that are broken now, but for those that are judged at the end."""
         return properties.broken_now(self.state)
 
     def has_converged(self) -> bool:
@@ -149,7 +149,7 @@ class SeenPartition:
         p.delivered = sum(1 << _RECORDS[name] for name in consumer.get("delivered", []) if name in _RECORDS)
 
     def _record(self, name: str, offset: int) -> int:
-        """The number of a record. Where it is seen first is where it belongs."""
+        """Return the number of a record. Where it is seen first is where it belongs."""
         if self.state.transactions and name in _MARKERS:
             return _MARKERS[name]
         number = _RECORDS.get(name)
@@ -161,7 +161,7 @@ class SeenPartition:
         return number
 
     def _replica(self, name: str | None) -> int:
-        """The number of a replica, NONE for nobody, and for one that there is not."""
+        """Return the number of a replica, NONE for nobody, and for one that there is not."""
         names = REPLICA_NAMES[: self.state.replicas]
         return names.index(name) if name is not None and name in names else NONE
 

@@ -18,7 +18,7 @@ def changed(first: Driven, second: Driven) -> list[Sighting]:
 
 
 def _part_that_changed(answer: tuple[bool, Observation], again: tuple[bool, Observation]) -> tuple[str, str]:
-    """What differs between two answers, in words."""
+    """Return what differs between two answers, in words."""
     one, other = (dict(_flat({"applied": applied, **observation})) for applied, observation in (answer, again))
     name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
     return f"{name} {shown(one.get(name))}", f"{name} {shown(other.get(name))}"

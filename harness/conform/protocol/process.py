@@ -101,7 +101,9 @@ class LineProcess:
             raise SubjectFailed(Kind.GARBAGE, "it printed more than the one line that answers", self.output())
 
     def output(self) -> str:
-        """What it printed last, for people: the last line read, what came after it, and the end of standard error."""
+        """Return what it printed last, for people: the last line read, what came after it, and the end
+        of standard error.
+        """
         printed = self._last_line[:KEPT_OUTPUT] + b"\n" + self._unread[-KEPT_OUTPUT:]
         parts = {"stdout": _text(printed), "stderr": _text(self._errors)}
         return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
@@ -182,7 +184,7 @@ def _text(data: bytes | bytearray) -> str:
 
 
 def _name_of(number: int) -> str:
-    """The name of a signal. Most of the real-time signals have none."""
+    """Return the name of a signal. Most of the real-time signals have none."""
     try:
         return signal.Signals(number).name
     except ValueError:

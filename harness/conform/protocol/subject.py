@@ -26,7 +26,7 @@ class Subject(Protocol):
         """Apply an event such as `fetch B`. False: its precondition did not hold, and nothing changed."""
 
     def observe(self) -> Observation:
-        """What can be seen now; what is left out is not compared."""
+        """Return what can be seen now; what is left out is not compared."""
 
 
 class Answering(Protocol):
@@ -39,10 +39,10 @@ class Answering(Protocol):
         """Apply an event; whether it was enabled."""
 
     def observe(self) -> Observation:
-        """What can be seen now."""
+        """Return what can be seen now."""
 
     def finish(self) -> None:
-        """The schedule is over."""
+        """End the schedule."""
 
 
 class CommandSubject:
@@ -66,7 +66,7 @@ class CommandSubject:
         return self._process is not None
 
     def reset(self, config: Config, protocol: str) -> list[str]:
-        """Raises SubjectFailed, SubjectUnable and CommandError."""
+        """Reset the subject. Raises SubjectFailed, SubjectUnable and CommandError."""
         patience = self.patience
         if self._process is None:
             self._process = LineProcess(self.command)
@@ -77,7 +77,7 @@ class CommandSubject:
         return list(reply.get("events", VERBS))
 
     def apply(self, event: str) -> bool:
-        """Raises SubjectFailed."""
+        """Apply an event. Raises SubjectFailed."""
         reply = self._ask(wire.event_request(event), self.patience, wire.parse_event_reply)
         self._observation = reply.get("observation", Observation())
         return bool(reply["applied"])
@@ -96,11 +96,11 @@ class CommandSubject:
             self._process.expect_silence()
 
     def observe(self) -> Observation:
-        """What came with the last reply."""
+        """Return what came with the last reply."""
         return self._observation
 
     def finish(self) -> None:
-        """The schedule is over: nothing more should come. Raises SubjectFailed."""
+        """End the schedule: nothing more should come. Raises SubjectFailed."""
         if self._process is not None:
             with self._killed_on_failure(self._process):
                 self._process.expect_silence(_SETTLING)
@@ -128,7 +128,7 @@ class CommandSubject:
 
     @contextmanager
     def _killed_on_failure(self, process: LineProcess) -> Iterator[None]:
-        """What comes after a failure belongs to nothing that is asked later."""
+        """End the process at a failure: what comes after it belongs to nothing that is asked later."""
         try:
             yield
         except SubjectFailed:
@@ -144,7 +144,7 @@ class CheckedSubject:
         self._subject = subject
 
     def reset(self, config: Config, protocol: str) -> list[str]:
-        """The verbs, all of them if the subject names none."""
+        """Return the verbs, all of them if the subject names none."""
         verbs = self._subject.reset(config, protocol)
         named = list(VERBS) if verbs is None else list(verbs)
         try:
@@ -161,7 +161,7 @@ class CheckedSubject:
         return applied
 
     def observe(self) -> Observation:
-        """What can be seen, in the protocol's types."""
+        """Return what can be seen, in the protocol's types."""
         observation = self._subject.observe()
         try:
             return wire.check_observation(observation)

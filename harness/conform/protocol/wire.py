@@ -46,7 +46,7 @@ _TYPES: dict[Shape, Any] = {
 
 
 def _observed(name: str, meaning: str, fields: Iterable[Seen]) -> Any:
-    """The type of what can be seen of something, any part of which may be left out."""
+    """Return the type of what can be seen of something, any part of which may be left out."""
     types = {seen.name: Annotated[_TYPES[seen.shape], Field(description=seen.meaning)] for seen in fields}
     types[OWN] = Annotated[dict[str, Any], Field(description="fields of the subject's own: shown, never compared")]
     made: Any = TypedDict(name, types, total=False)  # type: ignore[misc]  # known only as this runs
@@ -135,35 +135,35 @@ _MESSAGES: TypeAdapter[Any] = TypeAdapter(ResetRequest | EventRequest | ResetRep
 
 
 def config_of(settings: Configuration) -> Config:
-    """The `config` of a reset."""
+    """Return the `config` of a reset."""
     return cast(Config, asdict(settings))
 
 
 def reset_request(config: Config, protocol: str) -> bytes:
-    """The line of a reset."""
+    """Return the line of a reset."""
     return _line(ResetRequest(op="reset", version=VERSION, protocol=protocol, config=config))
 
 
 def event_request(event: str) -> bytes:
-    """The line of an event."""
+    """Return the line of an event."""
     return _line(EventRequest(op="event", event=event))
 
 
 def parse_reset_reply(line: bytes) -> ResetReply:
-    """The reply to a reset. Raises Malformed."""
+    """Return the reply to a reset. Raises Malformed."""
     reply: ResetReply = _parse(_RESET_REPLY, line)
     check_verbs(reply.get("events", []))
     return reply
 
 
 def parse_event_reply(line: bytes) -> EventReply:
-    """The reply to an event. Raises Malformed."""
+    """Return the reply to an event. Raises Malformed."""
     reply: EventReply = _parse(_EVENT_REPLY, line)
     return reply
 
 
 def check_observation(shown: Any) -> Observation:
-    """An observation that came as Python values, as the protocol would have brought it. Raises Malformed."""
+    """Return an observation that came as Python values, as the protocol would have brought it. Raises Malformed."""
     try:
         text = json.dumps(shown).encode()
     except (TypeError, ValueError) as error:
@@ -172,20 +172,20 @@ def check_observation(shown: Any) -> Observation:
 
 
 def parse_observation(text: str | bytes) -> Observation:
-    """An observation alone. Raises Malformed."""
+    """Return an observation alone. Raises Malformed."""
     parsed: Observation = _parse(_OBSERVATION, text)
     return parsed
 
 
 def check_verbs(verbs: list[str]) -> None:
-    """Raises Malformed for a verb that is not of the alphabet."""
+    """Raise Malformed for a verb that is not of the alphabet."""
     for verb in verbs:
         if verb not in VERBS:
             raise Malformed(f"events: unknown event {verb!r}; the events are {', '.join(VERBS)}")
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of a line, request or reply."""
+    """Return the JSON schema of a line, request or reply."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"epochfuzz conformance protocol, version {VERSION}: a line on stdin or stdout of the subject",

@@ -26,7 +26,7 @@ def shrink(
     enabled: Callable[[bytes], bytes],
     seconds: float = MOST_SECONDS,
 ) -> Sighting:
-    """The shortest sighting found by running shorter schedules, for so many seconds.
+    """Yield the shortest sighting found by running shorter schedules, for so many seconds.
 
     `attempt` runs a schedule and says whether it fails in the same way. `enabled` guesses which events of a schedule
     are enabled, and gives those and the last one: where one is put in the place of others, more may have become idle.

@@ -37,7 +37,7 @@ class Trial:
     tour: int | None = None
 
     def under(self, settings: Configuration) -> "Trial":
-        """The same in another configuration."""
+        """Return the same in another configuration."""
         return replace(self, settings=settings)
 
 
@@ -53,7 +53,7 @@ class Block:
     max_failures: int | None = None
 
     def result(self) -> "BlockResult":
-        """What comes of it, as long as nothing has."""
+        """Return what comes of it, as long as nothing has."""
         return BlockResult()
 
     def run(self, subject: CommandSubject, trial: Trial) -> Driven:
@@ -152,7 +152,7 @@ def run_block(
 
 
 def _no_longer_able(unable: SubjectUnable) -> Driven:
-    """A finding: what it refuses to run now, it has run before."""
+    """Return a finding: what it refuses to run now, it has run before."""
     driven = Driven()
     driven.fail(Fault(Kind.UNSTABLE, None, "the subject is able to run this", f"it is unable to: {unable}"))
     return driven

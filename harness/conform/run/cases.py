@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.events import event_text
 
 
 def case_of(nonconformity: Nonconformity, seed: int = 0) -> Case:
-    """The case that replays a nonconformity's schedule. It expects of the model what the model does."""
+    """Return the case that replays a nonconformity's schedule. It expects of the model what the model does."""
     protocol = nonconformity.protocol.name
     sent = nonconformity.sighting.sent
     expected = _expected(nonconformity)
@@ -48,7 +48,7 @@ def save_case(nonconformity: Nonconformity, seed: int, directory: Path) -> Path:
 
 
 def _id(nonconformity: Nonconformity) -> str:
-    """A slug that is the same for the same nonconformity."""
+    """Return a slug that is the same for the same nonconformity."""
     schedule = nonconformity.sighting.sent + nonconformity.trial.settings.text().encode()
     digest = hashlib.blake2b(schedule, digest_size=3).hexdigest()
     text = f"{nonconformity.protocol.name}-{nonconformity.fault.kind}-{nonconformity.fault.field or ''}-{digest}"
@@ -56,7 +56,7 @@ def _id(nonconformity: Nonconformity) -> str:
 
 
 def _expected(nonconformity: Nonconformity) -> dict[str, Any]:
-    """What the model shows in the field that differs, as an observation."""
+    """Return what the model shows in the field that differs, as an observation."""
     if nonconformity.fault.kind is not Kind.DIFFERENCE or nonconformity.fault.field in (None, "applied"):
         return {}
     *path, field = str(nonconformity.fault.field).split(".")

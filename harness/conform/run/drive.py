@@ -87,17 +87,19 @@ class Setting:
     every_refusal: bool = False
 
     def judge(self) -> Judge:
-        """A judge for one schedule."""
+        """Return a judge for one schedule."""
         if self.judged_by is JudgedBy.LOCKSTEP:
             return LockStep(self.protocol, self.settings, every_refusal=self.every_refusal)
         return Promises(self.protocol, self.settings)
 
     def alphabet(self) -> bytes:
-        """The events that can be enabled, in byte order."""
+        """Return the events that can be enabled, in byte order."""
         return Execution(self.protocol, self.settings).alphabet()
 
     def enabled(self, schedule: bytes) -> bytes:
-        """The events of a schedule that the model applies, and the last one, which may be there to be refused."""
+        """Return the events of a schedule that the model applies, and the last one, which may be there
+        to be refused.
+        """
         execution = Execution(self.protocol, self.settings)
         return bytes(event for event in schedule[:-1] if execution.apply(event)) + schedule[-1:]
 

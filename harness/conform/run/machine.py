@@ -48,7 +48,7 @@ _CLASSES = {kind: type(f"{kind.title()}", (NonConformance,), {"__doc__": "See No
 def conformance_test(
     factory: Factory, *, protocol: str | None = None, judge: str = "lock-step", **config: Any
 ) -> type[TestCase]:
-    """A test case that runs schedules on the subject that `factory` makes; it is made once, and reset for each.
+    """Return a test case that runs schedules on the subject that `factory` makes; it is made once, and reset for each.
 
     `config` are settings of a partition, as in `replicas=3`. Settings that are left out, and the protocol, are those of
     the project (strategies/project.py), or the usual ones and `kip-320`. Raises ProtocolError, ConfigurationError and
@@ -118,7 +118,7 @@ class ConformanceMachine(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(0, 2**32 - 1))
     def schedule(self, seed: int) -> None:
-        """The way to go: a schedule, or for seed 0, the simplest, wherever chance leads."""
+        """Choose the way to go: a schedule, or for seed 0, the simplest, wherever chance leads."""
         if seed:
             drawn = generate.schedule(seed, 0, generate.deck_for(KAFKA, self.setting.settings))
             model = LockStep(self.setting.protocol, self.setting.settings)
@@ -137,7 +137,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         self._check(self._judge.judge(number, applied, seen))
 
     def next_event(self) -> st.SearchStrategy[str]:
-        """The next event on the way, or any; either as an index into the alphabet."""
+        """Return the next event on the way, or any; either as an index into the alphabet."""
         first, last = 0, len(self._alphabet) - 1
         if self._way:
             first = last = self._alphabet.index(self._way[0])

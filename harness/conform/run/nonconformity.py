@@ -75,7 +75,9 @@ def nonconformity(
 
 
 def _in_plain_configuration(plan: Plan, setting: Setting, sighting: Sighting) -> tuple[Setting, Sighting]:
-    """The same in the configuration of the run, if the sighting came from a case that has another and needs it not."""
+    """Return the same in the configuration of the run, if the sighting came from a case that has
+    another and needs it not.
+    """
     replicas = max(setting.settings.replicas, plan.settings.replicas)
     plain = replace(setting, settings=replace(plan.settings, replicas=replicas))
     if plain == setting:
@@ -86,7 +88,9 @@ def _in_plain_configuration(plan: Plan, setting: Setting, sighting: Sighting) ->
 
 
 def _confirmed(plan: Plan, setting: Setting, sighting: Sighting) -> tuple[Sighting, Answers]:
-    """The sighting if a fresh process shows it again after the same events, else that it does not; and the answers."""
+    """Return the sighting if a fresh process shows it again after the same events, else that it does
+    not; and the answers.
+    """
     if sighting.fault.kind is Kind.TIMEOUT and not sighting.sent:
         return sighting, []  # it was a fresh process that did not start, and has been waited for long enough
     try:
@@ -102,7 +106,9 @@ def _confirmed(plan: Plan, setting: Setting, sighting: Sighting) -> tuple[Sighti
 
 
 def _unstable(sighting: Sighting, second: str) -> Sighting:
-    """A sighting that was something else the second time; if it is one of instability, that is what it says already."""
+    """Return a sighting that was something else the second time; if it is one of instability, that is
+    what it says already.
+    """
     fault = sighting.fault
     if fault.kind is Kind.UNSTABLE:
         return sighting
@@ -128,7 +134,9 @@ def _shrunk(plan: Plan, setting: Setting, sighting: Sighting, flaw: str | None, 
 
 
 def _sightings(subject: CommandSubject, schedule: bytes, setting: Setting, healing: bool = True) -> list[Sighting]:
-    """What fails on a schedule; nothing, where the subject, which has been able to, is no longer able to run it."""
+    """Return what fails on a schedule; nothing, where the subject, which has been able to, is no
+    longer able to run it.
+    """
     try:
         return drive(subject, schedule, setting, healing=healing).sightings
     except (SubjectUnable, CommandError):
@@ -140,5 +148,5 @@ def _shrinking_patience(plan: Plan, sighting: Sighting) -> float:
 
 
 def _alike(sightings: Iterable[Sighting], wanted: Sighting) -> Sighting | None:
-    """The first sighting that has the signature of the one wanted."""
+    """Return the first sighting that has the signature of the one wanted."""
     return next((each for each in sightings if each.fault.signature == wanted.fault.signature), None)

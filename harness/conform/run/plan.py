@@ -39,7 +39,9 @@ class Plan:
         return bool(self.cases) + -(-self.schedules // self.processes_for)
 
     def trials(self, number: int) -> Iterator[Trial]:
-        """The trials of a block: of the first, if there are cases, all of those; of the others, drawn schedules."""
+        """Yield the trials of a block: of the first, if there are cases, all of those; of the others,
+        drawn schedules.
+        """
         number -= bool(self.cases)
         if number < 0:
             yield from (self.trial(None, case.id) for case in self.cases)
@@ -49,7 +51,7 @@ class Plan:
             yield from (self.trial(i, None) for i in range(first, last))
 
     def trial(self, number: int | None, case: str | None) -> Trial:
-        """The drawn schedule of a number, or a case by its id."""
+        """Return the drawn schedule of a number, or a case by its id."""
         if number is not None:
             deck = generate.deck_for(KAFKA, self.settings)
             return Trial(generate.schedule(self.seed, number, deck), self.settings, number=number, known=self.known)
@@ -57,12 +59,12 @@ class Plan:
         return Trial(chosen.events, chosen.settings, case=case, known=self.known)
 
     def block_of(self, protocol: Protocol, number: int) -> Block:
-        """A block to be run under a protocol."""
+        """Return a block to be run under a protocol."""
         trials = tuple(self.trials(number))
         return Block(self.command, self.patience, protocol, self.judged_by, trials, self.max_failures)
 
     def document(self) -> dict[str, Any]:
-        """This as plain data, from which `from_document` makes an equal plan, as far as running it goes."""
+        """Return this as plain data, from which `from_document` makes an equal plan, as far as running it goes."""
         return {
             "command": list(self.command),
             "protocols": [protocol.name for protocol in self.protocols],
@@ -79,7 +81,7 @@ class Plan:
 
     @staticmethod
     def from_document(document: dict[str, Any]) -> "Plan":
-        """The plan of plain data."""
+        """Return the plan of plain data."""
         return Plan(
             command=tuple(document["command"]),
             protocols=[parse_protocol(name) for name in document["protocols"]],

@@ -30,12 +30,12 @@ _MOST_LISTED = 30  # names in a line: there are fewer verbs, and fewer fields of
 
 
 def nonconformity_text(nonconformity: Nonconformity, proof: Reproducer | None = None) -> RenderableType:
-    """A nonconformity: what is wrong, the schedule step by step, and what was to be seen at its end."""
+    """Return a nonconformity: what is wrong, the schedule step by step, and what was to be seen at its end."""
     return Group(_title(nonconformity, proof), steps(nonconformity))
 
 
 def steps(nonconformity: Nonconformity) -> RenderableType:
-    """The same without the title."""
+    """Return the same without the title."""
     parts: list[RenderableType] = []
     if nonconformity.sighting.sent and not nonconformity.known_flaw:
         run = replay(nonconformity.sighting.sent, nonconformity.protocol, nonconformity.trial.settings)
@@ -48,7 +48,9 @@ def steps(nonconformity: Nonconformity) -> RenderableType:
 
 
 def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """What a run has come to that Ctrl-C ended: what failed and is not shrunk, and how much was run; a line each."""
+    """Yield what a run has come to that Ctrl-C ended: what failed and is not shrunk, and how much was
+    run; a line each.
+    """
     for protocol, failed, seen in conformance.unshrunk:
         flaw = failed.known_flaw(protocol)
         yield (
@@ -77,7 +79,7 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
 
 
 def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """What was judged, and what was not; a line each."""
+    """Yield what was judged, and what was not; a line each."""
     lacking = not_judged(conformance, plan)
     for title, names in (
         ("Properties judged", judged(conformance, plan)),
@@ -107,7 +109,7 @@ def _listed(names: list[str]) -> str:
 def document(
     conformance: Conformance, plan: Plan, saved: Mapping[int, Path], proven: Sequence[Reproducer | None]
 ) -> dict[str, Any]:
-    """The JSON form of what a run showed.
+    """Return the JSON form of what a run showed.
 
     `saved` has the case file of a nonconformity by its place, `proven` of each how far the model was searched.
     """
@@ -160,7 +162,7 @@ def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None, proof:
 
 
 def _proven(sent: bytes, proof: Reproducer | None) -> dict[str, Any]:
-    """What is proven of the length of what was sent: the search may have found a shorter schedule."""
+    """Return what is proven of the length of what was sent: the search may have found a shorter schedule."""
     plain = (proof or Reproducer(sent, certified_minimal=False, searched=0)).plain()
     if proof is not None and proof.schedule != sent:
         plain |= {"certified_minimal": False, "minimal_within": None}
@@ -168,24 +170,27 @@ def _proven(sent: bytes, proof: Reproducer | None) -> dict[str, Any]:
 
 
 def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
-    """The verbs that protocol and configuration make possible, and that no schedule applied or the subject has not."""
+    """Return the verbs that protocol and configuration make possible, and that no schedule applied or
+    the subject has not.
+    """
     starts = _starts(plan)
     return [verb.text for verb in Verb if any(map(verb.possible, starts)) and not conformance.shown.applied[verb.text]]
 
 
 def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
-    """The fields that there are to be seen, and that no observation had."""
+    """Return the fields that there are to be seen, and that no observation had."""
     return [field for field in _fields(plan) if not conformance.shown.fields[field]]
 
 
 def judged(conformance: Conformance, plan: Plan) -> list[str]:
-    """The properties that the subject was held against: none in lock-step, where fields are compared."""
+    """Return the properties that the subject was held against: none in lock-step, where fields are compared."""
     lacking = not_judged(conformance, plan)
     return [name for name in _properties(plan) if name not in lacking]
 
 
 def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
-    """The properties that it should have been held against and could not be: the fields it never showed, by name.
+    """Return the properties that it should have been held against and could not be: the fields it never showed, by
+    name.
 
     A property that takes what no observation has is there without any.
     """
@@ -195,7 +200,9 @@ def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
 
 
 def _properties(plan: Plan) -> list[str]:
-    """The properties that anything can break in this plan, and that the contract with clients does not give up."""
+    """Return the properties that anything can break in this plan, and that the contract with clients
+    does not give up.
+    """
     if plan.judged_by is not JudgedBy.PROMISES:
         return []
     permitted = properties.permitted(plan.settings)
@@ -208,7 +215,7 @@ def _share(conformance: Conformance, plan: Plan) -> str:
 
 
 def _fields(plan: Plan) -> list[str]:
-    """The fields that there are to be seen under any of the protocols."""
+    """Return the fields that there are to be seen under any of the protocols."""
     return [field for field, seen in FIELDS.items() if any(map(seen.there, _starts(plan)))]
 
 
@@ -217,12 +224,12 @@ def _starts(plan: Plan) -> list[Partition]:
 
 
 def unknown_fields(conformance: Conformance, plan: Plan) -> list[str]:
-    """The fields of observations that are not of the protocol, perhaps misspelt."""
+    """Return the fields of observations that are not of the protocol, perhaps misspelt."""
     return sorted(conformance.shown.fields.keys() - {*_fields(plan), *own_fields(conformance)})
 
 
 def own_fields(conformance: Conformance) -> list[str]:
-    """The fields of observations that the subject has declared to be its own."""
+    """Return the fields of observations that the subject has declared to be its own."""
     return sorted(field for field in conformance.shown.fields if field.split(".")[1:2] == [OWN])
 
 
@@ -271,7 +278,7 @@ def _beside(run: Run, nonconformity: Nonconformity) -> Table:
 
 
 def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
-    """What the subject shows of its own, with the names of the fields."""
+    """Yield what the subject shows of its own, with the names of the fields."""
     seen: dict[str, Any] = dict(observation)
     parts = {f"replicas.{name}": replica for name, replica in sorted(seen.get("replicas", {}).items())}
     for part, values in {**parts, "controller": seen.get("controller", {})}.items():
@@ -279,7 +286,7 @@ def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
 
 
 def _observed(nonconformity: Nonconformity) -> Table:
-    """What the subject showed after each event."""
+    """Return what the subject showed after each event."""
     p = initial(nonconformity.protocol, nonconformity.trial.settings)
     names = REPLICA_NAMES[: p.replicas]
     table = Table("", "event", *names, "controller")
@@ -295,7 +302,7 @@ def _observed(nonconformity: Nonconformity) -> Table:
 
 
 def _of(replica: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    """What is a replica's of the subject's own."""
+    """Return what is a replica's of the subject's own."""
     part = f"replicas.{replica}.{OWN}."
     return {field.removeprefix(part): value for field, value in own.items() if field.startswith(part)}
 

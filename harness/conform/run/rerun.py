@@ -65,7 +65,7 @@ def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
 
 
 def _as_seen(run: Run) -> Run:
-    """A run without the properties that no observation can be judged by."""
+    """Return a run without the properties that no observation can be judged by."""
     seen = {name: at for name, at in run.first_broken.items() if BY_NAME[name].seen_in}
     return replace(run, first_broken=seen)
 

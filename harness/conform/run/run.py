@@ -86,12 +86,15 @@ class Crew(Interface):
         """How long they have been running blocks."""
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """What comes of the plan's blocks under a protocol, in order. Whoever wants no more closes the generator."""
+        """Return what comes of the plan's blocks under a protocol, in order.
+
+        Whoever wants no more closes the generator.
+        """
 
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
     ) -> Iterator[Nonconformity]:
-        """A nonconformity for each of the failed trials, which come with how often they were seen."""
+        """Return a nonconformity for each of the failed trials, which come with how often they were seen."""
 
     def progress(self, conformance: Conformance) -> str:
         """How far it is, after each result."""
@@ -181,7 +184,7 @@ class _Failed:
                 self._shortest[signature] = one
 
     def to_shrink(self) -> list[tuple[Failed, int]]:
-        """The shortest, each with how often its like was seen, but for those that are shrunk."""
+        """Return the shortest, each with how often its like was seen, but for those that are shrunk."""
         shortest = sorted(self._shortest.values(), key=lambda one: len(one.sighting.sent))[:MOST_NONCONFORMITIES]
         return [(one, self.seen[self._signature(one)]) for one in shortest[self.shrunk :]]
 

@@ -39,11 +39,11 @@ class Processes:
         self._report = report
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """What comes of the plan's blocks under a protocol, in order."""
+        """Return what comes of the plan's blocks under a protocol, in order."""
         return self.run(plan.block_of(protocol, number) for number in range(plan.blocks))
 
     def run(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
-        """What comes of blocks, in order. On Ctrl-C, first what there is of later ones."""
+        """Yield what comes of blocks, in order. On Ctrl-C, first what there is of later ones."""
         started = time.monotonic() - self.seconds
         with closing(self._one_by_one(blocks) if self._jobs == 1 else self._in_pool(blocks)) as results:
             for result in results:
@@ -53,7 +53,7 @@ class Processes:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
     ) -> Iterator[Nonconformity]:
-        """A nonconformity for each of the failed trials, one after another, each in its share of the time."""
+        """Yield a nonconformity for each of the failed trials, one after another, each in its share of the time."""
         deadline = Deadline(self._shrinking)
         for number, (one, seen) in enumerate(failed):
             share = deadline.remaining / (len(failed) - number)
@@ -100,14 +100,14 @@ def _in_order(pool: ProcessPoolExecutor, blocks: Iterable[Block], ahead: int) ->
 
 
 def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
-    """The result of the first, which is waited for, and only then no longer among them."""
+    """Return the result of the first, which is waited for, and only then no longer among them."""
     result = running[0].result()
     running.popleft()
     return result
 
 
 def _leave_on_sigterm() -> None:
-    """A worker leaves on SIGTERM as on an exception, so that its subject is ended; Ctrl-C is the parent's to handle."""
+    """Leave on SIGTERM as on an exception, so that the subject is ended; Ctrl-C is the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
@@ -118,7 +118,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _leave_with_parent() -> None:
-    """A parent that was killed says nothing: workers of an executor would wait for more work for ever."""
+    """End when the parent was killed, which says nothing: workers of an executor would wait for more work for ever."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -30,7 +30,7 @@ class Coverage:
         return zip(self.situations.tolist(), self.schedules.tolist(), self.first.tolist(), strict=True)
 
     def merged(self, other: "Coverage") -> "Coverage":
-        """The coverage of these schedules and others."""
+        """Return the coverage of these schedules and others."""
         both, place = np.unique(np.concatenate([self.situations, other.situations]), return_inverse=True)
         schedules = np.zeros(both.shape, np.int64)
         np.add.at(schedules, place, np.concatenate([self.schedules, other.schedules]))
@@ -60,7 +60,7 @@ class Meetings:
         )
 
     def coverage(self) -> list[Coverage]:
-        """What was met under each protocol."""
+        """Return what was met under each protocol."""
         met = []
         for rows, size in zip(self.rows, self.size, strict=True):
             taken = rows[:size]

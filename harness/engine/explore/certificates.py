@@ -40,7 +40,7 @@ class Reproducer:
     within: Bounds | None = None
 
     def plain(self) -> dict[str, Any]:
-        """What is proven, as plain data."""
+        """Return what is proven, as plain data."""
         within = None if self.within is None else self.within._asdict()
         return {"certified_minimal": self.certified_minimal, "searched": self.searched, "minimal_within": within}
 
@@ -180,7 +180,10 @@ def reproduce(
     report: Report = lambda progress: None,
     deadline: Deadline | None = None,
 ) -> Reproducer:
-    """A reproducer from a schedule that breaks a wanted property, proven as far as time goes. Raises DoesNotBreak."""
+    """Return a reproducer from a schedule that breaks a wanted property, proven as far as time goes.
+
+    Raises DoesNotBreak.
+    """
     claim = Claim(protocol, settings, wanted, shrink.trim(schedule, protocol, settings, wanted))
     deadline = deadline or Deadline(None)
     prove([claim], deadline, memory, QUICK, report=report)

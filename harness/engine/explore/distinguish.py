@@ -43,7 +43,7 @@ def distinguish(
     seconds: float | None = None,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Distinction:
-    """The shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
+    """Return the shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
 
     Where memory ends the search, random schedules are walked and shrunk instead, and the length is not proven.
     `seconds` end it all; a shrink that has begun by then is finished.

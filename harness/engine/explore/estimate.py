@@ -42,7 +42,7 @@ class Discovery:
 
 
 def something_new(tally: Tally) -> Estimate:
-    """The estimate after a walk. Nothing walked, nothing known: then the probability is 1."""
+    """Return the estimate after a walk. Nothing walked, nothing known: then the probability is 1."""
     if not tally.schedules:
         return Estimate(0, 0, 1.0, 0.0, 1.0)
     from scipy.special import betaincinv  # slow to import, and not needed by workers
@@ -56,7 +56,7 @@ def something_new(tally: Tally) -> Estimate:
 
 
 def _alone(tally: Tally) -> set[int]:
-    """The numbers of the schedules that have shown something that no other one has."""
+    """Return the numbers of the schedules that have shown something that no other one has."""
     schedules = set(tally.shortest[tally.failures == 1][:, 0, 1].tolist())
     for met in tally.met:
         schedules.update(met.first[met.schedules == 1].tolist())

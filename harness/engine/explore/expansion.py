@@ -202,7 +202,7 @@ def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
 
 
 def broken_at_end(records, slot, i):  # type: ignore[no-untyped-def]
-    """What a protocol in a slot breaks if this is the end; judged on a copy in the slot for that."""
+    """Return what a protocol in a slot breaks if this is the end; judged on a copy in the slot for that."""
     records[_HEALED, i] = records[slot, i]
     return MODEL.judgement.end(records[_HEALED, i])
 

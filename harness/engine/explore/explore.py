@@ -118,7 +118,10 @@ def explore(
 def explore_each(
     protocol: Protocol, settings: Settings, depths: Mapping[int, int], memory: int = DEFAULT_MEMORY
 ) -> dict[int, Exploration]:
-    """What `explore` finds for each of some properties to a depth of its own, all by one search. Raises as it does."""
+    """Return what `explore` finds for each of some properties to a depth of its own, all by one search.
+
+    Raises as it does.
+    """
     return dict(explored(protocol, settings, depths, memory))
 
 
@@ -129,7 +132,9 @@ def explored(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Iterator[tuple[int, Exploration]]:
-    """The same, each as soon as the search has it: whoever has it end early, by `report`, has what came before."""
+    """Yield the same, each as soon as the search has it: whoever has it end early, by `report`, has
+    what came before.
+    """
     with Threads(min(cores(), CHUNKS)) as threads:
         yield from _Search((protocol,), settings, sum(depths), memory, NOTHING_MET, threads, True, b"").run(
             depths, report
@@ -254,7 +259,7 @@ class _Search:
         return Exploration(states, self.transitions, depth, complete, None, memory_exhausted, memory, self.symmetry)
 
     def _shortest(self) -> bytes:
-        """The least of the shortest schedules that break a wanted property. Raises NotConfirmed."""
+        """Return the least of the shortest schedules that break a wanted property. Raises NotConfirmed."""
         retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
         tables = retrace.tables_to(retrace.breaking(self.wanted))
         shortest = retrace.schedule(tables, executions(self.protocols, self.settings, self.after), self.wanted)
@@ -302,7 +307,7 @@ def most_states(protocol: Protocol, settings: Settings, memory: int) -> int:
 
 
 def confirm(protocols: Sequence[Protocol], settings: Settings, wanted: int, schedule: bytes) -> None:
-    """Raises NotConfirmed unless a schedule breaks a wanted property under the first protocol while the others hold."""
+    """Raise NotConfirmed unless a schedule breaks a wanted property under the first protocol while the others hold."""
     model = model_of(protocols)
     execution, *holding = (Execution(protocol, settings, schedule) for protocol in protocols)
     every = model.judgement.all

@@ -30,7 +30,7 @@ class Retrace:
         self._visited, self._expansion, self._threads, self._levels = visited, expansion, threads, levels
 
     def breaking(self, wanted: int) -> Rows:
-        """The rows of the last level from which an event breaks a wanted property."""
+        """Return the rows of the last level from which an event breaks a wanted property."""
         return self._leading(self._levels[-1], BREAKING, NOTHING_VISITED, wanted)
 
     def tables_to(self, rows: Rows) -> list[Array]:
@@ -42,7 +42,7 @@ class Retrace:
         return tables[::-1]
 
     def _leading(self, level: Level, which: int, table: Array, wanted: int) -> Rows:
-        """The rows of a level from which an event leads to what is sought."""
+        """Return the rows of a level from which an event leads to what is sought."""
         rows: list[Rows] = []
         chunks = -(-level.size // CHUNK)
 
@@ -58,7 +58,7 @@ class Retrace:
         return np.concatenate(rows)
 
     def schedule(self, tables: Sequence[Array], executions: Sequence[Execution], wanted: int = 0) -> bytes:
-        """The least schedule through the rows of some tables, and on to a broken state if one is wanted.
+        """Return the least schedule through the rows of some tables, and on to a broken state if one is wanted.
 
         The executions, side by side, are where the search started; they go along. It ends early where a key has no room
         for what follows, which may show in one state of a class and not in another.
@@ -76,7 +76,9 @@ class Retrace:
         return bytes(schedule)
 
     def _first_event(self, states: list[Interpreted], which: int, table: Array, wanted: int) -> int | None:
-        """The first event that leads from states side by side to what is sought, None if keys have no room for it."""
+        """Return the first event that leads from states side by side to what is sought, None if keys
+        have no room for it.
+        """
         free = self._visited.limit
         self._visited.keys[row_of(0, free)] = self._expansion.put(states, self._expansion.as_it_is)
         alone = Level(np.full(SHARDS, free, np.int64), free + np.eye(1, SHARDS, dtype=np.int64)[0])

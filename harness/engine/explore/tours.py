@@ -102,7 +102,7 @@ def way_back(node, start, via, sources, way):  # type: ignore[no-untyped-def]
 
 
 def wanted_edge(node, graph, wanted, waiting):  # type: ignore[no-untyped-def]
-    """A wanted edge of a node, which has one: one that stays there, else one to where there is more to do."""
+    """Choose a wanted edge of a node, which has one: one that stays there, else one to where there is more to do."""
     offsets, targets = graph[0], graph[2]
     best, best_score = 0, -1
     for edge in range(offsets[node], offsets[node + 1]):

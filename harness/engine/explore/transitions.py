@@ -91,7 +91,7 @@ def _hashes(keys: npt.NDArray[np.uint32]) -> Hashes:
 
 
 def _rows(level: Level) -> npt.NDArray[np.int64]:
-    """The rows of a level, in the order in which they are expanded."""
+    """Return the rows of a level, in the order in which they are expanded."""
     shards = [row_of(shard, np.arange(level.starts[shard], level.ends[shard])) for shard in range(SHARDS)]
     return np.concatenate(shards)
 
@@ -99,7 +99,7 @@ def _rows(level: Level) -> npt.NDArray[np.int64]:
 def _successors(
     visited: Visited, levels: Sequence[Level], expansion: Expansion, threads: Threads
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], Hashes]:
-    """The row of the parent, the event, and the hash of the key of every successor, in order."""
+    """Return the row of the parent, the event, and the hash of the key of every successor, in order."""
     parts: dict[tuple[int, int], tuple[Any, ...]] = {}
     for number, level in enumerate(levels):
 
@@ -118,7 +118,7 @@ def _successors(
 
 
 def _numbers(wanted: Hashes, hashes: Hashes) -> Numbers:
-    """The number of the state of each hash that is wanted. Raises Ambiguous."""
+    """Return the number of the state of each hash that is wanted. Raises Ambiguous."""
     order = np.argsort(hashes)
     ascending = hashes[order]
     places = np.minimum(np.searchsorted(ascending, wanted), len(order) - 1)

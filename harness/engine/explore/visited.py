@@ -88,7 +88,7 @@ class Visited:
         threads.run(tasks, work)
 
     def table_of(self, rows: npt.NDArray[np.int64]) -> Array:
-        """A table that has some of the rows only."""
+        """Return a table that has some of the rows only."""
         most = int(np.bincount(rows >> BLOCK_BITS & (SHARDS - 1), minlength=1).max())
         table = np.zeros((SHARDS, int(most / _MOST_LOAD) + 1), np.uint32)
         compiled(enter)(self.keys, rows, table)
@@ -101,17 +101,19 @@ def _reserved(size: int) -> mmap.mmap:
 
 
 def shards_of(task: int, tasks: int) -> tuple[int, int]:
-    """The shards from the first to the last, exclusive, that are one of so many tasks."""
+    """Return the shards from the first to the last, exclusive, that are one of so many tasks."""
     return task * SHARDS // tasks, (task + 1) * SHARDS // tasks
 
 
 def row_of(shard, i):  # type: ignore[no-untyped-def]
-    """The row of number i of a shard: blocks of the shards take turns, so that a small search touches little memory."""
+    """Return the row of number i of a shard: blocks of the shards take turns, so that a small search
+    touches little memory.
+    """
     return ((i >> BLOCK_BITS) * SHARDS + shard) << BLOCK_BITS | (i & (BLOCK - 1))
 
 
 def hash_of(keys, row):  # type: ignore[no-untyped-def]
-    """A 64-bit hash of the words of a row (the finalizer of MurmurHash3, word by word)."""
+    """Return a 64-bit hash of the words of a row (the finalizer of MurmurHash3, word by word)."""
     value = np.uint64(0x9E3779B97F4A7C15)
     for half in range(0, keys.shape[1] - 1, 2):
         word = np.uint64(keys[np.uint64(row), half]) | np.uint64(keys[np.uint64(row), half + 1]) << np.uint64(32)
@@ -122,18 +124,18 @@ def hash_of(keys, row):  # type: ignore[no-untyped-def]
 
 
 def mixed(value, word):  # type: ignore[no-untyped-def]
-    """A hash with one more word in it."""
+    """Return a hash with one more word in it."""
     value = (value ^ word) * np.uint64(0xFF51AFD7ED558CCD)
     return value ^ value >> np.uint64(32)
 
 
 def shard_of(hashed):  # type: ignore[no-untyped-def]
-    """The shard of a key, by its hash."""
+    """Return the shard of a key, by its hash."""
     return np.int64(hashed >> np.uint64(64 - SHARD_BITS))
 
 
 def home_of(hashed, slots):  # type: ignore[no-untyped-def]
-    """The slot where a key belongs, by its hash."""
+    """Return the slot where a key belongs, by its hash."""
     return np.int64(((hashed & np.uint64(0xFFFFFFFF)) * np.uint64(slots)) >> np.uint64(32))
 
 
@@ -159,12 +161,12 @@ def number_bits(keys):  # type: ignore[no-untyped-def]
 
 
 def slot_with(hashed, number, bits):  # type: ignore[no-untyped-def]
-    """What a slot has for row `number`, counted from 1."""
+    """Return what a slot has for row `number`, counted from 1."""
     return np.int64(hashed >> np.uint64(32)) << bits & np.int64(0xFFFFFFFF) | number
 
 
 def row_in(slot, hashed, bits):  # type: ignore[no-untyped-def]
-    """The row that a slot of a hash's shard has."""
+    """Return the row that a slot of a hash's shard has."""
     return row_of(shard_of(hashed), (slot & ((np.int64(1) << bits) - 1)) - 1)
 
 
@@ -174,7 +176,9 @@ def may_have(slot, hashed, bits):  # type: ignore[no-untyped-def]
 
 
 def find_slot(wanted, i, hashed, keys, table, bits):  # type: ignore[no-untyped-def]
-    """The slot of its shard's table that has the row of `wanted[i]` in `keys`, or the empty one where it belongs."""
+    """Return the slot of its shard's table that has the row of `wanted[i]` in `keys`, or the empty one
+    where it belongs.
+    """
     shard, slots = shard_of(hashed), table.shape[1]
     slot = home_of(hashed, slots)
     while True:

@@ -90,7 +90,7 @@ class Layout:
         return tuple(place.element for place in self.places)
 
     def check(self, p: Interpreted) -> None:
-        """Raises DoesNotFit, naming the field, for a state with a value that is out of its bounds."""
+        """Raise DoesNotFit, naming the field, for a state with a value that is out of its bounds."""
         for element in self.elements:
             value = getattr(p, element.field.name)
             for i in element.index if len(element.index) < 2 else [element.index]:
@@ -101,7 +101,7 @@ class Layout:
 
 
 def layout_for(starts: Sequence[Interpreted]) -> Layout:
-    """The layout for all states that can follow from any of `starts`, which differ in their mechanisms only."""
+    """Return the layout for all states that can follow from any of `starts`, which differ in their mechanisms only."""
     elements = tuple(_elements(starts))
     replicas = range(starts[0].replicas)
     local = [[each for each in elements if each.is_local and each.replicas == (r,)] for r in replicas]

@@ -54,7 +54,7 @@ def most_alike(replicas: int) -> int:
 
 
 def renaming_for(layout: Layout, replicas: int, symmetric: bool) -> Renaming:
-    """The tables for the keys of a layout."""
+    """Return the tables for the keys of a layout."""
     local = [place for place in layout.places if place.chunk >= 0 and place.element.replicas == (0,)]
     rest = [place for place in layout.places if place.chunk < 0]
     parts = [

@@ -152,7 +152,9 @@ def _file_name(what: Program) -> str:
 
 
 def _program(model: Model | None, what: Program) -> ModuleType:
-    """The module of all kernels, written unless an earlier run has; or not written at all where it cannot be kept."""
+    """Return the module of all kernels, written unless an earlier run has; or not written at all where
+    it cannot be kept.
+    """
     directory = cache_directory(model)
     if directory is None or _IS_OFF:
         module = ModuleType("epochfuzz_kernels")
@@ -189,7 +191,9 @@ def _write(file: Path, text: str) -> None:
 
 
 def _source(model: Model | None, what: Program, kept: bool) -> str:
-    """The text of the module: each function with how it is compiled, and whether Numba is to keep what it makes."""
+    """Return the text of the module: each function with how it is compiled, and whether Numba is to
+    keep what it makes.
+    """
     for name in _MODULES:
         importlib.import_module(f"{_ENGINE}.{name}")
     if what.defects is not None:

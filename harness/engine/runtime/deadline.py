@@ -38,7 +38,7 @@ class Deadline:
         return Deadline(min(seconds, self.remaining), self._interruption)
 
     def watching(self, report: Callable[[SearchProgress], None]) -> Callable[[SearchProgress], None]:
-        """A report of a search that raises TimeUp once the time is."""
+        """Return a report of a search that raises TimeUp once the time is."""
 
         def watched(progress: SearchProgress) -> None:
             report(progress)

@@ -58,7 +58,9 @@ def _raw(value: Any) -> Any:
 
 
 def _stored(value: Any, of: "np.dtype[Any]") -> Any:
-    """A number as an array of a type of integers has it: the bits that there are room for, as Numba stores them."""
+    """Return a number as an array of a type of integers has it: the bits that there are room for, as
+    Numba stores them.
+    """
     if not isinstance(value, int) or of.kind not in "iu":
         return value
     bits = 8 * of.itemsize
@@ -82,7 +84,7 @@ NUMPY.empty, NUMPY.zeros, NUMPY.arange = _made(np.empty), _made(np.zeros), _made
 
 
 def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that was not compiled, to be called as if it was."""
+    """Return a kernel that was not compiled, to be called as if it was."""
 
     @functools.wraps(kernel)
     def run(*arguments: Any) -> Any:
@@ -93,7 +95,7 @@ def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wide_arrays(argument: Any) -> Any:
-    """An argument with its arrays made wide; its numbers stay, for seeds are NumPy's."""
+    """Return an argument with its arrays made wide; its numbers stay, for seeds are NumPy's."""
     if isinstance(argument, np.ndarray):
         return _Wide(argument)
     return tuple(map(_wide_arrays, argument)) if isinstance(argument, tuple) else argument

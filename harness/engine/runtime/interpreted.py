@@ -34,7 +34,9 @@ def shortest(
 def _search(
     protocol: Protocol, settings: Settings, wanted: int, depth: int | None, goes_on: Callable[[], bool]
 ) -> bytes | None:
-    """A shortest schedule, of no more events than `depth`, that breaks a wanted property; None where there is none."""
+    """Return a shortest schedule, of no more events than `depth`, that breaks a wanted property; None
+    where there is none.
+    """
     execution = Execution(protocol, settings)
     state, alphabet = _State(execution.state), execution.alphabet()
     visited, level, length = {state.key()}, [(state.key(), b"")], 0

@@ -14,7 +14,7 @@ from epochfuzz.model.core.model import Protocol, Settings
 
 
 def canonical(schedule: bytes, protocol: Protocol, settings: Settings, wanted: int) -> bytes:
-    """The simplest schedule that is the same as this one, which breaks a wanted property with its last event.
+    """Return the simplest schedule that is the same as this one, which breaks a wanted property with its last event.
 
     The first replica keeps its name, for schedules start from it. Of those that differ in names, the one whose events
     come soonest in the order of the model is taken, read from the left.
@@ -31,7 +31,7 @@ def _renamed(schedule: bytes, names: tuple[int, ...]) -> bytes:
 
 
 def _in_order(schedule: bytes, protocol: Protocol, settings: Settings, rank: Callable[[int], int]) -> bytes:
-    """The schedule with independent events in order: at each place the simplest event that can come so early.
+    """Return the schedule with independent events in order: at each place the simplest event that can come so early.
 
     That is the lexicographic normal form of a trace (Anisimov and Knuth, 1979), but for independence, which is here
     not a relation between events but holds where both orders lead to the same state.
@@ -47,7 +47,7 @@ def _in_order(schedule: bytes, protocol: Protocol, settings: Settings, rank: Cal
 
 
 def _brought_forward(start: Execution, schedule: bytes) -> list[bytes]:
-    """The schedule with each event in front that can get there past all before it."""
+    """Return the schedule with each event in front that can get there past all before it."""
     executions = [start.copy()]
     for event in schedule[:-1]:
         executions.append(executions[-1].copy())

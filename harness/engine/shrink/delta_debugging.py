@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 
 def delta_debugged(failing: bytes, breaking: Callable[[bytes], bytes | None]) -> bytes:
-    """A schedule without runs of events that it fails without.
+    """Return a schedule without runs of events that it fails without.
 
     `breaking` gives what of a schedule is needed to fail as wanted, None where it does not. Runs of half of it are
     tried first, single events last, those at the end before those at the start.

@@ -21,7 +21,7 @@ class DoesNotBreak(ValueError):
 def breaking_prefix(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes | None:
-    """The enabled events of a schedule up to where a wanted property first broke; None where none did.
+    """Return the enabled events of a schedule up to where a wanted property first broke; None where none did.
 
     None also where one of the protocols `holding` broke any property by then. They must converge from there; where
     they do not, a later event at which they do, and the wanted property is still broken, will do.
@@ -51,7 +51,7 @@ def _end_well(others: Sequence[Execution]) -> bool:
 def shrink(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
-    """A schedule as short as Hypothesis can make it that still breaks a wanted property. Raises DoesNotBreak."""
+    """Return a schedule as short as Hypothesis can make it that still breaks a wanted property. Raises DoesNotBreak."""
     failing = trim(schedule, protocol, settings, wanted, holding)
 
     def fails(events: bytes) -> bool:
@@ -64,7 +64,7 @@ def shrink(
 def trim(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
-    """A schedule without runs of events that it breaks a wanted property without. Raises DoesNotBreak.
+    """Return a schedule without runs of events that it breaks a wanted property without. Raises DoesNotBreak.
 
     Hypothesis deletes events too, but takes a millisecond for each attempt; what it is better at is events in place of
     others, and deletions that go together.

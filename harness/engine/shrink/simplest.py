@@ -14,7 +14,8 @@ _KEY = b"failure"
 
 
 def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], bool], attempts: int) -> bytes:
-    """A failing schedule of events from the alphabet: shorter than the one given, or of earlier events, if possible.
+    """Return a failing schedule of events from the alphabet: shorter than the one given, or of earlier events, if
+    possible.
 
     The schedule is written down as the choices that would have drawn it, and saved where `hypothesis.find` looks for
     earlier failures; from there on Hypothesis does what it does with any failing example.
@@ -36,7 +37,7 @@ def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], b
 
 
 def _choices(schedule: bytes, alphabet: Sequence[int]) -> list[bool | int]:
-    """The choices with which a list strategy over the alphabet draws the schedule.
+    """Return the choices with which a list strategy over the alphabet draws the schedule.
 
     Before each element it draws whether there is one more. Hypothesis does not shrink a saved sequence that it can
     replay exactly; one choice too many makes it do so.

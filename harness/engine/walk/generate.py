@@ -75,7 +75,7 @@ def room():  # type: ignore[no-untyped-def]
 
 
 def scramble(value):  # type: ignore[no-untyped-def]
-    """The finalizer of SplitMix64 (Steele, Lea and Flood, 2014)."""
+    """Scramble a word: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014)."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))

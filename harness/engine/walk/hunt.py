@@ -36,7 +36,9 @@ class Hunter:
         self._hunt_block = compiled_for(model, hunt_block, [start])
 
     def first(self, strategy: str, seed: int, most: int) -> tuple[int, bytes] | None:
-        """(number, schedule) of the first schedule that breaks a judged property; None if none of `most` does."""
+        """Return (number, schedule) of the first schedule that breaks a judged property; None if none
+        of `most` does.
+        """
         for block in range(0, most, BLOCK):
             number, schedule = self._hunt_block(
                 self._start, STRATEGIES.index(strategy), np.uint64(seed), block, min(BLOCK, most - block),
@@ -48,7 +50,7 @@ class Hunter:
 
 
 def below(word, shift, end):  # type: ignore[no-untyped-def]
-    """A number from 0 to end - 1, from the sixteen bits of a random word at `shift`."""
+    """Return a number from 0 to end - 1, from the sixteen bits of a random word at `shift`."""
     return np.int64((((word >> np.uint64(shift)) & np.uint64(0xFFFF)) * np.uint64(end)) >> np.uint64(16))
 
 

@@ -77,7 +77,7 @@ class Tally:
         self.met = [one.merged(another) for one, another in zip(self.met, other.met, strict=True)]
 
     def kept(self, protocol: int, property_: int, kind: int) -> list[Failure]:
-        """The failures kept of a protocol, a property and a kind (indices), the shortest first."""
+        """Return the failures kept of a protocol, a property and a kind (indices), the shortest first."""
         rows = self.shortest[protocol, property_, kind]
         return [Failure(int(length), int(i)) for length, i in rows if length != _NEVER]
 
@@ -118,7 +118,7 @@ class Walker(Generic[_Protocol, _Settings]):
         return generate.schedule(self.seed, number, self.deck)
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """The schedule of a failure, whatever it was that it broke."""
+        """Return the schedule of a failure, whatever it was that it broke."""
         return self.schedule(failure.schedule)
 
 

@@ -17,7 +17,7 @@ _REMARK = "as expected"
 
 
 def page(judged_cases: Sequence[JudgedCase]) -> Page:
-    """The report of cases that were judged."""
+    """Return the report of cases that were judged."""
     protocols = tuple(dict.fromkeys(name for judged in judged_cases for name in judged.verdicts))
     failed = sum(not judged.as_expected for judged in judged_cases)
     verdict = "all as expected" if failed == 0 else f"{failed} NOT as expected"

@@ -28,7 +28,7 @@ def page(
     unreached: Mapping[str, Sequence[str]] | None = None,
     about: Mapping[str, str] | None = None,
 ) -> Page:
-    """The report of a walk and what came of it; `reproduce` is the command that walks the same schedules again.
+    """Return the report of a walk and what came of it; `reproduce` is the command that walks the same schedules again.
 
     `unreached` gives, by protocol text, the situations within reach that were not met, where somebody has looked.
     `about` is what there is to say of the run beside its configuration.
@@ -109,7 +109,7 @@ def _goal(count: int, asked: bool) -> Cell:
 
 
 def _exhibit(same: Sequence[Finding], walker: Engine) -> Exhibit:
-    """The exhibit of the findings that have one reproducer."""
+    """Return the exhibit of the findings that have one reproducer."""
     first = same[0]
     case = case_for(first, walker.seed, "A walk")
     story = first.witness.story(first.protocol, first.property)

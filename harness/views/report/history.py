@@ -9,7 +9,7 @@ from epochfuzz.harness.views.report import html, plots
 
 
 def render(history: History) -> str:
-    """The text of the HTML file."""
+    """Return the text of the HTML file."""
     environment = html.environment()
     environment.globals |= {
         "date": campaigns.date,

@@ -18,12 +18,12 @@ from epochfuzz.harness.witness.scenes import Scene
 
 
 def render(page: Page) -> str:
-    """The text of the HTML file."""
+    """Return the text of the HTML file."""
     return environment().get_template("report.html").render(page=page)
 
 
 def environment(*packages: str) -> Environment:
-    """The templates of the report, and those of packages that show what it does in other pages."""
+    """Return the templates of the report, and those of packages that show what it does in other pages."""
     loaders = [PackageLoader(package) for package in (*packages, "epochfuzz.harness.views.report")]
     environment = Environment(
         loader=ChoiceLoader(loaders),
@@ -47,12 +47,12 @@ def _odds(probability: float) -> str:
 
 
 def _breakable(protocol: str) -> Markup:
-    """A protocol's name, which may be long, with the places at which a line may end."""
+    """Return a protocol's name, which may be long, with the places at which a line may end."""
     return Markup("").join(part + Markup("<wbr>") for part in re.split(r"(?<=[:=_,])", protocol))
 
 
 def _plot(curve: Sequence[Discovery]) -> Markup:
-    """The discovery curve, over schedules on a logarithmic scale."""
+    """Return the discovery curve, over schedules on a logarithmic scale."""
     import pygal  # an extra: the report of a case is drawn without it
 
     from epochfuzz.harness.views.report import plots

@@ -26,7 +26,7 @@ _STYLE = Style(
 
 
 def options(**others: Any) -> dict[str, Any]:
-    """What every plot is made with, and what is its own."""
+    """Return what every plot is made with, and what is its own."""
     common = {
         "style": _STYLE,
         "js": [],
@@ -40,13 +40,13 @@ def options(**others: Any) -> dict[str, Any]:
 
 
 def drawn(chart: Any, name: str) -> Markup:
-    """A chart as markup: the same for the same numbers, for it goes by a name of ours."""
+    """Return a chart as markup: the same for the same numbers, for it goes by a name of ours."""
     chart.uuid = name  # pygal's own would differ from run to run
     return Markup(_COMMENT.sub("", chart.render(is_unicode=True)))
 
 
 def lines(name: str, labels: Sequence[str], series: Mapping[str, Sequence[int | None]], y_title: str) -> Markup:
-    """A line for each of the series over the same labels; None where it has no value."""
+    """Return a line for each of the series over the same labels; None where it has no value."""
     marks = {"show_legend": True, "legend_at_bottom": True, "legend_at_bottom_columns": 1, "dots_size": 4}
     chart = pygal.Line(**options(include_x_axis=True, x_label_rotation=20, y_title=y_title, **marks))
     chart.x_labels = labels

@@ -10,7 +10,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def crash(p: State, r: int) -> int:
-    """The process dies."""
+    """Return the process dies."""
     if not p.up[r]:
         return Refusal.IS_DOWN
     processes.die(p, r)
@@ -39,7 +39,7 @@ def lose_unflushed(p: State, r: int) -> None:
 
 
 def restart(p: State, r: int) -> int:
-    """The process starts again, and the broker registers with the controller."""
+    """Start the process again; the broker registers with the controller."""
     if p.up[r]:
         return Refusal.IS_UP
     refusal = registration.register(p, r)

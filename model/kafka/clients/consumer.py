@@ -16,7 +16,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def consume(p: State, r: int) -> int:
-    """The consumer fetches from r, which has the next record below its high watermark."""
+    """Have the consumer fetch from r, which has the next record below its high watermark."""
     if not p.consumer:
         return Refusal.CONSUMER_OFF
     refusal = why_not_served(p, r)
@@ -60,7 +60,7 @@ def is_read_replica(p: State, follower: int) -> bool:
 
 
 def refresh(p: State, r: int) -> int:
-    """The consumer's metadata names r as the leader of a later epoch, and its position is looked at anew."""
+    """Return the consumer's metadata names r as the leader of a later epoch, and its position is looked at anew."""
     if not p.consumer:
         return Refusal.CONSUMER_OFF
     if not presumes_leadership(p, r):
@@ -89,7 +89,7 @@ def validate(p: State, r: int) -> None:
 
 
 def report_truncation(p: State, epoch: int, end: int) -> None:
-    """The application is told that the log was truncated to `end`, and the consumer reads on from there.
+    """Tell the application that the log was truncated to `end`; the consumer reads on from there.
 
     From the start of the log where nobody can tell what is the same (LogTruncationException without an offset, and
     auto.offset.reset=earliest).
@@ -100,7 +100,7 @@ def report_truncation(p: State, epoch: int, end: int) -> None:
 
 
 def skipped(p: State) -> int:
-    """The records before the consumer's position, on the true leader that it knows, that it has never read."""
+    """Return the records before the consumer's position, on the true leader that it knows, that it has never read."""
     leader = controller.true_leader(p)
     if leader == NONE or p.known_epoch[leader] != p.consumer_epoch:
         return 0

@@ -13,19 +13,19 @@ from epochfuzz.model.kafka.vocabulary.state import Marker, State, Transaction
 
 
 def commit(p: State, r: int) -> int:
-    """The transaction is committed, all of its records having been acknowledged, and r writes the marker."""
+    """Commit the transaction, all of its records having been acknowledged; r writes the marker."""
     if p.transaction == Transaction.OPEN and p.transaction_records & ~p.acked != 0:
         return Refusal.IS_NOT_ACKNOWLEDGED
     return end(p, r, Transaction.COMMITTING)
 
 
 def abort(p: State, r: int) -> int:
-    """The transaction is aborted, and r writes the marker."""
+    """Abort the transaction; r writes the marker."""
     return end(p, r, Transaction.ABORTING)
 
 
 def end(p: State, r: int, decision: int) -> int:
-    """The transaction is decided, and where it has been so already r is told once more."""
+    """Decide the transaction; where that has been done already, tell r once more."""
     if not has_transactions(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.transaction == Transaction.NONE:
@@ -63,7 +63,7 @@ def write_marker(p: State, r: int) -> int:
 
 
 def finish(p: State, leader: int) -> None:
-    """A partition is healed: its leader gets the marker of a transaction that is decided.
+    """Give the leader of a healed partition the marker of a transaction that is decided.
 
     Healing may open leader epochs beyond the bound of a run, and of the last of them no record can be.
     """

@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def retry(p: State, r: int) -> int:
-    """The producer sends its oldest record without an answer again, to r."""
+    """Send the producer's oldest record without an answer again, to r."""
     if not p.retries:
         return Refusal.RETRIES_OFF
     record = producer_window.oldest_unanswered(p)

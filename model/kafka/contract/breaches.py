@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
 
 
 def _if_it_binds(told: Callable[[Partition], Iterator[str]]) -> Callable[[Partition], Iterator[str]]:
-    """What is told of a promise, which is void after too many failures that lost records (KIP-966)."""
+    """Return what is told of a promise, which is void after too many failures that lost records (KIP-966)."""
 
     @wraps(told)
     def breaches(p: Partition) -> Iterator[str]:
@@ -28,7 +28,7 @@ def _if_it_binds(told: Callable[[Partition], Iterator[str]]) -> Callable[[Partit
 
 @_if_it_binds
 def lost_exposed(p: Partition) -> Iterator[str]:
-    """Records that consumers could read and that do not stand where they belong on the true leader."""
+    """Yield records that consumers could read and that do not stand where they belong on the true leader."""
     leader = controller.true_leader(p)
     if leader == NONE:
         return
@@ -44,7 +44,7 @@ def lost_exposed(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def lost_acked(p: Partition) -> Iterator[str]:
-    """Records whose producer was answered and that the true leader does not have."""
+    """Yield records whose producer was answered and that the true leader does not have."""
     leader = controller.true_leader(p)
     if leader == NONE:
         return
@@ -64,7 +64,7 @@ def _not_at_their_offsets(p: Partition, leader: int, missing: int) -> Iterator[s
 
 
 def duplicated(p: Partition) -> Iterator[str]:
-    """Records that are more than once below the high watermark of the true leader."""
+    """Yield records that are more than once below the high watermark of the true leader."""
     for record, offsets in _readable_offsets(p).items():
         if len(offsets) > 1:
             at = " and ".join(map(str, offsets))
@@ -72,7 +72,7 @@ def duplicated(p: Partition) -> Iterator[str]:
 
 
 def out_of_order(p: Partition) -> Iterator[str]:
-    """Records that come, below the high watermark of the true leader, after one that was sent later."""
+    """Yield records that come, below the high watermark of the true leader, after one that was sent later."""
     latest = NONE
     for record in _readable_offsets(p):  # in the order of their first offsets
         if record < latest:
@@ -81,7 +81,7 @@ def out_of_order(p: Partition) -> Iterator[str]:
 
 
 def passed_over(p: Partition) -> Iterator[str]:
-    """Records that the consumer has not read, and will not."""
+    """Yield records that the consumer has not read, and will not."""
     if p.consumer:
         for record in observation.record_ids(consumer.skipped(p)):
             leader = REPLICA_NAMES[controller.true_leader(p)]
@@ -89,7 +89,7 @@ def passed_over(p: Partition) -> Iterator[str]:
 
 
 def unanswered(p: Partition) -> Iterator[str]:
-    """Requests that wait for ever."""
+    """Yield requests that wait for ever."""
     if controller.true_leader(p) != NONE:
         for r in range(p.replicas):
             for record in observation.record_ids(p.waiting[r]):
@@ -98,7 +98,7 @@ def unanswered(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def uncommitted(p: Partition) -> Iterator[str]:
-    """Records that a read_committed consumer may read though their transactions are not committed."""
+    """Yield records that a read_committed consumer may read though their transactions are not committed."""
     if not p.transactions:
         return
     for r in range(p.replicas):
@@ -135,7 +135,7 @@ def beyond_log(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def missing_in_isr(p: Partition) -> Iterator[str]:
-    """Records below the high watermark of a presumed leader that a live member of the true ISR does not have."""
+    """Yield records below the high watermark of a presumed leader that a live member of the true ISR does not have."""
     for leader in range(p.replicas):
         if not presumes_leadership(p, leader):
             continue
@@ -150,7 +150,7 @@ def missing_in_isr(p: Partition) -> Iterator[str]:
 
 
 def incomplete_joining(p: Partition) -> Iterator[str]:
-    """That a replica has joined the ISR too early: which one, only the step that took it in can tell."""
+    """Yield that a replica has joined the ISR too early: which one, only the step that took it in can tell."""
     if p.joined_incomplete:
         yield "a replica has joined the ISR without a record below the HW of the leader that proposed it"
 
@@ -182,13 +182,13 @@ def leaderless(p: Partition) -> Iterator[str]:
 
 
 def unequal(p: Partition) -> Iterator[str]:
-    """Logs and high watermarks of a healed partition that differ, unless nobody can lead it any more."""
+    """Yield logs and high watermarks of a healed partition that differ, unless nobody can lead it any more."""
     if controller.leader(p) != NONE:
         yield from differing(p)
 
 
 def differing(p: Partition) -> Iterator[str]:
-    """Logs and high watermarks of a healed partition that differ."""
+    """Yield logs and high watermarks of a healed partition that differ."""
     for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:
@@ -199,7 +199,9 @@ def differing(p: Partition) -> Iterator[str]:
 
 
 def _readable_offsets(p: Partition) -> dict[int, list[int]]:
-    """The offsets of each record below the true leader's high watermark; nothing where records have one offset each."""
+    """Return the offsets of each record below the true leader's high watermark; nothing where records
+    have one offset each.
+    """
     leader = controller.true_leader(p)
     offsets: dict[int, list[int]] = {}
     if p.retries and leader != NONE:
@@ -211,7 +213,7 @@ def _readable_offsets(p: Partition) -> dict[int, list[int]]:
 
 
 def _differing(p: Partition, a: int, b: int, end: int) -> Iterator[int]:
-    """The offsets below `end` at which two logs have different records."""
+    """Return the offsets below `end` at which two logs have different records."""
     return (offset for offset in range(end) if _differ(p, a, b, offset))
 
 

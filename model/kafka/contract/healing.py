@@ -57,7 +57,7 @@ def return_all(p: State) -> None:
 
 
 def choose_leader(p: State) -> None:
-    """The first replica that may lead: of the ISR, or where that is empty of those that may replace it."""
+    """Return the first replica that may lead: of the ISR, or where that is empty of those that may replace it."""
     for r in range(p.replicas):
         if controller.leader(p) == NONE:
             if controller.isr(p) >> r & 1:

@@ -196,12 +196,12 @@ def observe(p: Partition) -> dict[str, Any]:
 
 
 def record_names(record_set: int) -> list[str]:
-    """The names of a record set, in order."""
+    """Return the names of a record set, in order."""
     return [f"m{record}" for record in record_ids(record_set)]
 
 
 def record_ids(record_set: int) -> list[int]:
-    """The record ids of a record set, in order."""
+    """Return the record ids of a record set, in order."""
     return [record for record in range(record_set.bit_length()) if record_set >> record & 1]
 
 
@@ -220,10 +220,10 @@ def record_name(p: Partition, record: int) -> str:
 
 
 def replica_name(r: int) -> str | None:
-    """A letter, None for nobody."""
+    """Return a letter, None for nobody."""
     return None if r == NONE else REPLICA_NAMES[r]
 
 
 def members(replica_set: int) -> list[str]:
-    """The letters of a replica set, in order."""
+    """Return the letters of a replica set, in order."""
     return [name for r, name in enumerate(REPLICA_NAMES) if replica_set >> r & 1]

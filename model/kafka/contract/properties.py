@@ -28,24 +28,28 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Partition, State
 
 
 def readable_end(p: State, r: int) -> int:
-    """The end of what is below r's high watermark and in its log; the former may be the greater one."""
+    """Return the end of what is below r's high watermark and in its log; the former may be the greater one."""
     return min(p.high_watermark[r], p.leo[r])
 
 
 def committed_loss(p: State) -> bool:
-    """A record that consumers could read is missing on the true leader, or another one is in its place."""
+    """Judge whether a record that consumers could read is missing on the true leader, or another one
+    is in its place.
+    """
     leader = controller.true_leader(p)
     return leader != NONE and promises.exposed_are_lost(p, leader) and not promises.are_void(p)
 
 
 def acked_loss(p: State) -> bool:
-    """A record whose producer got its answer is missing on the true leader, or another one is in its place."""
+    """Judge whether a record whose producer got its answer is missing on the true leader, or another
+    one is in its place.
+    """
     leader = controller.true_leader(p)
     return leader != NONE and promises.lost_acked(p, leader) != 0 and not promises.are_void(p)
 
 
 def duplicate(p: State) -> bool:
-    """A record is twice in the log of the true leader, below its high watermark."""
+    """Judge whether a record is twice in the log of the true leader, below its high watermark."""
     return p.retries and has_duplicate(p, controller.true_leader(p))
 
 
@@ -64,7 +68,9 @@ def has_duplicate(p: State, leader: int) -> bool:
 
 
 def reordered(p: State) -> bool:
-    """Records are on the true leader, below its high watermark, in another order than they were sent in at first."""
+    """Judge whether records are on the true leader, below its high watermark, in another order than
+    they were sent in.
+    """
     return p.retries and is_reordered(p, controller.true_leader(p))
 
 
@@ -83,12 +89,14 @@ def is_reordered(p: State, leader: int) -> bool:
 
 
 def skipped(p: State) -> bool:
-    """The consumer has passed over a record of the true leader, which it knows, and was not told of a truncation."""
+    """Judge whether the consumer has passed over a record of the true leader, which it knows, untold
+    of a truncation.
+    """
     return p.consumer and consumer.skipped(p) != 0
 
 
 def uncommitted_read(p: State) -> bool:
-    """A read_committed consumer may read a record of a transaction that is not committed."""
+    """Judge whether a read_committed consumer may read a record of a transaction that is not committed."""
     if not has_transactions(p) or promises.are_void(p):
         return False
     for r in range(p.replicas):
@@ -122,7 +130,7 @@ def mismatch(p: State) -> bool:
 
 
 def high_watermark_beyond_log(p: State) -> bool:
-    """A high watermark is beyond the log end offset."""
+    """Return a high watermark is beyond the log end offset."""
     for r in range(p.replicas):
         if p.high_watermark[r] > p.leo[r]:
             return True
@@ -130,7 +138,7 @@ def high_watermark_beyond_log(p: State) -> bool:
 
 
 def isr_incomplete(p: State) -> bool:
-    """A live member of the true ISR lacks what a presumed leader has below its high watermark (StrongIsr)."""
+    """Return a live member of the true ISR lacks what a presumed leader has below its high watermark (StrongIsr)."""
     members = controller.isr(p)
     for leader in range(p.replicas):
         if presumes_leadership(p, leader):
@@ -142,12 +150,14 @@ def isr_incomplete(p: State) -> bool:
 
 
 def joined_incomplete(p: State) -> bool:
-    """A replica has joined the ISR without a record below the high watermark of the leader that proposed it."""
+    """Judge whether a replica has joined the ISR without a record below the high watermark of the
+    leader that proposed it.
+    """
     return p.joined_incomplete != 0
 
 
 def high_watermark_due(p: State) -> bool:
-    """A presumed leader's high watermark is below what its own rule makes of what the leader knows."""
+    """Judge whether a presumed leader's high watermark is below what its own rule makes of what the leader knows."""
     if p.isr_change == IsrChange.ATOMIC:
         return False
     for leader in range(p.replicas):
@@ -158,7 +168,9 @@ def high_watermark_due(p: State) -> bool:
 
 
 def isr_change_stuck(p: State) -> bool:
-    """A leader waits for the answer to a change of the ISR, and no request, no answer and no news is on its way."""
+    """Return a leader waits for the answer to a change of the ISR, and no request, no answer and no
+    news is on its way.
+    """
     if p.isr_change == IsrChange.ATOMIC:
         return False
     for leader in range(p.replicas):
@@ -367,34 +379,34 @@ class UnknownProperty(ValueError):
 
 
 def named(name: str) -> Property:
-    """The property of a name. Raises UnknownProperty."""
+    """Return the property of a name. Raises UnknownProperty."""
     if name not in BY_NAME:
         raise UnknownProperty(f"unknown property {name!r}; {nearest(name, NAMES, 'the properties are')}")
     return BY_NAME[name]
 
 
 def names(broken: int) -> list[str]:
-    """The names of a set of properties, the most severe first."""
+    """Return the names of a set of properties, the most severe first."""
     return [each.name for each in PROPERTIES if broken & each.bit]
 
 
 def set_of(chosen: Iterable[str]) -> int:
-    """The set of the properties named."""
+    """Return the set of the properties named."""
     return sum({BY_NAME[name].bit for name in chosen})
 
 
 def applying(*starts: State) -> list[str]:
-    """The names of the properties that anything can break under the constants of one of some states."""
+    """Return the names of the properties that anything can break under the constants of one of some states."""
     return [each.name for each in PROPERTIES if any(map(each.applies, starts))]
 
 
 def permitted(settings: Configuration) -> frozenset[str]:
-    """What the contract with clients allows to break."""
+    """Return what the contract with clients allows to break."""
     return frozenset(each.name for each in PROPERTIES if each.permitted(settings))
 
 
 def broken_now(p: State) -> int:
-    """The set of properties that are broken in this state, but for those that are judged at the end."""
+    """Return the set of properties that are broken in this state, but for those that are judged at the end."""
     broken = 0
     for judged in _AFTER_EACH_EVENT:
         if judged.is_broken(p):
@@ -403,7 +415,7 @@ def broken_now(p: State) -> int:
 
 
 def broken_at_end(p: State) -> int:
-    """The set of properties that are broken if this is where faults stop. Heals `p` itself: hand it a copy."""
+    """Return the set of properties that are broken if this is where faults stop. Heals `p` itself: hand it a copy."""
     healing.heal(p)
     broken = 0
     for judged in _AT_END:

@@ -49,25 +49,25 @@ KINDS = 1 << 8  # a kind of situation: its event and the replica's role, see `ki
 
 
 def describe(situation: int) -> dict[str, str]:
-    """A situation in words: aspect to value, the event first."""
+    """Return a situation in words: aspect to value, the event first."""
     return {
         aspect.name: aspect.values[situation >> aspect.shift & (1 << aspect.bits) - 1] for aspect in reversed(ASPECTS)
     }
 
 
 def kind_of(situation: int) -> int:
-    """The kind of a situation: event and role alone, coarse enough to group failures by."""
+    """Return the kind of a situation: event and role alone, coarse enough to group failures by."""
     return situation >> 13
 
 
 def before(p: State, r: int) -> Any:
-    """What has to be known of r before the event, most of which are not enabled: raw, and cheap."""
+    """Return what has to be known of r before the event, most of which are not enabled: raw, and cheap."""
     behind = min(max(0, p.controller_epoch - p.known_epoch[r]), 2)  # one that obeys a rival may know a later epoch
     return p.up[r], p.known_leader[r], behind, p.phase[r], p.flight[r], p.leo[r], p.high_watermark[r]
 
 
 def situation(p: State, event: int, before: Any) -> int:
-    """The situation of an event that has just been applied."""
+    """Return the situation of an event that has just been applied."""
     up, known_leader, behind, phase, flight, leo, high_watermark = before
     r = event & 7
     return (
@@ -89,7 +89,7 @@ def change(earlier, later):  # type: ignore[no-untyped-def]
 
 
 def role(r, up, known_leader, behind, phase):  # type: ignore[no-untyped-def]
-    """The role of r: what it takes itself for, and whether it is wrong."""
+    """Return the role of r: what it takes itself for, and whether it is wrong."""
     if known_leader == r:
         return ZOMBIE if behind else LEADER
     if known_leader == NONE:

@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def elect(p: State, r: int) -> int:
-    """The controller makes r leader: a member of the ISR, or where it has none an eligible leader replica, or the last
+    """Elect r leader: a member of the ISR, or where it has none an eligible leader replica, or the last
     known leader; or any live replica by an unclean election.
     """
     if p.controller_epoch >= p.epochs:
@@ -47,7 +47,8 @@ def elect_member(p: State, r: int) -> int:
 
 
 def elect_without_isr(p: State, r: int) -> int:
-    """The ISR is empty: an eligible leader replica leads, and if there is none the last known leader, come what may.
+    """Return the ISR is empty: an eligible leader replica leads, and if there is none the last known leader, come what
+    may.
 
     The latter is KIP-966's stand-in for an unclean recovery that compares logs (PartitionChangeBuilder, 4.0).
     """
@@ -146,14 +147,14 @@ def end_leadership(p: State, r: int, members: int) -> None:
 
 
 def decide(p: State, new_leader: int, members: int) -> None:
-    """A LeaderAndIsr decision: it opens the next leader epoch."""
+    """Decide on leader and ISR (LeaderAndIsr): that opens the next leader epoch."""
     eligible_leaders.follow_isr(p, isr(p), members)
     open_epoch(p, new_leader, members)
     begin_partition_epoch(p)
 
 
 def open_epoch(p: State, new_leader: int, members: int) -> None:
-    """The next leader epoch, which nobody knows of yet."""
+    """Open the next leader epoch, which nobody knows of yet."""
     p.controller_epoch += 1
     p.decided_leader[p.controller_epoch] = new_leader
     p.decided_isr[p.controller_epoch] = members
@@ -165,14 +166,14 @@ def open_epoch(p: State, new_leader: int, members: int) -> None:
 
 
 def change_isr(p: State, members: int) -> None:
-    """The ISR changes, in the current decision: leader and leader epoch stay."""
+    """Change the ISR in the current decision: leader and leader epoch stay."""
     eligible_leaders.follow_isr(p, isr(p), members)
     p.decided_isr[p.controller_epoch] = members
     begin_partition_epoch(p)
 
 
 def begin_partition_epoch(p: State) -> None:
-    """What leaders know of the ISR, and what they have asked for, is of an earlier partition epoch from here on."""
+    """Make what leaders know of the ISR, and what they have asked for, one of an earlier partition epoch."""
     if tracks_partition_epoch(p):
         for r in range(p.replicas):
             p.isr_current[r] = 0
@@ -191,17 +192,17 @@ def forget_superseded(p: State) -> None:
 
 
 def leader(p: State) -> int:
-    """The leader by the current decision, NONE for none."""
+    """Return the leader by the current decision, NONE for none."""
     return p.decided_leader[p.controller_epoch]
 
 
 def isr(p: State) -> int:
-    """The ISR by the current decision."""
+    """Return the ISR by the current decision."""
     return p.decided_isr[p.controller_epoch]
 
 
 def true_leader(p: State) -> int:
-    """The leader that is up and aware of the controller's current epoch; NONE where there is none."""
+    """Return the leader that is up and aware of the controller's current epoch; NONE where there is none."""
     r = leader(p)
     if r != NONE and p.up[r] and p.known_epoch[r] == p.controller_epoch:
         return r
@@ -209,7 +210,7 @@ def true_leader(p: State) -> int:
 
 
 def live(p: State, members: int) -> int:
-    """The replicas of a set that are up."""
+    """Return the replicas of a set that are up."""
     for r in range(p.replicas):
         if not p.up[r]:
             members &= ~(1 << r)
@@ -222,7 +223,7 @@ def takes_for_alive(p: State, r: int) -> bool:
 
 
 def taken_for_alive(p: State, members: int) -> int:
-    """The replicas of a set that the controller takes for alive.
+    """Return the replicas of a set that the controller takes for alive.
 
     In KRaft those whose session has not ended, be they down (ReplicationControlManager.ineligibleReplicasForIsr).
     """
@@ -230,7 +231,7 @@ def taken_for_alive(p: State, members: int) -> int:
 
 
 def electable(p: State, members: int) -> int:
-    """The replicas of a set that are up, and that the controller takes for alive."""
+    """Return the replicas of a set that are up, and that the controller takes for alive."""
     return live(p, members) & ~p.fenced if has_heartbeats(p) else live(p, members)
 
 
@@ -240,7 +241,7 @@ def candidates(p: State) -> int:
 
 
 def next_decision(p: State, r: int) -> int:
-    """The epoch of the next decision that r learns, NONE where there is none.
+    """Return the epoch of the next decision that r learns, NONE where there is none.
 
     A replica of ZooKeeper's time does not act on a decision that names no leader, which is as if it had never learned
     of it (ReplicaManager.becomeLeaderOrFollower, Kafka 2.0.0).
@@ -252,7 +253,7 @@ def next_decision(p: State, r: int) -> int:
 
 
 def latest_decision(p: State, r: int) -> int:
-    """The epoch of the latest decision that r learns, NONE where there is none."""
+    """Return the epoch of the latest decision that r learns, NONE where there is none."""
     epoch = p.controller_epoch
     while epoch > p.known_epoch[r]:
         if p.decided_leader[epoch] != NONE or p.leaderless == Leaderless.OBEYED:

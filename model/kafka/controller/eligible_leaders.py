@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def follow_isr(p: State, before: int, after: int) -> None:
-    """The ISR changes."""
+    """Change the ISR."""
     if not tracks_eligible_leaders(p):
         return
     if replica_sets.size(after) >= p.min_insync_replicas and p.eligible_leaders != EligibleLeaders.KEPT_ABOVE_MIN:

@@ -26,7 +26,7 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """A leader hears from the follower's present incarnation.
+    """Let a leader hear from the follower's present incarnation.
 
     Up to 3.6 the broker epoch was read as a request was built, after the follower had been judged: a fetch in between
     put the epoch of the new incarnation into a request on the word of the old one (KAFKA-15221).

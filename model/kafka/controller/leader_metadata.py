@@ -25,7 +25,7 @@ def are_news(p: State, leader: int) -> bool:
 
 
 def learn(p: State, leader: int) -> None:
-    """A leader's metadata is as the controller's, if it is that of the current epoch."""
+    """Bring a leader's metadata to the controller's state, if the leader is that of the current epoch."""
     forget(p, leader)
     if leads_current_epoch(p, leader) and leaders_check_eligibility(p):
         p.shown_fenced[leader] = p.fenced
@@ -49,7 +49,7 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """The leader hears from the follower's present incarnation, which its metadata shows, or does not yet."""
+    """Let the leader hear from the follower's present incarnation, which its metadata shows, or does not yet."""
     if leaders_check_incarnations(p) and leads_current_epoch(p, leader):
         shown_before = p.shown_otherwise[leader] & ~(1 << follower)
         p.shown_otherwise[leader] = shown_before | (p.shown_outdated[leader] & 1 << follower)

@@ -14,7 +14,7 @@ from epochfuzz.model.kafka.vocabulary.state import Rival, State
 
 
 def rival_elect(p: State, r: int) -> int:
-    """The old controller makes r leader."""
+    """Have the old controller make r leader."""
     refusal = why_not_decided(p)
     if refusal == APPLIED:
         refusal = why_not_elected(p, r)

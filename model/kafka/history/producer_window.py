@@ -23,7 +23,9 @@ def is_done(p: State, record: int) -> bool:
 
 
 def oldest_unanswered(p: State) -> int:
-    """The record that is sent again next, NONE for none: whoever waits for the leader alone has been answered."""
+    """Return the record that is sent again next, NONE for none: whoever waits for the leader alone has
+    been answered.
+    """
     if p.acks == Acks.ALL:
         for record in range(max(0, p.produced - MOST), p.produced):
             if not is_done(p, record):

@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def remember_produced(p: State, r: int) -> int:
-    """A client's record arrives at leader r: give it the next id, and with acks=1 the answer at once."""
+    """Return a client's record arrives at leader r: give it the next id, and with acks=1 the answer at once."""
     record = p.produced
     p.produced = record + 1
     note_offset(p, record, p.leo[r])
@@ -53,7 +53,7 @@ def expose(p: State, r: int, start: int) -> None:
 
 
 def answer_producers(p: State, r: int, start: int) -> None:
-    """Producers of the records from `start` to the high watermark of r, which it has appended itself, get an answer.
+    """Answer producers of the records from `start` to the high watermark of r, which it has appended itself.
 
     A marker is written with acks=all too, but the coordinator asks for an answer of its own.
     """
@@ -73,7 +73,9 @@ def exposed_are_lost(p: State, r: int) -> bool:
 
 
 def lost_acked(p: State, r: int) -> int:
-    """The records that r lacks though their producer was answered; with retries it need not have them in one place."""
+    """Return the records that r lacks though their producer was answered; with retries it need not
+    have them in one place.
+    """
     return p.acked & ~(log.records_in(p, r) if p.retries else p.standing[r])
 
 
@@ -86,7 +88,7 @@ def note_lossy_failure(p: State) -> None:
 
 
 def note_unclean_recovery(p: State) -> None:
-    """The last known leader is elected: everybody who had all that was committed has shut down uncleanly since.
+    """Elect the last known leader: everybody who had all that was committed has shut down uncleanly since.
 
     That takes min.insync.replicas of unclean shutdowns. KIP-966 cannot tell which of them lost records, so that one
     that did is too much: the election is an unclean one.

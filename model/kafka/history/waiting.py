@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def join(p: State, r: int, record: int) -> None:
-    """The producer waits for r's answer, and not for one to an earlier request with the record."""
+    """Have the producer wait for r's answer, and not for one to an earlier request with the record."""
     if p.acks == Acks.ALL and tracks_waiting(p):
         leave(p, record)
         p.waiting[r] |= 1 << record
@@ -32,7 +32,7 @@ def leave(p: State, record: int) -> None:
 
 
 def answer(p: State, r: int) -> None:
-    """The requests that r's high watermark has passed get their answer: stored, if the ISR is large enough now."""
+    """Answer the requests that r's high watermark has passed: stored, if the ISR is large enough now."""
     for record in range(p.produced):
         if p.waiting[r] >> record & 1 and log.at(p.record_offset, record) < p.high_watermark[r]:
             p.waiting[r] &= ~(1 << record)
@@ -40,7 +40,7 @@ def answer(p: State, r: int) -> None:
 
 
 def answer_producer(p: State, r: int, record: int) -> None:
-    """The producer of a record below r's high watermark is told that it is stored, if the ISR is large enough now.
+    """Tell the producer of a record below r's high watermark that it is stored, if the ISR is large enough now.
 
     Who has been proposed for the ISR counts too (Partition.checkEnoughReplicasReachOffset, 2.7).
     """

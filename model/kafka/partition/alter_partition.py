@@ -39,7 +39,7 @@ def why_not_proposed(p: State, leader: int) -> int:
 
 
 def propose(p: State, leader: int, members: int) -> None:
-    """The leader asks the controller for another ISR."""
+    """Ask the controller for another ISR, as the leader."""
     p.pending_isr[leader] = members
     if p.alter[leader] == Alter.NOTHING:
         p.alter[leader] = Alter.REQUEST
@@ -52,7 +52,7 @@ def propose(p: State, leader: int, members: int) -> None:
 
 
 def alter(p: State, r: int) -> int:
-    """The controller handles r's request."""
+    """Return the controller handles r's request."""
     if not requests_isr_changes(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.alter[r] != Alter.REQUEST:
@@ -72,7 +72,10 @@ def alter(p: State, r: int) -> int:
 
 
 def answer_outdated(p: State, r: int) -> None:
-    """The partition epoch is another by now. ZooKeeper's controller answers all the same that is ISR is so already."""
+    """Refuse: the partition epoch is another by now.
+
+    ZooKeeper's controller answers all the same that the ISR is so already.
+    """
     if p.isr_duplicate == IsrDuplicate.ANSWERED and is_made_already(p, r):
         p.alter[r] = Alter.APPLIED
         p.alter_current[r] = 1
@@ -98,7 +101,7 @@ def are_eligible(p: State, r: int) -> bool:
 
 
 def change_isr(p: State, r: int) -> None:
-    """The controller makes the change that r proposes."""
+    """Make the change that r proposes."""
     members = p.alter_isr[r]
     added = members & ~controller.isr(p)
     note_joining(p, r, added)
@@ -114,7 +117,7 @@ def opens_epoch(p: State, r: int) -> bool:
 
 
 def take_out_of_isr(p: State, r: int) -> None:
-    """The controller makes the change that r proposes, in a new leader epoch of r's.
+    """Make the change that r proposes, in a new leader epoch of r's.
 
     The answer names that epoch, which r does not lead yet or has learned of otherwise by the time it comes; so r drops
     it, and waits for the metadata (Partition.handleAlterPartitionUpdate).
@@ -154,7 +157,7 @@ def altered(p: State, r: int) -> int:
 
 
 def take_isr(p: State, leader: int) -> None:
-    """The ISR is what the leader proposed (Partition.handleAlterPartitionUpdate)."""
+    """Take the ISR that the leader proposed (Partition.handleAlterPartitionUpdate)."""
     p.isr[leader] = p.alter_isr[leader]
     p.caught_up[leader] &= ~p.isr[leader]
     p.isr_current[leader] = p.alter_current[leader]
@@ -164,14 +167,14 @@ def take_isr(p: State, leader: int) -> None:
 
 
 def take_back_proposal(p: State, leader: int) -> None:
-    """The ISR is as it was: INELIGIBLE_REPLICA, or up to 3.2 OPERATION_NOT_ATTEMPTED."""
+    """Leave the ISR as it was: INELIGIBLE_REPLICA, or up to 3.2 OPERATION_NOT_ATTEMPTED."""
     p.pending_isr[leader] = 0
     if p.isr_answer == IsrAnswer.ADVANCED:
         high_watermark.advance_leader(p, leader)
 
 
 def resend(p: State, r: int) -> int:
-    """The answer is lost, and r sends the same request again."""
+    """Return the answer is lost, and r sends the same request again."""
     if not requests_isr_changes(p):
         return Refusal.DOES_NOT_HAPPEN
     answer = p.alter[r]
@@ -184,7 +187,7 @@ def resend(p: State, r: int) -> int:
 
 
 def refuse(p: State, r: int) -> int:
-    """A controller that is active no more answers, and r takes it for final (KAFKA-14154)."""
+    """Answer as a controller that is active no more, which r takes for final (KAFKA-14154)."""
     if not requests_isr_changes(p) or p.stale_controller != StaleController.FINAL:
         return Refusal.DOES_NOT_HAPPEN
     if p.alter[r] != Alter.REQUEST:

@@ -35,7 +35,7 @@ def is_awaited(p: State, follower: int, leader: int) -> bool:
 
 
 def give_up_answer(p: State, follower: int) -> None:
-    """The follower fetches: an answer of another leader is one that it waits for no more."""
+    """Forget an answer of another leader as the follower fetches: it waits for that no more."""
     if answers_survive_decisions(p):
         discard_answer(p, follower)
 
@@ -48,7 +48,7 @@ def note_request(p: State, follower: int, leader: int) -> None:
 
 
 def outlive_decision(p: State, follower: int) -> None:
-    """The follower learns who leads: its answer in flight is discarded, or else it is an old one from here on.
+    """Discard the answer in flight of a follower that learns who leads, or else take it for an old one from here on.
 
     In 2.8.0 one that tells of a divergence has been taken by then, but for the cut; before that it would be dropped.
     """
@@ -82,7 +82,7 @@ def counts(p: State, follower: int) -> bool:
 
 
 def counts_where_followers_ask(p: State, follower: int) -> bool:
-    """The same where followers ask for the end of an epoch before they fetch.
+    """Return the same where followers ask for the end of an epoch before they fetch.
 
     AbstractFetcherThread.maybeTruncate looks only whether the thread has the partition at all.
     """

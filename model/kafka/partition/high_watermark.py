@@ -40,7 +40,7 @@ def is_held(p: State, leader: int) -> bool:
 
 
 def lowest_leo_in_isr(p: State, leader: int) -> int:
-    """What the leader and every member of its ISR have, as far as the leader knows."""
+    """Return what the leader and every member of its ISR have, as far as the leader knows."""
     lowest = p.leo[leader]
     members = effective_isr(p, leader)
     for follower in range(p.replicas):
@@ -50,7 +50,8 @@ def lowest_leo_in_isr(p: State, leader: int) -> int:
 
 
 def effective_isr(p: State, leader: int) -> int:
-    """The ISR that the leader counts: while a change is pending, who is in the one of before or in the proposed one.
+    """Return the ISR that the leader counts: while a change is pending, who is in the one of before or in the proposed
+    one.
 
     The controller may have made the change already, or may never make it (Partition.maximalIsr, KIP-497).
     """
@@ -62,7 +63,7 @@ def effective_isr(p: State, leader: int) -> int:
 
 
 def note_position(p: State, leader: int, follower: int, offset: int) -> None:
-    """The leader takes note of how far a follower is; its HW is looked at only if that is news.
+    """Note how far a follower is; the leader's HW is looked at only if that is news.
 
     Partition.updateFollowerFetchState; it matters where a HW has been left behind (KAFKA-13091).
     """
@@ -82,7 +83,7 @@ def has_fetched(p: State, leader: int, follower: int) -> bool:
 
 
 def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
-    """A replica outside the ISR fetches: from the leader's LEO, or maybe from what that was when it fetched before.
+    """Note a fetch from outside the ISR: from the leader's LEO, or maybe from what that was when it fetched before.
 
     Replica.updateFetchState, lastCaughtUpTimeMs; what the LEO was then is not kept.
     """
@@ -105,7 +106,7 @@ def due(p: State, leader: int) -> int:
 
 
 def replication_position(p: State, leader: int, follower: int) -> int:
-    """The follower's LEO as its leader knows it; 0 until the follower has fetched from it in this epoch."""
+    """Return the follower's LEO as its leader knows it; 0 until the follower has fetched from it in this epoch."""
     return max(0, p.remote_leos[leader, follower])
 
 

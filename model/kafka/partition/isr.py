@@ -21,13 +21,13 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 
 def shrink(p: State, r: int) -> int:
-    """The true leader sees r lag behind its LEO for too long (`replica.lag.time.max.ms`): r leaves the ISR."""
+    """Return the true leader sees r lag behind its LEO for too long (`replica.lag.time.max.ms`): r leaves the ISR."""
     leader = controller.true_leader(p)
     return shrink_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
 
 
 def shrink_by(p: State, leader: int, r: int) -> int:
-    """A leader takes r out of its ISR."""
+    """Take r out of its leader's ISR."""
     if leader == r:
         return Refusal.LEADS
     if not p.isr[leader] >> r & 1:
@@ -51,7 +51,7 @@ def is_beyond_log(p: State, leader: int, r: int) -> bool:
 
 
 def note_shrunk(p: State, leader: int) -> None:
-    """The leader has taken a replica out of its ISR, or has proposed to, after which it looks at its HW up to 3.0."""
+    """Look at the HW of a leader that has taken a replica out of its ISR, or has proposed to, as it does up to 3.0."""
     if p.isr_change == IsrChange.ATOMIC:
         p.goals |= Goal.ISR_SHRANK
     if p.isr_change == IsrChange.ATOMIC or p.isr_answer == IsrAnswer.HIGH_WATERMARK_KEPT:
@@ -59,13 +59,13 @@ def note_shrunk(p: State, leader: int) -> None:
 
 
 def expand(p: State, r: int) -> int:
-    """The true leader sees r caught up: r joins the ISR."""
+    """Return the true leader sees r caught up: r joins the ISR."""
     leader = controller.true_leader(p)
     return expand_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
 
 
 def expand_by(p: State, leader: int, r: int) -> int:
-    """A leader takes r into its ISR."""
+    """Take r into its leader's ISR."""
     if leader == r:
         return Refusal.LEADS
     if p.isr[leader] >> r & 1:
@@ -125,7 +125,7 @@ def why_not_eligible(p: State, leader: int, r: int) -> int:
 
 
 def change(p: State, leader: int, members: int) -> int:
-    """The leader changes the ISR, or asks for the change."""
+    """Return the leader changes the ISR, or asks for the change."""
     if p.isr_change == IsrChange.REQUEST:
         refusal = alter_partition.why_not_proposed(p, leader)
         if refusal == APPLIED:
@@ -138,7 +138,7 @@ def change(p: State, leader: int, members: int) -> int:
 
 
 def write(p: State, leader: int, members: int) -> None:
-    """The leader's ISR and the controller's current decision change together."""
+    """Change the leader's ISR and the controller's current decision together."""
     alter_partition.note_joining(p, leader, members & ~p.isr[leader])
     p.isr[leader] = members
     controller.change_isr(p, members)

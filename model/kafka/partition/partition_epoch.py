@@ -13,8 +13,8 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def learn_isr(p: State, r: int) -> int:
-    """The metadata log brings leader r what changed in its epoch: the ISR, by its own request too, maybe before that is
-    answered, and which replicas are fenced or have registered anew.
+    """Return the metadata log brings leader r what changed in its epoch: the ISR, by its own request too, maybe before
+    that is answered, and which replicas are fenced or have registered anew.
     """
     if not tracks_partition_epoch(p) or p.isr_refresh == IsrRefresh.NONE or controller.true_leader(p) != r:
         return Refusal.KNOWS_LATEST_EPOCH

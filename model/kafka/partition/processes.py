@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 
 def die(p: State, r: int) -> None:
-    """What r held in memory is gone, its disk is kept. Its HW is what was checkpointed, as far as the log goes."""
+    """Lose what r held in memory, and keep its disk. Its HW is what was checkpointed, as far as the log goes."""
     p.up[r] = 0
     p.waiting[r] = 0
     p.remembered[r] = 0
@@ -39,7 +39,7 @@ def start(p: State, r: int) -> None:
 
 
 def write_all(p: State, r: int) -> None:
-    """What r has in memory of its log and its high watermark is written to disk."""
+    """Write what r has in memory of its log and its high watermark to disk."""
     if p.power_loss:
         p.flushed[r] = p.leo[r]
     if p.asynchronous_checkpoint:
@@ -58,7 +58,7 @@ def forget_leadership(p: State, r: int) -> None:
 
 
 def forget_followers(p: State, leader: int) -> None:
-    """The leader forgets what it knew of its followers."""
+    """Forget what the leader knew of its followers."""
     p.fetched[leader] = 0
     p.caught_up[leader] = 0
     p.remote_stale[leader] = 0

@@ -27,7 +27,7 @@ def serves_consumers(p: State, r: int) -> bool:
 
 
 def produce(p: State, r: int) -> int:
-    """A client sends the next record to r; with too small an ISR acks=all gets NOT_ENOUGH_REPLICAS."""
+    """Return a client sends the next record to r; with too small an ISR acks=all gets NOT_ENOUGH_REPLICAS."""
     if not presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if p.produced >= p.records:
@@ -71,7 +71,9 @@ def append_as_leader(p: State, leader: int, record: int) -> None:
 
 
 def fetch(p: State, follower: int) -> int:
-    """The follower's request reaches its leader, which answers: OffsetsForLeaderEpoch while truncating, then Fetch."""
+    """Return the follower's request reaches its leader, which answers: OffsetsForLeaderEpoch while
+    truncating, then Fetch.
+    """
     leader = p.known_leader[follower]
     if leader == NONE:
         return Refusal.KNOWS_NO_LEADER if p.up[follower] else Refusal.IS_DOWN
@@ -91,7 +93,7 @@ def fetch(p: State, follower: int) -> int:
 
 
 def answer(p: State, leader: int, follower: int) -> None:
-    """The leader answers: with where an epoch ends, with records, or that there is no such offset."""
+    """Answer as the leader: with where an epoch ends, with records, or that there is no such offset."""
     if p.phase[follower] != Phase.FETCHING:
         request_epoch_end(p, follower, leader)
     elif p.truncation == Truncation.ON_FETCH and truncation_on_fetch.diverges(p, leader, follower):
@@ -115,7 +117,7 @@ def is_fenced(p: State, leader: int, follower: int) -> bool:
 
 
 def why_fenced(p: State, leader: int, follower: int) -> int:
-    """What the leader answers to a request of the wrong epoch."""
+    """Return what the leader answers to a request of the wrong epoch."""
     if not is_fenced(p, leader, follower):
         return APPLIED
     p.goals |= Goal.FETCH_FENCED
@@ -160,7 +162,7 @@ def request_records(p: State, follower: int, leader: int) -> None:
 
 
 def receive(p: State, follower: int) -> int:
-    """The answer in flight arrives."""
+    """Return the answer in flight arrives."""
     if p.flight[follower] == Flight.NOTHING:
         return Refusal.NOTHING_IN_FLIGHT
     if flight.counts(p, follower):
@@ -170,7 +172,7 @@ def receive(p: State, follower: int) -> int:
 
 
 def apply_answer(p: State, follower: int) -> None:
-    """The follower does what the answer says."""
+    """Do what the answer says, as the follower."""
     answer = p.flight[follower]
     offset = p.flight_offset[follower]
     if answer == Flight.RECORDS:
@@ -185,7 +187,7 @@ def apply_answer(p: State, follower: int) -> None:
 
 
 def apply_out_of_range(p: State, follower: int, end: int) -> None:
-    """The follower's log is longer than its leader's was: it is cut, or up to Kafka 2.0.0 the process gives up.
+    """Cut a follower's log that is longer than its leader's was, or up to Kafka 2.0.0 have the process give up.
 
     ReplicaFetcherThread.handleOffsetOutOfRange exits rather than lose records while unclean elections are off. It cuts
     nothing unless the leader's log is shorter, which it is but where a leader has lost its own epoch (KAFKA-13207).
@@ -213,7 +215,7 @@ def append_as_follower(p: State, follower: int, record: int, epoch: int) -> None
 
 
 def drop(p: State, follower: int) -> int:
-    """The answer in flight is lost."""
+    """Return the answer in flight is lost."""
     if p.flight[follower] == Flight.NOTHING:
         return Refusal.NOTHING_IN_FLIGHT
     flight.discard_answer(p, follower)

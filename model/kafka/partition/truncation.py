@@ -46,7 +46,7 @@ def has_epoch_to_ask_for(p: State, r: int) -> bool:
 
 
 def requested_epoch(p: State, r: int) -> int:
-    """The epoch that r asks for: the last one that it has an entry of."""
+    """Return the epoch that r asks for: the last one that it has an entry of."""
     return epoch_cache.latest_epoch(p, r)
 
 

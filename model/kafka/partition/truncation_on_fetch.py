@@ -35,7 +35,7 @@ def is_beyond(p: State, leader: int, follower: int) -> bool:
 
 
 def answer_diverging(p: State, leader: int, follower: int) -> None:
-    """The leader answers with where the follower's last epoch ends in its own log, and notes nothing of the follower.
+    """Answer with where the follower's last epoch ends in the leader's log; nothing is noted of the follower.
 
     In 2.8.0 it took the fetch offset for the follower's LEO all the same, once it had the answer (KAFKA-13141).
     """
@@ -52,7 +52,7 @@ def answer_diverging(p: State, leader: int, follower: int) -> None:
 
 
 def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
-    """The follower cuts its log to where both logs still had the same epoch, as far as it can tell.
+    """Cut the follower's log to where both logs still had the same epoch, as far as it can tell.
 
     AbstractFetcherThread.getOffsetTruncationState. Up to 3.4.0 the leader's high watermark was taken over first, from
     an answer that brings no records (KAFKA-14704); then the cut lowers it again.
@@ -67,7 +67,7 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
 
 
 def take_before_the_cut(p: State, follower: int) -> None:
-    """The fetcher thread takes an answer that tells of a divergence, and lets go of its lock before it cuts the log.
+    """Take an answer that tells of a divergence; the fetcher thread lets go of its lock before it cuts the log.
 
     AbstractFetcherThread.processFetchRequest and truncateOnFetchResponse, Kafka 2.8.0 (KAFKA-13207).
     """

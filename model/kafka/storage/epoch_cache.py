@@ -9,7 +9,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def latest_epoch(p: State, r: int) -> int:
-    """The epoch of r's last entry, NONE for an empty cache."""
+    """Return the epoch of r's last entry, NONE for an empty cache."""
     size = p.cache_size[r]
     return p.cache_epoch[r, size - 1] if size > 0 else NONE
 
@@ -70,7 +70,7 @@ def truncate_from_end(p: State, r: int, end: int) -> None:
 
 
 def last_at_or_below(p: State, r: int, epoch: int) -> int:
-    """The index of the last entry whose epoch is not above `epoch`; NONE where all are above."""
+    """Return the index of the last entry whose epoch is not above `epoch`; NONE where all are above."""
     index = p.cache_size[r] - 1
     while index >= 0 and p.cache_epoch[r, index] > epoch:
         index -= 1
@@ -78,7 +78,7 @@ def last_at_or_below(p: State, r: int, epoch: int) -> int:
 
 
 def end_of_entry(p: State, r: int, index: int, leo: int) -> int:
-    """The end offset of an entry's epoch: the start of the next entry, or the log end offset."""
+    """Return the end offset of an entry's epoch: the start of the next entry, or the log end offset."""
     return p.cache_start[r, index + 1] if index + 1 < p.cache_size[r] else leo
 
 
@@ -102,7 +102,9 @@ def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int
 
 
 def end_below_first_entry(p: State, r: int, epoch: int) -> tuple[int, int]:
-    """The answer for an epoch older than any entry: undefined, or since KAFKA-7415 the start of the first entry."""
+    """Return the answer for an epoch older than any entry: undefined, or since KAFKA-7415 the start of
+    the first entry.
+    """
     if p.epoch_cache == EpochCache.KAFKA_7415:
         return epoch, p.cache_start[r, 0]
     return NONE, NONE

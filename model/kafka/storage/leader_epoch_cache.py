@@ -76,7 +76,10 @@ class LeaderEpochCache:
         return epoch_cache.end_offset_kip_101(self, 0, epoch, log_end_offset)[1]
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """The log was cut to `end_offset`: remove the entries that start there or beyond. Undefined (-1): nothing."""
+        """Remove the entries that start at `end_offset`, to which the log was cut, or beyond.
+
+        Undefined (-1): nothing.
+        """
         if end_offset != NONE:
             epoch_cache.truncate_from_end(self, 0, end_offset)
 
@@ -91,13 +94,15 @@ class LeaderEpochCache:
             epoch_cache.add_entry(self, 0, epoch, start)
 
     def to_checkpoint(self) -> str:
-        """The content of a `leader-epoch-checkpoint` file: a version line, a count line, `epoch offset` lines."""
+        """Return the content of a `leader-epoch-checkpoint` file: a version line, a count line, `epoch
+        offset` lines.
+        """
         lines = [_VERSION, str(self.cache_size[0]), *(f"{epoch} {start}" for epoch, start in self.entries)]
         return "\n".join(lines) + "\n"
 
     @classmethod
     def from_checkpoint(cls, text: str, rule: str = "kafka-7415") -> "LeaderEpochCache":
-        """The cache that a `leader-epoch-checkpoint` file holds. Raises CheckpointError."""
+        """Return the cache that a `leader-epoch-checkpoint` file holds. Raises CheckpointError."""
         lines = text.splitlines()
         if not lines or lines[0] != _VERSION:
             raise CheckpointError(f"line 1: the version is {_VERSION}; got {lines[0] if lines else ''!r}")

@@ -15,12 +15,12 @@ LAST_EPOCH = 15  # that a record can have: four bits have room for no later one
 
 
 def prefix(word: int, end: int) -> int:
-    """The part of a word below offset `end`."""
+    """Return the part of a word below offset `end`."""
     return word & ((1 << (4 * end)) - 1)
 
 
 def at(word: int, offset: int) -> int:
-    """The record id or epoch that a word has at `offset`."""
+    """Return the record id or epoch that a word has at `offset`."""
     return (word >> (4 * offset)) & 15
 
 
@@ -45,7 +45,7 @@ def truncate(p: State, r: int, end: int) -> None:
 
 
 def offset_of(p: State, r: int, record: int) -> int:
-    """The offset at which r's log has a record, NONE where it does not have it; the first of several."""
+    """Return the offset at which r's log has a record, NONE where it does not have it; the first of several."""
     for offset in range(p.leo[r]):
         if at(p.log_record[r], offset) == record:
             return offset
@@ -53,7 +53,7 @@ def offset_of(p: State, r: int, record: int) -> int:
 
 
 def records_in(p: State, r: int) -> int:
-    """The set of records that are in r's log, wherever."""
+    """Return the set of records that are in r's log, wherever."""
     found = 0
     for offset in range(p.leo[r]):
         found |= 1 << at(p.log_record[r], offset)
@@ -66,6 +66,6 @@ def lacks(p: State, r: int, other: int, end: int) -> bool:
 
 
 def occupied(word: int) -> int:
-    """A word with 1 at each offset where `word` is not zero."""
+    """Return a word with 1 at each offset where `word` is not zero."""
     pairs = word | word >> 1
     return (pairs | pairs >> 2) & 0x111111111111111

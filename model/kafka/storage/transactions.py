@@ -33,14 +33,14 @@ def is_over_for(p: State, record: int) -> bool:
 
 
 def note_produced(p: State, record: int) -> None:
-    """A record is part of the transaction, and the first one begins it."""
+    """Put a record into the transaction, which the first one begins."""
     if has_transactions(p):
         p.transaction = Transaction.OPEN
         p.transaction_records |= 1 << record
 
 
 def follow_high_watermark(p: State, leader: int, start: int) -> None:
-    """A leader's high watermark has risen from `start`: past the marker of a transaction it is over."""
+    """End a transaction whose marker the leader's high watermark has passed, as it rose from `start`."""
     if not has_transactions(p):
         return
     for offset in range(max(1, start), p.high_watermark[leader]):
@@ -52,7 +52,7 @@ def follow_high_watermark(p: State, leader: int, start: int) -> None:
 
 
 def close(p: State) -> None:
-    """The transaction is over, and the next record begins another."""
+    """End the transaction; the next record begins another."""
     p.transaction = Transaction.NONE
     p.transaction_records = 0
 
@@ -70,7 +70,7 @@ def is_gone(p: State) -> bool:
 
 
 def last_stable_offset(p: State, r: int) -> int:
-    """The end of what a read_committed consumer may read of r (LSO).
+    """Return the end of what a read_committed consumer may read of r (LSO).
 
     UnifiedLog.lastStableOffset; ProducerStateManager.firstUnstableOffset counts a transaction that is complete as
     unstable until its marker is replicated.
@@ -82,7 +82,9 @@ def last_stable_offset(p: State, r: int) -> int:
 
 
 def end_of_transactions(p: State, r: int, end: int) -> int:
-    """The offset behind the last marker below `end`; what follows it belongs to a transaction that has none there."""
+    """Return the offset behind the last marker below `end`; what follows it belongs to a transaction
+    that has none there.
+    """
     while end > 0 and not is_marker(p, log.at(p.log_record[r], end - 1)):
         end -= 1
     return end
@@ -94,7 +96,8 @@ def is_open(p: State, r: int) -> bool:
 
 
 def delivered(p: State, r: int) -> int:
-    """The records that a read_committed consumer gets of r: below the LSO, but for those of aborted transactions.
+    """Return the records that a read_committed consumer gets of r: below the LSO, but for those of aborted
+    transactions.
 
     The consumer is told which are aborted, by the markers in r's log (UnifiedLog.read, TransactionIndex).
     """

@@ -53,12 +53,12 @@ class ConfigurationError(ValueError):
 
 
 def _number(default: int, meaning: str, low: int, high: int) -> Any:
-    """A setting that is a whole number within bounds."""
+    """Return a setting that is a whole number within bounds."""
     return field(default=default, metadata={"meaning": meaning, "low": low, "high": high})
 
 
 def _flag(meaning: str) -> Any:
-    """A setting that is off unless it is asked for."""
+    """Return a setting that is off unless it is asked for."""
     return field(default=False, metadata={"meaning": meaning})
 
 
@@ -95,7 +95,7 @@ class Configuration:
             _check(setting.name, getattr(self, setting.name), setting.metadata.get("low"), most)
 
     def changed(self) -> dict[str, Any]:
-        """The settings that differ from the defaults, `replicas` always among them."""
+        """Return the settings that differ from the defaults, `replicas` always among them."""
         return {
             setting.name: getattr(self, setting.name)
             for setting in fields(self)
@@ -112,7 +112,7 @@ class Configuration:
         return replace(self, **given)
 
     def alphabet(self) -> bytes:
-        """The events that can be enabled, in byte order: those of a fault only where the fault may happen."""
+        """Return the events that can be enabled, in byte order: those of a fault only where the fault may happen."""
         return bytes(event for event in events.alphabet(self.replicas) if events.verb_of(event).is_set(self))
 
     @property
@@ -130,7 +130,7 @@ class Configuration:
         return replace(self, records=bounds.records, epochs=bounds.epochs)
 
     def bounded_by(self, length: int) -> "Configuration":
-        """This configuration with bounds no larger than a schedule of that length can reach."""
+        """Return this configuration with bounds no larger than a schedule of that length can reach."""
         records = max(1, min(self.records, length))
         return replace(self, records=records, epochs=min(self.epochs, length))
 

@@ -94,7 +94,7 @@ class Verb(IntEnum):
     is_vital: bool
 
     def __new__(cls, declared: _Verb) -> "Verb":
-        """A number that carries what is declared of it."""
+        """Return a number that carries what is declared of it."""
         verb = int.__new__(cls, declared.number)
         verb._value_ = declared.number
         for each in fields(declared):
@@ -342,7 +342,7 @@ class EventError(ValueError):
 
 
 def encode(verb: int, replica: int) -> int:
-    """The byte for `verb` on `replica` (0 is A)."""
+    """Return the byte for `verb` on `replica` (0 is A)."""
     return verb << 3 | replica
 
 
@@ -352,12 +352,12 @@ def renamed_event(event: int, names: Sequence[int]) -> int:
 
 
 def verb_of(event: int) -> Verb:
-    """The verb of an event byte."""
+    """Return the verb of an event byte."""
     return _VERB_OF[event >> 3]
 
 
 def replica_of(event: int) -> int:
-    """The replica of an event byte, 0 for A."""
+    """Return the replica of an event byte, 0 for A."""
     return event & 7
 
 
@@ -367,7 +367,7 @@ def event_text(event: int) -> str:
 
 
 def parse_event(text: str) -> int:
-    """The byte for an event text such as `fetch B`. Raises EventError."""
+    """Return the byte for an event text such as `fetch B`. Raises EventError."""
     words = text.split() if isinstance(text, str) else []
     if len(words) != 2:
         raise EventError(f"an event is a verb and a replica, such as 'fetch B'; got {text!r}")
@@ -380,12 +380,12 @@ def parse_event(text: str) -> int:
 
 
 def parse_schedule(texts: Iterable[str]) -> bytes:
-    """The byte string for event texts in order. Raises EventError for the first text that is no event."""
+    """Return the byte string for event texts in order. Raises EventError for the first text that is no event."""
     return bytes(parse_event(text) for text in texts)
 
 
 def schedule_texts(schedule: bytes) -> list[str]:
-    """The event texts of a schedule, in order."""
+    """Return the event texts of a schedule, in order."""
     return [event_text(event) for event in schedule]
 
 

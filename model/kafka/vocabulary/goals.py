@@ -61,7 +61,7 @@ class Goal(IntEnum):
     asked_for: Callable[[State], bool] | None
 
     def __new__(cls, declared: _Goal) -> "Goal":
-        """A bit that carries what is declared of it."""
+        """Return a bit that carries what is declared of it."""
         goal = int.__new__(cls, 1 << declared.number)
         goal._value_ = 1 << declared.number
         goal.number = declared.number

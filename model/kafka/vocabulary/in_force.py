@@ -163,6 +163,6 @@ def applies(mechanism: str, p: Any) -> bool:
 
 
 def choices_of(mechanism: str, p: Any) -> list[Choice]:
-    """The choices of a mechanism that come to different things beside the constants of `p`."""
+    """Return the choices of a mechanism that come to different things beside the constants of `p`."""
     diverging_any = LateAnswer.DIVERGING_ANY
     return [each for each in MECHANISMS[mechanism] if each is not diverging_any or checks_logs_on_fetch(p)]

@@ -18,7 +18,7 @@ class Choice(IntEnum):
     told_by: tuple[str, ...]
 
     def __new__(cls, number: int, meaning: str, *told_by: str) -> "Choice":
-        """A number that carries its meaning."""
+        """Return a number that carries its meaning."""
         choice = int.__new__(cls, number)
         choice._value_ = number
         choice.meaning = meaning
@@ -383,6 +383,6 @@ ALTERNATIVES = frozenset({"leaderless", "isr_change", "isr_duplicate", "isr_refr
 
 
 def sound_choices(mechanism: str) -> tuple[Choice, ...]:
-    """The choices of a mechanism that break nothing where all others are sound: the last one, as a rule."""
+    """Return the choices of a mechanism that break nothing where all others are sound: the last one, as a rule."""
     *_, last = MECHANISMS[mechanism]
     return (Truncation.LEADER_EPOCH_STEPWISE, Truncation.ON_FETCH) if last is Truncation.ON_FETCH else (last,)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 
 def nearest(word: str, names: Iterable[str], all_of_them: str = "there is") -> str:
-    """What to do about a wrong name: the right one if it is near, else `the events are produce, fetch`."""
+    """Return what to do about a wrong name: the right one if it is near, else `the events are produce, fetch`."""
     known = list(names)
     close = difflib.get_close_matches(word, known, n=1)
     return f"did you mean {close[0]!r}?" if close else f"{all_of_them} {', '.join(known)}"

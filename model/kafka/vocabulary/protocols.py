@@ -85,7 +85,7 @@ class Protocol:
         return kafka
 
     def choice(self, mechanism: str) -> Choice:
-        """This protocol's choice for a mechanism."""
+        """Return this protocol's choice for a mechanism."""
         return list(MECHANISMS[mechanism])[self.numbers()[mechanism]]
 
     def has(self, choices: Iterable[str]) -> bool:
@@ -93,7 +93,7 @@ class Protocol:
         return self.choices == self.with_choices(**dict(choice.split("=", 1) for choice in choices)).choices
 
     def numbers(self) -> dict[str, int]:
-        """The number of the choice by mechanism, as a state carries it."""
+        """Return the number of the choice by mechanism, as a state carries it."""
         return dict(zip(MECHANISMS, self.choices, strict=True))
 
     @property
@@ -102,12 +102,12 @@ class Protocol:
         return SimpleNamespace(**self.numbers())
 
     def changed(self, name: str, *changes: Choice) -> "Protocol":
-        """A protocol of another name that makes some other choices."""
+        """Return a protocol of another name that makes some other choices."""
         numbers = self.numbers() | {mechanism_of(choice): int(choice) for choice in changes}
         return replace(self, name=name, choices=tuple(numbers.values()))
 
     def with_choices(self, **choices: str) -> "Protocol":
-        """This protocol with some mechanisms replaced, named as its text is. Raises ProtocolError."""
+        """Return this protocol with some mechanisms replaced, named as its text is. Raises ProtocolError."""
         if not choices:
             return self
         suffix = ",".join(f"{mechanism}={choice}" for mechanism, choice in choices.items())
@@ -116,7 +116,7 @@ class Protocol:
 
 
 def mechanism_of(choice: Choice) -> str:
-    """The name of the mechanism that a choice belongs to."""
+    """Return the name of the mechanism that a choice belongs to."""
     return _MECHANISMS[type(choice)]
 
 
@@ -124,7 +124,7 @@ _MECHANISMS = {choices: name for name, choices in MECHANISMS.items()}
 
 
 def choice_texts(mechanism: str) -> list[str]:
-    """The choices of a mechanism as protocol texts name them, the oldest first."""
+    """Return the choices of a mechanism as protocol texts name them, the oldest first."""
     return [choice.text for choice in MECHANISMS[mechanism]]
 
 
@@ -138,7 +138,8 @@ def _parse_choice(mechanism: str, text: str) -> Choice:
 
 
 def ablations(protocol: Protocol, settings: Configuration) -> list[Protocol]:
-    """The protocol with one mechanism switched back, for each that applies to it and each earlier choice that it has.
+    """Return the protocol with one mechanism switched back, for each that applies to it and each earlier choice that it
+    has.
 
     Where no choice is a mistake there is nothing to switch back to.
     """
@@ -279,7 +280,7 @@ NAMED = GENERATIONS | RELEASES
 
 
 def parse_protocol(text: str) -> Protocol:
-    """The protocol for a text such as `kip-320`, `kafka-4.3.1`, `kip-320:fencing=none`. Raises ProtocolError."""
+    """Return the protocol for a text such as `kip-320`, `kafka-4.3.1`, `kip-320:fencing=none`. Raises ProtocolError."""
     name, _, changes = text.partition(":")
     base = _named(name)
     choices = {}
@@ -292,7 +293,7 @@ def parse_protocol(text: str) -> Protocol:
 
 
 def _named(name: str) -> Protocol:
-    """The protocol of a name, which a version of Kafka lends its own."""
+    """Return the protocol of a name, which a version of Kafka lends its own."""
     if name in NAMED:
         return NAMED[name]
     if not name.startswith(versions.PREFIX):

@@ -17,7 +17,7 @@ class Refusal(IntEnum):
     is_bound: bool
 
     def __new__(cls, number: int, sentence: str, is_bound: bool = False) -> "Refusal":
-        """A number that carries its sentence."""
+        """Return a number that carries its sentence."""
         refusal = int.__new__(cls, number)
         refusal._value_ = number
         refusal.sentence = sentence

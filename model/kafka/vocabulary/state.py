@@ -103,7 +103,7 @@ class Holds(Enum):
     names: Names
 
     def __new__(cls, text: str, names: Names) -> "Holds":
-        """What it is, and of whom it speaks."""
+        """Return what it is, and of whom it speaks."""
         holds = object.__new__(cls)
         holds._value_ = text
         holds.names = names
@@ -165,7 +165,7 @@ def _greatest_record(p: State) -> int:
 
 
 def _word(size: int, greatest: int) -> int:
-    """A word that has a number in each of so many places."""
+    """Return a word that has a number in each of so many places."""
     return sum(greatest << 4 * place for place in range(size))
 
 
@@ -322,7 +322,7 @@ class Partition(Interpreted):
 
 
 def initial(protocol: Protocol, settings: Configuration) -> Partition:
-    """The starting state: all up, A leads epoch 0, the ISR is everyone, logs empty, everyone knows epoch 0."""
+    """Return the starting state: all up, A leads epoch 0, the ISR is everyone, logs empty, everyone knows epoch 0."""
     return _initial(protocol, settings).copy()
 
 

@@ -46,12 +46,12 @@ class UnknownVersion(ValueError):
 
 
 def released(release: str) -> list[str]:
-    """The versions that a release stands for, the oldest first."""
+    """Return the versions that a release stands for, the oldest first."""
     return _RELEASED[release].split()
 
 
 def version_of(name: str) -> str:
-    """The version that a name such as `kafka-3.2` means: the newest of its line. Raises UnknownVersion."""
+    """Return the version that a name such as `kafka-3.2` means: the newest of its line. Raises UnknownVersion."""
     wanted = _numbers(name.removeprefix(PREFIX))
     if len(wanted) < 2:
         raise UnknownVersion(f"{name!r} is no version of Kafka; one is named as kafka-4.3.1 is, or its line, kafka-4.3")
@@ -67,12 +67,13 @@ def version_of(name: str) -> str:
 
 
 def release_of(name: str) -> str:
-    """The name of the release that a version, named as `kafka-4.3.1`, stands for. Raises UnknownVersion."""
+    """Return the name of the release that a version, named as `kafka-4.3.1`, stands for. Raises UnknownVersion."""
     return _RELEASE_OF[version_of(name)]
 
 
 def meaning(name: str) -> str | None:
-    """What a version of Kafka, named as `kafka-4.3.1` or with more behind a colon, stands for; None for any other name.
+    """Return what a version of Kafka, named as `kafka-4.3.1` or with more behind a colon, stands for; None for any
+    other name.
 
     A release by its own name stands for itself.
     """
@@ -86,12 +87,12 @@ def meaning(name: str) -> str | None:
 
 
 def otherwise(name: str) -> str | None:
-    """What a version does otherwise than the protocol that it stands for, if anything. Raises UnknownVersion."""
+    """Return what a version does otherwise than the protocol that it stands for, if anything. Raises UnknownVersion."""
     return _OTHERWISE.get(version_of(name))
 
 
 def span(release: str) -> str:
-    """The versions of a release in a few words: `3.7.0 to 3.9.0, 4.0.0`."""
+    """Return the versions of a release in a few words: `3.7.0 to 3.9.0, 4.0.0`."""
     everything = sorted(map(_numbers, _RELEASE_OF))
     places = [everything.index(_numbers(version)) for version in released(release)]
     runs: list[list[int]] = []
@@ -105,7 +106,7 @@ def span(release: str) -> str:
 
 
 def _nearest_line(wanted: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> str:
-    """The versions that begin as one does that there is not."""
+    """Return the versions that begin as one does that there is not."""
     line = [version for version in known if version[: len(wanted) - 1] == wanted[:-1]]
     if len(wanted) > 2 and line:
         return f"of that line there are {', '.join(map(_text, line))}"

@@ -28,7 +28,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, Proto
 from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Field, Partition
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
-from tests.property.states import element, may_differ, with_another_value
+from tests.model.states import element, may_differ, with_another_value
 
 UNREAD_SOMEWHERE = [field for field in VARIABLES if field.read is not always_read]
 

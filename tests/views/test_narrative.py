@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import ACKS, Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_event
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
-from tests.unit.narrating import COMMITTED, COPIED, last_sentence, run, scenes
+from tests.views.narrating import COMMITTED, COPIED, last_sentence, run, scenes
 
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
 # Verbs that make others possible come more often; the rest of a schedule is what the shrinker may take away.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.narrating import COMMITTED, last_sentence, run, scenes
+from tests.views.narrating import COMMITTED, last_sentence, run, scenes
 
 SHRINKS = "produce A, shrink B"
 REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A"

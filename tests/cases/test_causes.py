@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS, sound_choices
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from tests.unit.test_command_line import epochfuzz
+from tests.cli.test_command_line import epochfuzz
 
 ROOT = Path(__file__).parents[2]
 LOSS = "no-committed-loss"

@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import VARIABLES
-from tests.property.states import may_differ, with_another_value
+from tests.model.states import may_differ, with_another_value
 
 EVERY_FAULT = Configuration(
     replicas=3,
