@@ -48,7 +48,7 @@ class ByFile(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = Path(nodeid.partition("::")[0])
-        return str(file.parent if file.parent.name == "campaign" else file)
+        return "campaign" if "campaign" in file.parts else str(file)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:

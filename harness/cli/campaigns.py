@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, console
-from epochfuzz.harness.cli.signals import as_ctrl_c
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,8 @@ from rich.text import Text
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.walks.outcome import Outcome
 
-from epochfuzz.harness.cli import github, options
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.environment import github
 from epochfuzz.harness.cli.output import Exit, print_json, write_file
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.engine.walk.walking import Walked

@@ -16,8 +16,8 @@ from rich.console import Console
 from epochfuzz.harness import extras
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.cli import campaigns, options
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, write_file
-from epochfuzz.harness.cli.signals import as_ctrl_c
 
 if TYPE_CHECKING:
     from epochfuzz.harness.audit.audit import Audit, Request

@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 
 from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.help import ClusterCommand, Group
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json
-from epochfuzz.harness.cli.signals import as_ctrl_c
 from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.broker.repair import Repair
 from epochfuzz.harness.cluster.broker.variant import Control, Election, End, Scenario, Variant

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
-from epochfuzz.harness.cli.signals import as_ctrl_c
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
@@ -205,7 +205,7 @@ def _end(
     json: bool,
 ) -> int:
     """Show what came of it, and save it; returns the exit code. What was interrupted ends as such after that."""
-    from epochfuzz.harness.conform.exhaustive import report as of_tours
+    from epochfuzz.harness.conform.exhaustive import transition_report
     from epochfuzz.harness.conform.run import report
     from epochfuzz.harness.conform.run.proofs import proofs
     from epochfuzz.harness.engine.runtime.interruption import Interruption
@@ -221,17 +221,17 @@ def _end(
             saved[number] = _save(nonconformity, plan.seed, cases_out)
             out.print(f"saved as {saved[number]}", markup=False)
     if conformance.interrupted:
-        ended = of_tours.interrupted(conformance, tours) if tours else report.interrupted(conformance, plan)
+        ended = transition_report.interrupted(conformance, tours) if tours else report.interrupted(conformance, plan)
         for line in ended:
             out.print(line, markup=False, soft_wrap=True)
         out.print(f"to go on, and to have all of it shrunk: {again}", markup=False, soft_wrap=True)
         raise KeyboardInterrupt
-    for line in of_tours.summary(conformance, plan, tours) if tours else report.summary(conformance, plan):
+    for line in transition_report.summary(conformance, plan, tours) if tours else report.summary(conformance, plan):
         out.print(line, markup=False, soft_wrap=tours is not None)
     out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
     if json:
         document = report.document(conformance, plan, saved, proven)
-        print_json({**document, **(of_tours.document(plan, tours) if tours else {}), "reproduce": again})
+        print_json({**document, **(transition_report.document(plan, tours) if tours else {}), "reproduce": again})
     if conformance.ended_by is not None:
         raise _unusable(conformance.ended_by)
     if not conformance.conforms:

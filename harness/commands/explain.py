@@ -9,7 +9,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.cli import completion, options
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.environment import completion
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table
 from epochfuzz.harness.reference import explain as explaining
 from epochfuzz.harness.reference import issues, releases

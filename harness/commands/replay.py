@@ -13,9 +13,10 @@ from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.corpus import CorpusError, load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict, judge, rewritten
-from epochfuzz.harness.cli import github, options
+from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.cli.drawing import Format, draw, refuse_too_long
+from epochfuzz.harness.cli.environment import github
 from epochfuzz.harness.cli.output import BadInput, console, print_json, print_table, write_file
 from epochfuzz.harness.cli.rerun import replay_by_subject
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol

@@ -8,8 +8,9 @@ import typer
 
 from epochfuzz.harness.cases.case import Expectation, dump_case, load_case
 from epochfuzz.harness.cases.verdict import rewritten
-from epochfuzz.harness.cli import completion, options
+from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
+from epochfuzz.harness.cli.environment import completion
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.contract.properties import NAMES

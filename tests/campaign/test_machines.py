@@ -12,8 +12,7 @@ from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.findings import findings as fuzz
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-
-from .conftest import Quiet, parameters, start
+from tests.campaign.conftest import Quiet, parameters, start
 
 MACHINE = """
 from hypothesis import strategies as st

@@ -18,7 +18,7 @@ from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 

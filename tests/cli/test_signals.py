@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from epochfuzz.harness.cli.signals import as_ctrl_c
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from epochfuzz.harness.engine.walk.walk import walk_block
 from epochfuzz.model.core import program
 from epochfuzz.model.core.model import Model
 from epochfuzz.model.core.plain import ModelError, Property, Verb, plain_model
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from tests.engine.reached import EAGER, PATIENT, SETTINGS
 from tests.engine.toy import LOG, append, copy, elect, is_lost, promise
 

@@ -10,7 +10,7 @@ from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.contract.properties import PROPERTIES, Property
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol

@@ -27,7 +27,7 @@ from epochfuzz.harness.reference import explain, releases
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, in_order, parse_event, parse_schedule, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol

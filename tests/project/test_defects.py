@@ -21,7 +21,7 @@ from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.core import program
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary import state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration

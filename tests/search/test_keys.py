@@ -21,7 +21,7 @@ from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.fields import always_read
 from epochfuzz.model.kafka.controller.controller import forget_superseded
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary import state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, Protocol, parse_protocol

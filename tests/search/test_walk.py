@@ -11,7 +11,7 @@ from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.contract import properties, situations
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals, state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts, verb_of

@@ -7,8 +7,7 @@ from epochfuzz.harness.campaign.run import waves
 from epochfuzz.harness.campaign.store import blocks, checks
 from epochfuzz.harness.campaign.store.checks import Checked
 from epochfuzz.harness.campaign.store.errors import NonDeterminismError
-
-from .conftest import Quiet, parameters, start
+from tests.campaign.conftest import Quiet, parameters, start
 
 
 @pytest.mark.slow

@@ -5,8 +5,7 @@ from itertools import islice
 import pytest
 
 from epochfuzz.harness.campaign.run.campaign import Campaign
-
-from .conftest import Quiet, parameters, start
+from tests.campaign.conftest import Quiet, parameters, start
 
 STABLE = 0.2
 

@@ -7,8 +7,7 @@ from rich.console import Console
 
 from epochfuzz.harness.campaign.run.kinds import work_of
 from epochfuzz.harness.campaign.run.progress import Shown
-
-from .conftest import parameters
+from tests.campaign.conftest import parameters
 
 
 def lines(reports, **asked):

@@ -18,8 +18,7 @@ from epochfuzz.harness.campaign.run.work import text_of
 from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
 from epochfuzz.harness.campaign.store.kept import Kept
 from epochfuzz.harness.campaign.store.place import held
-
-from .conftest import Quiet, block_rows, copied, parameters, start
+from tests.campaign.conftest import Quiet, block_rows, copied, parameters, start
 
 
 def assert_same(kept, by_spark):

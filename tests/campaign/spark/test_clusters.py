@@ -17,12 +17,11 @@ import pytest
 
 from epochfuzz.harness.campaign.walks import findings
 from epochfuzz.harness.findings import findings as fuzz
-
-from .conftest import engine, parameters
+from tests.campaign.conftest import engine, parameters
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SPARK = Path(pyspark.__file__).parent / "bin"
 PATIENCE = 120  # seconds for a server to start
 

@@ -14,7 +14,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 GENERATIONS = ("hw", "kip-101", "kip-279", "kip-320")
 ASKED = [word for name in GENERATIONS for word in ("--protocol", name)]
 ASKED += ["--replicas", "3", "--schedules", "1000000", "--seed", "5"]

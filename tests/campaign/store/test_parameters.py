@@ -6,8 +6,7 @@ from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.version import model_digest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-
-from .conftest import parameters, start
+from tests.campaign.conftest import parameters, start
 
 
 def test_parameters_survive_their_text():

@@ -17,8 +17,7 @@ from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 from epochfuzz.harness.campaign.store.kept import Kept
 from epochfuzz.harness.campaign.walks.cases import write
 from epochfuzz.harness.cases.corpus import load_corpus
-
-from .conftest import Quiet, block_rows, copied, parameters, start
+from tests.campaign.conftest import Quiet, block_rows, copied, parameters, start
 
 
 def waves_written(directory):

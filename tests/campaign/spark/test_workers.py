@@ -7,8 +7,7 @@ from pyspark import cloudpickle
 
 from epochfuzz.harness.campaign.spark import bootstrap, workers
 from epochfuzz.harness.version import model_digest
-
-from .conftest import parameters
+from tests.campaign.conftest import parameters
 
 WORKER = """
 import pickle, sys

@@ -15,8 +15,7 @@ from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.engine.walk import walking
 from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.harness.findings import findings as fuzz
-
-from .conftest import Quiet, block_rows, engine, parameters, start
+from tests.campaign.conftest import Quiet, block_rows, engine, parameters, start
 
 
 @pytest.fixture(scope="module")

@@ -22,10 +22,7 @@ from epochfuzz.harness.conform.run.run import run as run_plan
 from epochfuzz.harness.conform.run.workers import Processes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from tests.conform.running import ROOT, conform, reproducer, zombies
-
-HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
-
+from tests.conform.running import HOSTILE, ROOT, conform, reproducer, zombies
 
 Living = Callable[[str], list[str]]
 PATIENCE = 0.3  # where it is going to be tried

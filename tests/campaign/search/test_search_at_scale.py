@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from .test_clusters import ROOT, SPARK, environment, server
+from tests.campaign.spark.test_clusters import ROOT, SPARK, environment, server
 
 pytestmark = pytest.mark.slow
 
