@@ -40,7 +40,7 @@ def _refusing(what: str) -> Callable[..., None]:
     return refuse
 
 
-class ByFile(LoadScopeScheduling):
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """In parallel, a file's tests stay together for what they share, and those of campaigns for their Spark session.
 
     With pytest 9.2 the groups of `--dist loadgroup` are lost: xdist 3.8 puts them into an id that is a string no more.

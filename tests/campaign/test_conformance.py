@@ -4,6 +4,7 @@ import shutil
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -80,7 +81,7 @@ except FileExistsError:
 """
 
 
-def found(conformance: Conformance) -> list[dict]:
+def found(conformance: Conformance) -> list[dict[str, Any]]:
     return [rows.nonconformity_row(each) for each in conformance.nonconformities]
 
 

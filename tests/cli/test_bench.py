@@ -1,6 +1,7 @@
 """What the benchmark makes of its measurements. No test looks at how long anything took."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def taken(defect, strategy, *schedules, most=1000):
 
 
 def made(**changes):
-    subject = {
+    subject: dict[str, Any] = {
         "speeds": [Speed(SUBJECTS[0], Spread.of([8e6, 1e7, 9e6]), Spread.of([1.0])),
                    Speed(SUBJECTS[1], Spread.of([1e5]), Spread.of([90.0]))],
         "detections": [taken(EASY, "swarm", 1, 2, 3), taken(HARD, "swarm", 10, 900, 20),

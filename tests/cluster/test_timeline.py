@@ -44,7 +44,7 @@ LOST = Run(
 def printed(run: Run) -> str:
     out = Console(file=StringIO(), width=150)
     view.print_run(out, run)
-    return out.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+    return out.file.getvalue()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("high_watermark", "told"), [(0, "(x m)"), (1, "[x](m)"), (2, "[x m]"), (None, "x m")])

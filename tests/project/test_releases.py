@@ -39,7 +39,7 @@ PUBLISHED_WITH_THREE = [
 
 def lengths(protocol: str, settings: Configuration, names: list[str]) -> dict[str, int | None]:
     found = {name: explore(parse_protocol(protocol), settings, BY_NAME[name].bit).shortest for name in names}
-    return {name: schedule and len(schedule) for name, schedule in found.items()}
+    return {name: None if schedule is None else len(schedule) for name, schedule in found.items()}
 
 
 @pytest.mark.parametrize(("protocol", "replicas", "records", "expected"), PUBLISHED)

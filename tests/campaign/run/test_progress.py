@@ -11,13 +11,14 @@ from tests.campaign.conftest import parameters
 
 
 def lines(reports, **asked):
-    out = Console(file=io.StringIO(), width=200, highlight=False)
+    written = io.StringIO()
+    out = Console(file=written, width=200, highlight=False)
     with Shown.on(out, work_of(parameters(protocols=("hw", "kip-101"), **asked).row())) as shown:
         for schedules, elapsed in reports:
             counts = Counter({"schedules": schedules, "events 0": schedules * 50, "events 1": schedules * 50})
             counts["seen 0 no-committed-loss"] = counts["seen 1 no-divergence"] = 1
             shown.counted(counts, elapsed)
-    return out.file.getvalue().splitlines()
+    return written.getvalue().splitlines()
 
 
 def test_a_line_tells_the_rate_what_is_broken_and_the_time_left():

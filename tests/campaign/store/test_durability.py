@@ -3,6 +3,7 @@
 import shutil
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -228,4 +229,4 @@ def test_a_campaign_from_before_a_parameter_was_there_can_still_be_read(spark, u
     place = tmp_path / "c" / "parameters"
     place.mkdir(parents=True)
     pq.write_table(pa.Table.from_pylist([row]), place / "part.parquet")
-    assert Campaign.load(spark, str(tmp_path / "c")).work.parameters == undisturbed.parameters
+    assert cast(Any, Campaign.load(spark, str(tmp_path / "c")).work).parameters == undisturbed.parameters

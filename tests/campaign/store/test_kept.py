@@ -18,6 +18,7 @@ from epochfuzz.harness.campaign.run.work import text_of
 from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
 from epochfuzz.harness.campaign.store.kept import Kept
 from epochfuzz.harness.campaign.store.place import held
+from epochfuzz.harness.campaign.walks.walk_work import Walks
 from tests.campaign.conftest import Quiet, block_rows, copied, parameters, start
 
 
@@ -30,6 +31,11 @@ def assert_same(kept, by_spark):
     bare = {"tally": None, "engine": None, "seconds": 0.0}
     assert replace(kept, **bare) == replace(by_spark, **bare)
     assert kept.seconds == pytest.approx(by_spark.seconds)
+
+
+def walks(kept: Kept) -> Walks:
+    assert isinstance(kept.work, Walks)
+    return kept.work
 
 
 def flip_a_byte(file):
@@ -51,7 +57,7 @@ def test_spark_and_pyarrow_read_the_same_of_a_campaign_that_lost_a_wave_and_has_
     shutil.rmtree(first)
     shutil.copytree(second, second.with_name("wave=again"))
     kept = Kept(Path(directory))
-    outcome = kept.work.kept_outcome(kept)
+    outcome = walks(kept).kept_outcome(kept)
     assert 0 < outcome.tally.schedules < 20_000
     assert outcome.checked.blocks > 0
     monkeypatch.setattr(Campaign, "kept", None)  # as of one elsewhere
@@ -98,7 +104,7 @@ def test_a_block_that_came_out_otherwise_is_no_result_without_spark_either(undis
         counts = pc.add(rows["schedules"], rows["again"].cast(pa.int64()))
         pq.write_table(rows.set_column(1, "schedules", counts), file)
     kept = Kept(Path(directory))
-    for read in (kept.work.so_far, kept.work.kept_outcome):
+    for read in (kept.work.so_far, walks(kept).kept_outcome):
         with pytest.raises(NonDeterminismError, match="begins with schedule 0 was walked more than once"):
             read(kept)
 
@@ -125,7 +131,7 @@ def test_a_campaign_from_before_a_parameter_was_there_is_still_that_of_its_block
         at = rows.column_names.index("campaign")
         pq.write_table(rows.set_column(at, "campaign", pa.array([campaign] * len(rows))), file)
     kept = Kept(directory)
-    assert kept.work.kept_outcome(kept).findings == undisturbed.outcome.findings
+    assert walks(kept).kept_outcome(kept).findings == undisturbed.outcome.findings
 
 
 def test_a_damaged_wave_is_named_and_walked_again(spark, undisturbed, tmp_path):

@@ -1,6 +1,7 @@
 """The parameters of a campaign are kept, and its blocks follow from them."""
 
 from dataclasses import replace
+from typing import Any, cast
 
 from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.walks.parameters import Parameters
@@ -18,7 +19,7 @@ def test_parameters_survive_their_text():
 def test_parameters_survive_the_directory(spark, tmp_path):
     asked = parameters(seed=2**62)
     start(spark, tmp_path / "a campaign", asked)
-    assert Campaign.load(spark, str(tmp_path / "a campaign")).work.parameters == asked
+    assert cast(Any, Campaign.load(spark, str(tmp_path / "a campaign")).work).parameters == asked
 
 
 def test_a_campaign_is_of_the_rules_it_was_started_with():

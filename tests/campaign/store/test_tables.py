@@ -62,7 +62,7 @@ def test_its_examples_read_the_tables(undisturbed, capsys):
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert {(protocol, name): int(count) for protocol, name, _, count in rows} == seen
     exec(with_spark, {})
-    counted = Counter()
+    counted: Counter[tuple[str, str]] = Counter()
     for line in capsys.readouterr().out.splitlines()[3:-2]:
         protocol, name, _, count = (cell.strip() for cell in line.strip("|").split("|"))
         counted[protocol, name] += int(count)

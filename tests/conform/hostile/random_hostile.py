@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(__file__))  # it is started without any place to import from
 
-import hostile
+import hostile  # type: ignore[import-not-found]
 
 KEPT_WAITING = ("hang", "trickle", "close_standard_output", "outlive_its_input")  # as long as anybody waits
 # Each of them is wrong wherever it is played.
