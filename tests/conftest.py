@@ -18,6 +18,7 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 from epochfuzz.harness.cli import main as cli
 from epochfuzz.harness.engine.runtime import compilation
 from epochfuzz.strategies import profiles
+from tests.printed import check_json
 
 profiles.register()
 settings.load_profile("ci")
@@ -70,12 +71,14 @@ class Ended(NamedTuple):
 
 @pytest.fixture
 def epochfuzz(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
-    """Runs `epochfuzz` in this process."""
+    """Runs `epochfuzz` in this process; its JSON is as its schema says."""
 
     def run(*words: object) -> Ended:
         monkeypatch.setattr(sys, "argv", ["epochfuzz", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
-        return Ended(int(ended.value.code or 0), *capfd.readouterr())
+        done = Ended(int(ended.value.code or 0), *capfd.readouterr())
+        check_json(words, done.out)
+        return done
 
     return run

@@ -126,9 +126,9 @@ def end(
     walked = Walked(outcome.tally, outcome.seconds)
     comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
     remaining = remaining_json(outcome)
-    more |= comparison_json(outcome.findings, comparison) | remaining
+    more |= {**comparison_json(outcome.findings, comparison), **remaining}
     never_met = remaining["unreached"]
-    of_the_run = facts | checked_facts(outcome.checked)
+    of_the_run: dict[str, Any] = {**facts, **checked_facts(outcome.checked)}
     code = end_walk(
         out, outcome.engine, walked, outcome.findings, json, report, sarif, never_met, of_the_run, trace=True, **more
     )

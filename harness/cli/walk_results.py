@@ -11,6 +11,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.walks.outcome import Outcome
+    from epochfuzz.harness.documents import walks
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.environment import github
@@ -62,7 +63,7 @@ def end_walk(
         write_sarif(out, sarif, walker, found, again)
     github.annotate_walk(out, found, again)
     if json:
-        print_json(summary.walk_json(walker, walked, found) | {"reproduce": again} | more)
+        print_json({**summary.walk_json(walker, walked, found), "reproduce": again, **more})
     if any(finding.known_flaw is None for finding in found):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if unmet else Exit.AS_EXPECTED
@@ -130,8 +131,7 @@ def end_machine(out: Console, outcome: "Outcome", json: bool, **more: Any) -> in
         markup=False,
     )
     if json:
-        keys = ("protocol", "property", "events", "length", "certified_minimal", "seen", "schedule", "message")
-        document = {
+        document: walks.MachineRuns = {
             "seed": parameters.seed,
             "protocols": [parameters.machine],
             "schedules": outcome.tally.schedules,
@@ -139,11 +139,24 @@ def end_machine(out: Console, outcome: "Outcome", json: bool, **more: Any) -> in
             "seconds": round(outcome.seconds, 3),
             "events_per_second": round(outcome.steps / outcome.seconds),
             "goals": {},
-            "findings": [{key: error[key] for key in keys} for error in outcome.errors],
+            "findings": [_error_json(error) for error in outcome.errors],
             "reproduce": again,
         }
-        print_json(document | more)
+        print_json({**document, **more})
     return Exit.BROKEN if outcome.errors else Exit.AS_EXPECTED
+
+
+def _error_json(error: Mapping[str, Any]) -> "walks.Error":
+    return {
+        "protocol": error["protocol"],
+        "property": error["property"],
+        "events": error["events"],
+        "length": error["length"],
+        "certified_minimal": error["certified_minimal"],
+        "seen": error["seen"],
+        "schedule": error["schedule"],
+        "message": error["message"],
+    }
 
 
 def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:

@@ -19,6 +19,7 @@ from epochfuzz.harness.cluster.errors import ClusterError
 if TYPE_CHECKING:
     from epochfuzz.harness.cluster.runs import Request
     from epochfuzz.harness.cluster.timeline import Run
+    from epochfuzz.harness.documents import evidence
 
 app = typer.Typer(
     cls=Group,
@@ -87,11 +88,16 @@ def run(
     with as_ctrl_c(), as_bad_input(ClusterError):
         all_runs = _play(printing, request, runs)
     if json:
-        print_json(
-            {"scenario": scenario.value, "release": release if kafka_home is None else str(kafka_home)}
-            | _counted(all_runs)
-            | {"runs": [each.plain() for each in all_runs]}
-        )
+        counted = _counted(all_runs)
+        document: evidence.Cluster = {
+            "scenario": scenario.value,
+            "release": release if kafka_home is None else str(kafka_home),
+            "lost": counted["lost"],
+            "kept": counted["kept"],
+            "not_reached": counted["not_reached"],
+            "runs": [each.plain() for each in all_runs],
+        }
+        print_json(document)
     return _exit_code(request, all_runs)
 
 

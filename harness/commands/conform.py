@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.plan import Plan
     from epochfuzz.harness.conform.run.run import Conformance
     from epochfuzz.harness.conform.run.workers import Processes
+    from epochfuzz.harness.documents import conformance as documents
 
 _CORPUS = Path("corpus")
 _OUT = Path("conform-cases")
@@ -231,7 +232,13 @@ def _end(
     out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
     if json:
         document = report.document(conformance, plan, saved, proven)
-        print_json({**document, **(transition_report.document(plan, tours) if tours else {}), "reproduce": again})
+        if tours is None:
+            of_schedules: documents.Conform = {**document, "reproduce": again}
+            print_json(of_schedules)
+        else:
+            played = transition_report.document(plan, tours)
+            of_tours: documents.Exhaustive = {**document, "transitions": played, "reproduce": again}
+            print_json(of_tours)
     if conformance.ended_by is not None:
         raise _unusable(conformance.ended_by)
     if not conformance.conforms:

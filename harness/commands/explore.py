@@ -1,6 +1,6 @@
 """`epochfuzz explore`: complete search of a protocol within bounds, in memory or on Spark."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -12,6 +12,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
+    from epochfuzz.harness.documents import searches
     from epochfuzz.harness.engine.explore.explore import Exploration
     from epochfuzz.harness.findings.asked import Asked
 
@@ -177,13 +178,14 @@ def _end(out: Console, asked: "Asked", result: "Exploration", seconds: float, js
         f" depth {result.depth} in {seconds:.1f} s ({result.transitions / seconds / 1e6:.1f} million transitions/s)"
     )
     if json:
-        print_json(_document(asked, result, seconds) | (why.plain() if why is not None else {}))
+        document = _document(asked, result, seconds)
+        print_json(document if why is None else {**document, **why.plain()})
     if why is not None and (why.reason is None or not asked.protocol.is_named):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if result.memory_exhausted else Exit.AS_EXPECTED
 
 
-def _document(asked: "Asked", result: "Exploration", seconds: float) -> dict[str, Any]:
+def _document(asked: "Asked", result: "Exploration", seconds: float) -> "searches.Explore":
     return {
         "protocol": asked.protocol.name,
         "property": asked.sought,

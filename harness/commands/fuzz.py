@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,6 +17,9 @@ from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ablations
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import walks
 
 DEFAULT_SCHEDULES = 200_000
 ABLATION_SECONDS = 120.0  # of which half is for the walk, and half to shrink what it finds
@@ -270,9 +273,12 @@ def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
     if saving is not None:
         saving.tell(out, saved)
     if asked.json:
-        more = {"saved": saved} if saving is not None else {}
-        document = summary.walk_json(walker, walked, found.findings)
-        print_json(document | {"reproduce": again, "guards_nothing": idle} | more)
+        document: walks.Ablation = {
+            **summary.walk_json(walker, walked, found.findings),
+            "reproduce": again,
+            "guards_nothing": idle,
+        }
+        print_json(document if saving is None else {**document, "saved": saved})
     tell_unfinished(out, found)
     if any(finding.protocol == base and finding.known_flaw is None for finding in found.findings):
         return Exit.BROKEN
@@ -310,16 +316,15 @@ def _distinguish(
             f"{breaks.name} breaks {property_} in {len(schedule)} events that break nothing under {holds.name}: {proof}"
         )
     if json:
-        print_json(
-            {
-                "seed": seed,
-                "configuration": settings.changed(),
-                "breaks": breaks.name,
-                "holds": holds.name,
-                "property": property_,
-                "events": schedule_texts(schedule) if schedule is not None else None,
-                "length": len(schedule) if schedule is not None else None,
-                "certified_minimal": distinction.certified_minimal,
-            }
-        )
+        document: walks.Distinction = {
+            "seed": seed,
+            "configuration": settings.changed(),
+            "breaks": breaks.name,
+            "holds": holds.name,
+            "property": property_,
+            "events": schedule_texts(schedule) if schedule is not None else None,
+            "length": len(schedule) if schedule is not None else None,
+            "certified_minimal": distinction.certified_minimal,
+        }
+        print_json(document)
     return Exit.GOAL_UNMET if schedule is None and not distinction.complete else Exit.AS_EXPECTED

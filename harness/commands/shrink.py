@@ -17,6 +17,7 @@ from epochfuzz.model.kafka.contract.properties import NAMES
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
+    from epochfuzz.harness.documents import cases as documents
     from epochfuzz.harness.engine.runtime.interruption import Interruption
 
 
@@ -93,18 +94,17 @@ def shrink(
         markup=False,
     )
     if json:
-        print_json(
-            {
-                "protocol": parsed.name,
-                "property": name,
-                "events": schedule_texts(result.schedule),
-                "length": len(result.schedule),
-                "shrunk_from": len(loaded.events),
-                **result.plain(),
-                "fingerprint": run.fingerprint,
-                **why.plain(),
-            }
-        )
+        document: documents.Shrink = {
+            "protocol": parsed.name,
+            "property": name,
+            "events": schedule_texts(result.schedule),
+            "length": len(result.schedule),
+            "shrunk_from": len(loaded.events),
+            **result.plain(),
+            "fingerprint": run.fingerprint,
+            **why.plain(),
+        }
+        print_json(document)
         return _ended(interruption)
     provenance = {
         "shrunk_from": len(loaded.events),

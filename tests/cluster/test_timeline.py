@@ -2,6 +2,7 @@
 
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -110,7 +111,7 @@ def test_the_html_file_says_the_same_and_escapes_what_others_wrote() -> None:
 
 
 def test_json_has_the_verdict_and_each_record_that_is_gone() -> None:
-    plain = LOST.plain()
+    plain: Any = LOST.plain()
     assert plain["verdict"] == "LOST"
     assert plain["lost"][0] == {"value": "m", "partition": 0, "offset": 1, "instead": "z", "was_read": True}
     assert plain["moments"][0]["replicas"]["A"]["role"] == "leads e3"

@@ -1,7 +1,7 @@
 """What an exhaustive run says at its end: how many transitions there are, how many were played, what differs."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from epochfuzz.harness.conform.exhaustive.counts import Counts, counts
 from epochfuzz.harness.conform.exhaustive.crew import Exhaustive
@@ -9,6 +9,9 @@ from epochfuzz.harness.conform.run import report
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import conformance as documents
 
 
 def summary(conformance: Conformance, plan: Plan, crew: Exhaustive) -> Iterator[str]:
@@ -44,14 +47,20 @@ def interrupted(conformance: Conformance, crew: Exhaustive) -> Iterator[str]:
         yield _goes_on(crew)
 
 
-def document(plan: Plan, crew: Exhaustive) -> dict[str, Any]:
-    """Return the numbers in JSON."""
+def document(plan: Plan, crew: Exhaustive) -> "documents.Transitions | None":
+    """Return the numbers in JSON; None where there are none."""
     if crew.graph is None or crew.standing is None:
-        return {"transitions": None}
-    bounds = {name: getattr(plan.settings, name) for name in ("replicas", "records", "epochs")}
+        return None
+    settings = plan.settings
     refused = _plain(counts(crew.graph, crew.standing, refused=True)) if crew.graph.refused.any() else None
-    of_all = counts(crew.graph, crew.standing, refused=False)
-    return {"transitions": {**bounds, **_plain(of_all), "refused": refused, "complete": crew.is_complete}}
+    return {
+        "replicas": settings.replicas,
+        "records": settings.records,
+        "epochs": settings.epochs,
+        **_plain(counts(crew.graph, crew.standing, refused=False)),
+        "refused": refused,
+        "complete": crew.is_complete,
+    }
 
 
 def bounds_text(settings: Configuration) -> str:
@@ -96,5 +105,5 @@ def _differ(some: Counts) -> str:
     return "".join(parts)
 
 
-def _plain(some: Counts) -> dict[str, int]:
+def _plain(some: Counts) -> "documents.Played":
     return {"reachable": some.reachable, "played": some.played, "differing": some.differing, "behind": some.behind}
