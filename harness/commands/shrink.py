@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def shrink(
+    context: typer.Context,
     case: Annotated[Path, typer.Argument(help="The case file.")],
     protocol: Annotated[
         str,
@@ -51,7 +52,7 @@ def shrink(
     """
     seconds = options.parse_certify(certify)
     if model is not None:
-        return _own(model, case, protocol, property_, seconds, memory, json)
+        return _own(context, model)
     (parsed,) = options.parse_protocols([protocol])
     with mistakes_as_bad_input():
         loaded = load_case(case)
@@ -127,20 +128,21 @@ def shrink(
     return _ended(interruption)
 
 
-def _own(
-    model: str, case: Path, protocol: str, property_: str | None, seconds: float | None, memory: float, json: bool
-) -> int:
+def _own(context: typer.Context, model: str) -> int:
     """Shrink the schedule of a model of one's own."""
     from epochfuzz.harness.own import loading
 
+    asked = context.params
     loaded = loading.load(model)
-    parsed = loading.protocol_of(loaded, protocol)
-    loading.wanted_of(loaded, property_)
+    parsed = loading.protocol_of(loaded, asked["protocol"])
+    loading.wanted_of(loaded, asked["property_"])
 
     from epochfuzz.harness.engine.explore.explore import GIBIBYTE
     from epochfuzz.harness.own import commands
 
-    return commands.shrink(loaded, case, parsed, property_, seconds, int(memory * GIBIBYTE), json=json)
+    seconds, memory = options.parse_certify(asked["certify"]), int(asked["memory"] * GIBIBYTE)
+    shrinking = commands.Shrinking(loaded, parsed, asked["case"], asked["property_"], seconds, memory)
+    return commands.shrink(shrinking, json=asked["json"])
 
 
 def _ended(interruption: "Interruption") -> int:

@@ -198,28 +198,34 @@ def _plain(model: Model, found: _Finding) -> "documents.OwnFinding":
     }
 
 
-def shrink(
-    model: Model,
-    path: Path,
-    protocol: Protocol,
-    property_: str | None,
-    certify: float | None,
-    memory: int,
-    *,
-    json: bool,
-) -> int:
+@dataclass(frozen=True)
+class Shrinking:
+    """A case file to be shrunk, for which property if not for the first that breaks, and how long to prove that."""
+
+    model: Model
+    protocol: Protocol
+    path: Path
+    property: str | None
+    certify: float | None
+    memory: int
+
+
+def shrink(asked: Shrinking, *, json: bool) -> int:
     """Shrink the schedule of a case file, and print what is left as one."""
+    model, path, protocol = asked.model, asked.path, asked.protocol
     with as_bad_input(CaseError):
         case = load_case(path, model)
     out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
     broken = told(case.events, protocol, case.settings).broken
-    name = property_ or next(iter(broken), "any property")
+    name = asked.property or next(iter(broken), "any property")
     if name not in broken:
         raise BadInput(f"{path}: the schedule does not break {name} under {protocol.name}: nothing to shrink")
     wanted = wanted_of(model, name)
     with show_search(out) as progress, Interruption() as interruption, mistakes_as_bad_input():
         progress.doing(f"shrinking {len(case.events)} events")
-        found = _reproducer(case.events, protocol, case.settings, wanted, memory, Deadline(certify, interruption))
+        found = _reproducer(
+            case.events, protocol, case.settings, wanted, asked.memory, Deadline(asked.certify, interruption)
+        )
     run = told(found.schedule, protocol, case.settings)
     _print_lines(out, run)
     what = f"{protocol.name} breaks {name} in {len(found.schedule)} events, shrunk from {len(case.events)}"
