@@ -23,7 +23,7 @@ fuzz: .venv/installed
 
 # For every save: rules, cases, declarations, documents. What compiles or starts a process is skipped; what does so from
 # beginning to end, or runs tests of its own, is not even looked at.
-NOT_QUICK = browser campaign plugin search/complete conform/kafka conform/test_machine.py conform/test_documentation.py
+NOT_QUICK = browser campaign plugin search/complete conform/kafka conform/test_machine.py conform/protocol/test_documentation.py
 check: .venv/installed
 	.venv/bin/python -m pytest --quiet --check $(addprefix --ignore=tests/,$(NOT_QUICK))
 

@@ -14,6 +14,6 @@ def epochfuzz_version() -> str:
 def model_digest() -> str:
     """Return the version of Kafka's rules: sixteen hexadecimal digits for the sources of the model and the kernels."""
     from epochfuzz.harness.engine.runtime.compilation import digest_of  # with Numba, which takes a while
-    from epochfuzz.model.kafka.model import KAFKA
+    from epochfuzz.model.kafka.kafka_model import KAFKA
 
     return digest_of(KAFKA)

@@ -18,6 +18,7 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 from epochfuzz.harness.cli import main as cli
 from epochfuzz.harness.engine.runtime import compilation
 from epochfuzz.strategies import profiles
+from tests.printed import check_json
 
 profiles.register()
 settings.load_profile("ci")
@@ -40,7 +41,7 @@ def _refusing(what: str) -> Callable[..., None]:
     return refuse
 
 
-class ByFile(LoadScopeScheduling):
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """In parallel, a file's tests stay together for what they share, and those of campaigns for their Spark session.
 
     With pytest 9.2 the groups of `--dist loadgroup` are lost: xdist 3.8 puts them into an id that is a string no more.
@@ -48,7 +49,7 @@ class ByFile(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = Path(nodeid.partition("::")[0])
-        return str(file.parent if file.parent.name == "campaign" else file)
+        return "campaign" if "campaign" in file.parts else str(file)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
@@ -70,12 +71,14 @@ class Ended(NamedTuple):
 
 @pytest.fixture
 def epochfuzz(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
-    """Runs `epochfuzz` in this process."""
+    """Runs `epochfuzz` in this process; its JSON is as its schema says."""
 
     def run(*words: object) -> Ended:
         monkeypatch.setattr(sys, "argv", ["epochfuzz", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
-        return Ended(int(ended.value.code or 0), *capfd.readouterr())
+        done = Ended(int(ended.value.code or 0), *capfd.readouterr())
+        check_json(words, done.out)
+        return done
 
     return run

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING
 
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.judgement.findings import Finding, in_order
@@ -13,6 +13,9 @@ from epochfuzz.harness.audit.judgement.rules import Judged
 from epochfuzz.harness.audit.lines.layouts import Frame, frames
 from epochfuzz.harness.audit.lines.reading import Facts, Part
 from epochfuzz.harness.audit.lines.sources import Source, brokers_by_name, found
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import evidence
 
 _PART = 64 << 20  # bytes
 _NAMED = 3  # of many files, in a sentence
@@ -122,7 +125,7 @@ class Audit:
     size: int = 0
     seconds: float = field(default=0.0, compare=False)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> "evidence.AuditNumbers":
         """For JSON."""
         return {
             "files": self.files,
@@ -131,7 +134,6 @@ class Audit:
             "partitions": self.partitions,
             "brokers": list(self.brokers),
             "releases": list(self.releases),
-            "findings": [finding.plain() for finding in self.findings],
             "passed": [finding.plain() for finding in self.passed],
             "gaps": self.gaps,
             "seconds": round(self.seconds, 2),

@@ -4,9 +4,9 @@ import importlib.metadata
 import os
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from epochfuzz.harness.bench import detection, minimal, processes, searching, spin, startup, throughput
 from epochfuzz.harness.bench.detection import Detection
@@ -19,7 +19,11 @@ from epochfuzz.harness.bench.throughput import Speed
 from epochfuzz.harness.defects import hunting
 from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.defects.proofs import proofs
+from epochfuzz.harness.documents import fields_of
 from epochfuzz.harness.reference import markdown
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import measures
 
 _LIBRARIES = ("numba", "numpy", "hypothesis", "pyspark")
 
@@ -113,11 +117,11 @@ def _processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def to_json(results: Results) -> dict[str, Any]:
+def to_json(results: Results) -> "measures.Bench":
     """Return the results as one JSON document; the hunts of every seed are in it."""
     return {
         "machine": results.machine,
-        "scale": asdict(results.scale),
+        "scale": fields_of(results.scale),
         "throughput": [
             {
                 "subject": speed.subject.name,
@@ -157,12 +161,21 @@ def to_json(results: Results) -> dict[str, Any]:
             for each in results.detections
         ],
         "reproducers": [
-            {key: value for key, value in vars(each).items() if key != "defect"}
-            | {"defect": each.defect.name, "minimal": each.minimal}
+            {
+                "found": each.found,
+                "length": each.length,
+                "proven": each.proven,
+                "certified": each.certified,
+                "bounded": each.bounded,
+                "seconds": each.seconds,
+                "defect": each.defect.name,
+                "minimal": each.minimal,
+            }
             for each in results.reproduced
         ],
-        "cold_start": results.cold_start
-        and {
+        "cold_start": None
+        if results.cold_start is None
+        else {
             "first": results.cold_start.first,
             "cold": results.cold_start.cold,
             "warm": results.cold_start.warm.json(),
@@ -171,8 +184,9 @@ def to_json(results: Results) -> dict[str, Any]:
             {"command": " ".join(each.words), "seconds": each.seconds.json(), "ratio": each.ratio.json()}
             for each in results.started
         ],
-        "spark": results.spark
-        and {
+        "spark": None
+        if results.spark is None
+        else {
             "cores": results.spark.cores,
             "schedules": results.spark.schedules,
             "fuzz": results.spark.fuzz.json(),

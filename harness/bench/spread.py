@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Spread:
         """Return the spread of some values, one at least."""
         return Spread(median(values), min(values), max(values))
 
-    def json(self) -> dict[str, float]:
+    def json(self) -> Any:
         """Return the three numbers, to four significant digits."""
         return {name: float(f"{value:.4g}") for name, value in vars(self).items()}
 

@@ -4,15 +4,20 @@ Whether a finding is a known flaw of its protocol is another matter (search/expe
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.documents import fields_of
 from epochfuzz.harness.engine.shrink.canonical import canonical
 from epochfuzz.harness.findings.findings import Finding
 from epochfuzz.harness.witness.causes import Status
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import parts, walks
 
 
 @dataclass(frozen=True)
@@ -82,15 +87,15 @@ def without_bounds(settings: Configuration) -> dict[str, object]:
     return {key: value for key, value in settings.changed().items() if key not in bounds}
 
 
-def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> dict[str, object]:
+def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> "walks.Compared":
     """Return the JSON form: what is `new` to the corpus, what is `known` to it as which case, and what
     is no longer seen.
     """
     compared = list(zip(findings, comparison.known, strict=True))
     return {
         "new": [_pair(finding) for finding, case in compared if case is None],
-        "known": [_pair(finding) | {"case": case} for finding, case in compared if case is not None],
-        "no_longer_seen": [asdict(each) for each in comparison.no_longer_seen],
+        "known": [{**_pair(finding), "case": case} for finding, case in compared if case is not None],
+        "no_longer_seen": [fields_of(each) for each in comparison.no_longer_seen],
     }
 
 
@@ -103,5 +108,5 @@ def comparison_lines(findings: Sequence[Finding], comparison: Comparison) -> Ite
         yield f"no longer seen: {each.protocol} breaks {each.property}, as case {each.case} expects"
 
 
-def _pair(finding: Finding) -> dict[str, str]:
+def _pair(finding: Finding) -> "parts.Pair":
     return {"protocol": finding.protocol.name, "property": finding.property}

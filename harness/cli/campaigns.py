@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, console
-from epochfuzz.harness.cli.signals import as_ctrl_c
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -109,7 +109,7 @@ def end(
     from epochfuzz.harness.campaign.run.status import about
     from epochfuzz.harness.campaign.walks.remaining import remaining_json, remaining_lines
     from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
-    from epochfuzz.harness.cli.walk_results import end_machine, end_walk
+    from epochfuzz.harness.cli.walk_results import Ending, end_machine, end_walk
     from epochfuzz.harness.engine.walk.walking import Walked
     from epochfuzz.harness.views.campaigns import about_line, checked_facts
 
@@ -126,12 +126,11 @@ def end(
     walked = Walked(outcome.tally, outcome.seconds)
     comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
     remaining = remaining_json(outcome)
-    more |= comparison_json(outcome.findings, comparison) | remaining
+    more |= {**comparison_json(outcome.findings, comparison), **remaining}
     never_met = remaining["unreached"]
-    of_the_run = facts | checked_facts(outcome.checked)
-    code = end_walk(
-        out, outcome.engine, walked, outcome.findings, json, report, sarif, never_met, of_the_run, trace=True, **more
-    )
+    of_the_run: dict[str, Any] = {**facts, **checked_facts(outcome.checked)}
+    ending = Ending(out, json, report, sarif, trace=True, never_met=never_met, about=of_the_run, more=more)
+    code = end_walk(ending, outcome.engine, walked, outcome.findings)
     for line in (*comparison_lines(outcome.findings, comparison), *remaining_lines(outcome)):
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:

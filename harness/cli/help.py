@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from typer.core import TyperCommand, TyperGroup
 
 from epochfuzz.harness import extras
-from epochfuzz.harness.cli.project_defaults import defaults_for
+from epochfuzz.harness.cli.environment.project_defaults import defaults_for
 
 
 class Command(TyperCommand):

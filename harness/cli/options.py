@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from epochfuzz.harness import extras
-from epochfuzz.harness.cli import completion
+from epochfuzz.harness.cli.environment import completion
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary import versions

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -73,7 +73,7 @@ def print_table(out: Console, table: Table) -> None:
         PrintableConsole(file=out.file, width=max(out.width, whole), emoji=False).print(table)
 
 
-def print_json(document: dict[str, Any]) -> None:
+def print_json(document: Mapping[str, Any]) -> None:
     """Print the one JSON document of a command."""
     json.dump(document, sys.stdout, indent=2)
     sys.stdout.write("\n")

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -13,6 +13,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.rerun import Rerun
+    from epochfuzz.harness.documents import cases as documents
     from epochfuzz.harness.witness.replay import Run
 
 Reruns = list[tuple[Case, str, "Rerun | str"]]  # under a protocol, or why the subject cannot
@@ -41,7 +42,8 @@ def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[s
             number, fault = told.differs
             out.print(f"{case.id} under {protocol}, after event {number}: {fault.sentence}", markup=False)
     if json:
-        print_json({"cases": [_json(*each) for each in reruns]})
+        document: documents.Reruns = {"cases": [_json(*each) for each in reruns]}
+        print_json(document)
     done = [told for _, _, told in reruns if not isinstance(told, str)]
     if not done:
         return Exit.GOAL_UNMET
@@ -78,14 +80,18 @@ def verdict_text(run: "Run") -> str:
     return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"
 
 
-def _json(case: Case, protocol: str, told: "Rerun | str") -> dict[str, Any]:
-    about = {"id": case.id, "protocol": protocol}
+def _json(case: Case, protocol: str, told: "Rerun | str") -> "documents.Rerun | documents.Unable":
     if isinstance(told, str):
-        return about | {"unable": told}
-    differs = told.differs and {"after": told.differs[0], "kind": told.differs[1].kind, "field": told.differs[1].field}
-    verdicts = {"model": told.model, "subject": told.subject}
-    return about | {
+        return {"id": case.id, "protocol": protocol, "unable": told}
+    differs: documents.Difference | None = None
+    if told.differs is not None:
+        after, fault = told.differs
+        differs = {"after": after, "kind": fault.kind, "field": fault.field}
+    return {
+        "id": case.id,
+        "protocol": protocol,
         "agrees": told.agrees,
-        **{who: {"broken": run.broken, "at": run.at} for who, run in verdicts.items()},
+        "model": {"broken": told.model.broken, "at": told.model.at},
+        "subject": {"broken": told.subject.broken, "at": told.subject.at},
         "differs": differs,
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,10 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.walks.outcome import Outcome
+    from epochfuzz.harness.documents import walks
 
-from epochfuzz.harness.cli import github, options
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.environment import github
 from epochfuzz.harness.cli.output import Exit, print_json, write_file
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.engine.walk.walking import Walked
@@ -25,43 +28,44 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
-def end_walk(
-    out: Console,
-    walker: Engine,
-    walked: Walked,
-    found: Sequence[Finding],
-    json: bool,
-    report: Path | None = None,
-    sarif: Path | None = None,
-    never_met: Mapping[str, Sequence[str]] | None = None,
-    about: Mapping[str, str] | None = None,
-    *,
-    trace: bool = False,
-    **more: Any,
-) -> int:
-    """Print what a walk has found, the JSON document with `more` keys if it is wanted; returns the exit code.
+@dataclass(frozen=True)
+class Ending:
+    """What is to be made of what a walk has found.
 
-    `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted.
-    `trace` draws known flaws as well as what is new.
-    `never_met` and `about` are for the report: the situations within reach that were not met, by protocol text, and
-    what there is to say of the run beside its configuration.
+    `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted; `trace` draws known flaws as
+    well as what is new. The report has of the run, beside its configuration, what is told `about` it, and the
+    situations within reach that were `never_met`, by protocol text. `more` are further keys of the JSON document.
     """
-    protocols, settings, tally = walker.protocols, walker.settings, walked.tally
+
+    out: Console
+    json: bool
+    report: Path | None = None
+    sarif: Path | None = None
+    trace: bool = False
+    never_met: Mapping[str, Sequence[str]] | None = None
+    about: Mapping[str, str] | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+def end_walk(ending: Ending, walker: Engine, walked: Walked, found: Sequence[Finding]) -> int:
+    """Print what a walk has found, and write what is wanted of it; returns the exit code."""
+    out, protocols, settings, tally = ending.out, walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
     out.print(summary.goals_table(protocols, settings, tally.goals))
     out.print(summary.verdict_table(protocols, settings, found))
-    summary.print_reproducers(out, found, trace=trace)
+    summary.print_reproducers(out, found, trace=ending.trace)
     out.print(summary.pace(walked), f"\nreproduce: {again}", sep="")
     unmet = summary.unmet_goals(protocols, settings, tally.goals)
     for goal in unmet:
         out.print(f"goal never met: {goal}; more schedules (--schedules, --for) may meet it")
-    if report is not None:
-        write_report(out, report, from_walk.page(walker, walked, found, again, never_met, about))
-    if sarif is not None:
-        write_sarif(out, sarif, walker, found, again)
+    if ending.report is not None:
+        page = from_walk.page(walker, walked, found, again, ending.never_met, ending.about)
+        write_report(out, ending.report, page)
+    if ending.sarif is not None:
+        write_sarif(out, ending.sarif, walker, found, again)
     github.annotate_walk(out, found, again)
-    if json:
-        print_json(summary.walk_json(walker, walked, found) | {"reproduce": again} | more)
+    if ending.json:
+        print_json({**summary.walk_json(walker, walked, found), "reproduce": again, **ending.more})
     if any(finding.known_flaw is None for finding in found):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if unmet else Exit.AS_EXPECTED
@@ -129,8 +133,7 @@ def end_machine(out: Console, outcome: "Outcome", json: bool, **more: Any) -> in
         markup=False,
     )
     if json:
-        keys = ("protocol", "property", "events", "length", "certified_minimal", "seen", "schedule", "message")
-        document = {
+        document: walks.MachineRuns = {
             "seed": parameters.seed,
             "protocols": [parameters.machine],
             "schedules": outcome.tally.schedules,
@@ -138,11 +141,24 @@ def end_machine(out: Console, outcome: "Outcome", json: bool, **more: Any) -> in
             "seconds": round(outcome.seconds, 3),
             "events_per_second": round(outcome.steps / outcome.seconds),
             "goals": {},
-            "findings": [{key: error[key] for key in keys} for error in outcome.errors],
+            "findings": [_error_json(error) for error in outcome.errors],
             "reproduce": again,
         }
-        print_json(document | more)
+        print_json({**document, **more})
     return Exit.BROKEN if outcome.errors else Exit.AS_EXPECTED
+
+
+def _error_json(error: Mapping[str, Any]) -> "walks.Error":
+    return {
+        "protocol": error["protocol"],
+        "property": error["property"],
+        "events": error["events"],
+        "length": error["length"],
+        "certified_minimal": error["certified_minimal"],
+        "seen": error["seen"],
+        "schedule": error["schedule"],
+        "message": error["message"],
+    }
 
 
 def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:

@@ -12,7 +12,7 @@ import numba
 
 from epochfuzz.harness.engine.runtime.compilation import cache_directory, is_compiled
 from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 

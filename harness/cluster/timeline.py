@@ -3,14 +3,18 @@
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING
 
 from epochfuzz.harness.cluster.broker.broker_log import Line
 from epochfuzz.harness.cluster.broker.clients import UNKNOWN_OFFSET, Acknowledged, Read
 from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.broker.segments import Record, records
+from epochfuzz.harness.documents import fields_of
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import evidence as documents
 
 
 class Verdict(StrEnum):
@@ -95,15 +99,15 @@ class Run:
         ]
         self.verdict = Verdict.LOST if self.lost else Verdict.KEPT
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> "documents.ClusterRun":
         """For JSON."""
         return {
             "verdict": self.verdict.value,
             "seconds": round(self.seconds, 2),
             "acknowledged": self.acknowledged,
-            "lost": [asdict(loss) for loss in self.lost],
+            "lost": [fields_of(loss) for loss in self.lost],
             "not_reached": self.why or None,
-            "moments": [asdict(moment) for moment in self.moments],
+            "moments": [fields_of(moment) for moment in self.moments],
             "evidence": [{"broker": broker, "line": line} for broker, line in self.evidence],
             "clients": self.clients,
         }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -16,12 +16,13 @@ from rich.console import Console
 from epochfuzz.harness import extras
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.cli import campaigns, options
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, write_file
-from epochfuzz.harness.cli.signals import as_ctrl_c
 
 if TYPE_CHECKING:
     from epochfuzz.harness.audit.audit import Audit, Request
     from epochfuzz.harness.audit.view import Cases
+    from epochfuzz.harness.documents import evidence
 
 PAGE = "audit.html"
 _LARGE = 1 << 30  # bytes from which Spark is worth its start
@@ -133,13 +134,13 @@ def _write(out: Path, found: "Audit", cases: "Cases", command: str) -> None:
         write_file(out / "cases" / f"{told.case.id}.yaml", dump_case(told.case), in_new_directory=True)
 
 
-def _document(found: "Audit", cases: "Cases") -> dict[str, Any]:
+def _document(found: "Audit", cases: "Cases") -> "evidence.Audit":
     """Return the JSON document: of each finding, what the model makes of it as well."""
-    findings = [
-        finding.plain() | {"explained": cases[finding].plain() if finding in cases else None}
+    findings: list[evidence.Explained] = [
+        {**finding.plain(), "explained": cases[finding].plain() if finding in cases else None}
         for finding in found.findings
     ]
-    return found.plain() | {"findings": findings}
+    return {**found.plain(), "findings": findings}
 
 
 def _command(logs: list[str], broker: str | None, layouts: list[str] | None) -> str:

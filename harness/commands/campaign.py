@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -124,7 +124,7 @@ def run(
             asked = replace(asked, machine=machine, protocols=())
         return Campaign.start(spark, out, work_of(asked.row()))
 
-    return _finish(begin, out, master, remote, options.parse_certify(certify), known_cases(corpus), json)
+    return _finish(begin, _Where(out, master, remote, options.parse_certify(certify), known_cases(corpus), json))
 
 
 @app.command("resume", cls=SparkCommand)
@@ -158,7 +158,7 @@ def resume(
         _refuse_another_machine(campaign.work, directory, machine)
         return campaign
 
-    return _finish(load, directory, master, remote, options.parse_certify(certify), known, json)
+    return _finish(load, _Where(directory, master, remote, options.parse_certify(certify), known, json))
 
 
 app.command("report", cls=SparkCommand)(report)
@@ -181,22 +181,26 @@ def _refuse_another_machine(work: "Work[Any]", directory: str, machine: str | No
         )
 
 
-def _finish(
-    begin: Callable[["SparkSession"], "Campaign[Outcome]"],
-    directory: str,
-    master: str | None,
-    remote: str | None,
-    certify: float | None,
-    corpus: list["Case"],
-    json: bool,
-) -> int:
+@dataclass(frozen=True)
+class _Where:
+    """Where a campaign runs and is kept, and what is to be made of what it finds; `certify` is in seconds."""
+
+    directory: str
+    master: str | None
+    remote: str | None
+    certify: float | None
+    corpus: list["Case"]
+    json: bool
+
+
+def _finish(begin: Callable[["SparkSession"], "Campaign[Outcome]"], where: _Where) -> int:
     """Begin or load a campaign, take it to its end, and show what it has found."""
     from epochfuzz.harness.campaign.run.progress import Shown
     from epochfuzz.harness.campaign.store.errors import CampaignError
 
-    with campaigns.spark_session(master, remote, works_in=directory) as spark:
+    with campaigns.spark_session(where.master, where.remote, works_in=where.directory) as spark:
         campaign = begin(spark)
-        campaign.work.certify = certify
+        campaign.work.certify = where.certify
         campaigns.note(campaign.work.heading)
         try:
             with Shown.on(console(json_wanted=True), campaign.work) as progress:
@@ -204,6 +208,6 @@ def _finish(
         except CampaignError:
             raise
         except BaseException:
-            campaigns.note(f"not finished; go on with: {campaign.work.command_to_resume(directory)}")
+            campaigns.note(f"not finished; go on with: {campaign.work.command_to_resume(where.directory)}")
             raise
-    return campaigns.end(outcome, directory, corpus, json)
+    return campaigns.end(outcome, where.directory, where.corpus, where.json)

@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 
 from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.help import ClusterCommand, Group
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json
-from epochfuzz.harness.cli.signals import as_ctrl_c
 from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.broker.repair import Repair
 from epochfuzz.harness.cluster.broker.variant import Control, Election, End, Scenario, Variant
@@ -19,6 +19,7 @@ from epochfuzz.harness.cluster.errors import ClusterError
 if TYPE_CHECKING:
     from epochfuzz.harness.cluster.runs import Request
     from epochfuzz.harness.cluster.timeline import Run
+    from epochfuzz.harness.documents import evidence
 
 app = typer.Typer(
     cls=Group,
@@ -87,11 +88,16 @@ def run(
     with as_ctrl_c(), as_bad_input(ClusterError):
         all_runs = _play(printing, request, runs)
     if json:
-        print_json(
-            {"scenario": scenario.value, "release": release if kafka_home is None else str(kafka_home)}
-            | _counted(all_runs)
-            | {"runs": [each.plain() for each in all_runs]}
-        )
+        counted = _counted(all_runs)
+        document: evidence.Cluster = {
+            "scenario": scenario.value,
+            "release": release if kafka_home is None else str(kafka_home),
+            "lost": counted["lost"],
+            "kept": counted["kept"],
+            "not_reached": counted["not_reached"],
+            "runs": [each.plain() for each in all_runs],
+        }
+        print_json(document)
     return _exit_code(request, all_runs)
 
 

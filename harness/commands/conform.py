@@ -2,7 +2,7 @@
 
 import secrets
 import shlex
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,8 +11,8 @@ from rich.console import Console
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
-from epochfuzz.harness.cli.signals import as_ctrl_c
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.plan import Plan
     from epochfuzz.harness.conform.run.run import Conformance
     from epochfuzz.harness.conform.run.workers import Processes
+    from epochfuzz.harness.documents import conformance as documents
 
 _CORPUS = Path("corpus")
 _OUT = Path("conform-cases")
@@ -178,7 +179,7 @@ def conform(
             raise BadInput(f"--out: {error}") from None
         except MemoryEnded as error:
             raise BadInput(f"{error}; play fewer, with smaller --replicas, --records or --epochs") from None
-        return _end(out, plan, conformance, tours, again, cases_out, proving, json)
+        return _end(_Ending(out, again, cases_out, proving, json), plan, conformance, tours)
 
 
 def _small(context: typer.Context, settings: Configuration) -> Configuration:
@@ -194,22 +195,25 @@ def _tours(processes: "Processes", refused: bool, seconds: float | None, directo
     return Exhaustive(Asked(refused, seconds, directory), processes)
 
 
-def _end(
-    out: Console,
-    plan: "Plan",
-    conformance: "Conformance",
-    tours: "Exhaustive | None",
-    again: str,
-    cases_out: Path,
-    proving: float | None,
-    json: bool,
-) -> int:
+@dataclass(frozen=True)
+class _Ending:
+    """What is to be made of what a run showed; `again` is the command line that does it again, or goes on."""
+
+    out: Console
+    again: str
+    cases: Path
+    proving: float | None
+    json: bool
+
+
+def _end(ending: _Ending, plan: "Plan", conformance: "Conformance", tours: "Exhaustive | None") -> int:
     """Show what came of it, and save it; returns the exit code. What was interrupted ends as such after that."""
-    from epochfuzz.harness.conform.exhaustive import report as of_tours
+    from epochfuzz.harness.conform.exhaustive import transition_report
     from epochfuzz.harness.conform.run import report
     from epochfuzz.harness.conform.run.proofs import proofs
     from epochfuzz.harness.engine.runtime.interruption import Interruption
 
+    out, again, proving = ending.out, ending.again, ending.proving
     with out.status("certifying"), Interruption() as interruption:
         known = conformance.nonconformities
         proven = proofs(known, 0 if conformance.interrupted else proving and proving / 2, interruption)
@@ -218,20 +222,26 @@ def _end(
     for number, (nonconformity, proof) in enumerate(zip(known, proven, strict=True)):
         out.print(report.nonconformity_text(nonconformity, proof))
         if nonconformity.sighting.sent and not nonconformity.known_flaw:
-            saved[number] = _save(nonconformity, plan.seed, cases_out)
+            saved[number] = _save(nonconformity, plan.seed, ending.cases)
             out.print(f"saved as {saved[number]}", markup=False)
     if conformance.interrupted:
-        ended = of_tours.interrupted(conformance, tours) if tours else report.interrupted(conformance, plan)
+        ended = transition_report.interrupted(conformance, tours) if tours else report.interrupted(conformance, plan)
         for line in ended:
             out.print(line, markup=False, soft_wrap=True)
         out.print(f"to go on, and to have all of it shrunk: {again}", markup=False, soft_wrap=True)
         raise KeyboardInterrupt
-    for line in of_tours.summary(conformance, plan, tours) if tours else report.summary(conformance, plan):
+    for line in transition_report.summary(conformance, plan, tours) if tours else report.summary(conformance, plan):
         out.print(line, markup=False, soft_wrap=tours is not None)
     out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
-    if json:
+    if ending.json:
         document = report.document(conformance, plan, saved, proven)
-        print_json({**document, **(of_tours.document(plan, tours) if tours else {}), "reproduce": again})
+        if tours is None:
+            of_schedules: documents.Conform = {**document, "reproduce": again}
+            print_json(of_schedules)
+        else:
+            played = transition_report.document(plan, tours)
+            of_tours: documents.Exhaustive = {**document, "transitions": played, "reproduce": again}
+            print_json(of_tours)
     if conformance.ended_by is not None:
         raise _unusable(conformance.ended_by)
     if not conformance.conforms:

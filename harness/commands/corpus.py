@@ -1,7 +1,7 @@
 """`epochfuzz corpus`: what a run has found becomes a case that stays."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -13,6 +13,9 @@ from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
 from epochfuzz.harness.cli.help import Command, Group
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, write_file
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import cases as documents
 
 FOUND = "found"
 
@@ -64,7 +67,8 @@ def add(
             added.append(str(path))
             out.print(f"added {added[-1]}", markup=False)
     if json:
-        print_json({"added": added, "known": known})
+        document: documents.CorpusAdd = {"added": added, "known": known}
+        print_json(document)
     return Exit.AS_EXPECTED
 
 

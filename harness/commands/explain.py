@@ -1,7 +1,7 @@
 """`epochfuzz explain`: what a name means, why it exists, which generations have it, and an example."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -9,7 +9,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.cli import completion, options
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.environment import completion
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table
 from epochfuzz.harness.reference import explain as explaining
 from epochfuzz.harness.reference import issues, releases
@@ -18,6 +19,9 @@ from epochfuzz.harness.reference.releases import Verdicts, surveyed
 from epochfuzz.harness.testing import run_schedule
 from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import explained as documents
 
 
 def explain(
@@ -48,7 +52,10 @@ def explain(
         entries = list(explaining.glossary().values())
         _print_list(out, entries)
         if json:
-            print_json({"names": [{"name": e.name, "kind": e.kind, "summary": e.summary} for e in entries]})
+            names: documents.Names = {
+                "names": [{"name": e.name, "kind": e.kind, "summary": e.summary} for e in entries]
+            }
+            print_json(names)
         return Exit.AS_EXPECTED
     if name == ["releases"]:
         return _explain_releases(out, json)
@@ -80,11 +87,14 @@ def _explain_issue(out: Console, name: str, json: bool) -> int:
             out.print(Text(heading, "bold"))
             out.print(_rows((entry.name, entry.summary) for entry in entries))
     if json:
-        named = {"tells_of": issue.tells_of, "mentioned_by": issue.mentioned_by}
-        print_json(
-            {"name": issue.name, "kind": "issue", "link": issue.link}
-            | {heading: [entry.name for entry in entries] for heading, entries in named.items()}
-        )
+        document: documents.Issue = {
+            "name": issue.name,
+            "kind": "issue",
+            "link": issue.link,
+            "tells_of": [entry.name for entry in issue.tells_of],
+            "mentioned_by": [entry.name for entry in issue.mentioned_by],
+        }
+        print_json(document)
     return Exit.AS_EXPECTED
 
 
@@ -100,12 +110,15 @@ def _explain_releases(out: Console, json: bool) -> int:
     out.print(Text(releases.LEGEND))
     out.print(Text(f"The searches: {'; '.join(releases.bounds())}; clean elections, no power loss."))
     if json:
-        print_json({"releases": [_release_json(name, verdicts) for name, verdicts in surveyed().items()]})
+        document: documents.Releases = {
+            "releases": [_release_json(name, verdicts) for name, verdicts in surveyed().items()]
+        }
+        print_json(document)
     return Exit.AS_EXPECTED
 
 
-def _release_json(name: str, verdicts: Verdicts) -> dict[str, Any]:
-    broken = {
+def _release_json(name: str, verdicts: Verdicts) -> "documents.Release":
+    broken: dict[str, documents.Broken] = {
         property_: {
             "length": len(how.events),
             "certified_minimal": how.is_minimal,
@@ -190,7 +203,7 @@ def _drawing(example: Example) -> RenderableType:
     return side_by_side(run, run_schedule(example.events, example.beside, **example.settings.changed()))
 
 
-def _json(entry: Entry) -> dict[str, Any]:
+def _json(entry: Entry) -> "documents.Entry":
     example = entry.example
     return {
         "name": entry.name,
@@ -198,11 +211,11 @@ def _json(entry: Entry) -> dict[str, Any]:
         "means": entry.means,
         "why": entry.why,
         "generations": explaining.by_generation(entry),
-        "example": example and _example_json(example),
+        "example": None if example is None else _example_json(example),
     }
 
 
-def _example_json(example: Example) -> dict[str, Any]:
+def _example_json(example: Example) -> "documents.Example":
     return {
         "under": example.under,
         "beside": example.beside,

@@ -1,6 +1,6 @@
 """`epochfuzz explore`: complete search of a protocol within bounds, in memory or on Spark."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -12,6 +12,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
+    from epochfuzz.harness.documents import searches
     from epochfuzz.harness.engine.explore.explore import Exploration
     from epochfuzz.harness.findings.asked import Asked
 
@@ -60,7 +61,7 @@ def explore(
     - `epochfuzz explore --model counter:COUNTER --protocol at-once`
     """
     if model is not None:
-        return _own(context, model, protocol, depth, memory, jobs, symmetry, json)
+        return _own(context, model)
     _refuse_what_is_not_used(context)
     if resume is not None:
         return _on_spark(None, resume, memory, master, remote, json)
@@ -78,30 +79,25 @@ def explore(
     return _in_memory(asked, memory, jobs, json)
 
 
-def _own(
-    context: typer.Context,
-    model: str,
-    protocol: str,
-    depth: int | None,
-    memory: float,
-    jobs: int | None,
-    symmetry: bool,
-    json: bool,
-) -> int:
+def _own(context: typer.Context, model: str) -> int:
     """Search a model of one's own."""
     from epochfuzz.harness.own import loading
 
     options.refuse_for_own_model(context, "protocol", "property_", "depth", "memory", "jobs", "symmetry", "json")
-    property_ = context.params["property_"] if "property_" in options.given(context) else None
+    asked = context.params
+    property_ = asked["property_"] if "property_" in options.given(context) else None
     loaded = loading.load(model)
-    parsed, wanted = loading.protocol_of(loaded, protocol), loading.wanted_of(loaded, property_)
+    parsed, wanted = loading.protocol_of(loaded, asked["protocol"]), loading.wanted_of(loaded, property_)
     settings = loading.settings_of(loaded, options.given_settings(context))
 
     from epochfuzz.harness.engine.explore.explore import GIBIBYTE
     from epochfuzz.harness.own import commands
 
-    asked = commands.Searched(loaded, parsed, settings, wanted, depth, int(memory * GIBIBYTE), jobs, symmetry)
-    return commands.explore(asked, json=json)
+    memory = int(asked["memory"] * GIBIBYTE)
+    search = commands.Searched(
+        loaded, parsed, settings, wanted, asked["depth"], memory, asked["jobs"], asked["symmetry"]
+    )
+    return commands.explore(search, json=asked["json"])
 
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:
@@ -177,13 +173,14 @@ def _end(out: Console, asked: "Asked", result: "Exploration", seconds: float, js
         f" depth {result.depth} in {seconds:.1f} s ({result.transitions / seconds / 1e6:.1f} million transitions/s)"
     )
     if json:
-        print_json(_document(asked, result, seconds) | (why.plain() if why is not None else {}))
+        document = _document(asked, result, seconds)
+        print_json(document if why is None else {**document, **why.plain()})
     if why is not None and (why.reason is None or not asked.protocol.is_named):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if result.memory_exhausted else Exit.AS_EXPECTED
 
 
-def _document(asked: "Asked", result: "Exploration", seconds: float) -> dict[str, Any]:
+def _document(asked: "Asked", result: "Exploration", seconds: float) -> "searches.Explore":
     return {
         "protocol": asked.protocol.name,
         "property": asked.sought,

@@ -2,10 +2,10 @@
 
 import os
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,6 +17,9 @@ from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ablations
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import walks
 
 DEFAULT_SCHEDULES = 200_000
 ABLATION_SECONDS = 120.0  # of which half is for the walk, and half to shrink what it finds
@@ -79,65 +82,33 @@ def fuzz(
     out = console(json)
     if seed is None:
         seed = secrets.randbelow(1 << 32)
+    ends = None if for_ is None else options.parse_duration(for_)
+    asked = _Walk(out, settings, schedules, ends, seed, jobs or os.cpu_count() or 1, trace, report, sarif, json)
     if model is not None:
-        return _own(context, model, protocol, schedules, for_, seed, jobs, certify, json)
+        _refuse_two_ends(schedules, for_)
+        options.refuse_for_own_model(context, "protocol", "schedules", "for_", "seed", "jobs", "certify", "json")
+        named = protocol if "protocol" in options.given(context) else [""]
+        return _own(asked.proven(certify), model, named, options.given_settings(context))
     if (breaks is None) != (holds is None):
         raise BadInput("--breaks and --holds go together: the protocol to break, and the one that must hold")
     wanted = options.parse_property(property_)
     _refuse_what_is_not_used(context)
-    seconds = options.parse_duration(for_) if for_ is not None else None
     if breaks is not None and holds is not None:
         (to_break,), (to_hold,) = options.parse_protocols([breaks]), options.parse_protocols([holds])
         if to_break.numbers() == to_hold.numbers():
             raise BadInput(f"--breaks {breaks} --holds {holds}: the same rules, which nothing breaks and spares")
-        return _distinguish(out, to_break, to_hold, settings, wanted, seed, seconds, json)
+        return _distinguish(asked, to_break, to_hold, wanted)
     _refuse_two_ends(schedules, for_)
-    if schedules is None and seconds is None:
-        schedules, seconds = (DEFAULT_SCHEDULES, None) if ablate is None else (None, ABLATION_SECONDS)
-    saving = Saving.asked(out_, new, corpus)
-    threads = jobs or os.cpu_count() or 1
-    proving = options.parse_certify(certify)
-    asked = _Walk(out, settings, schedules, seconds, seed, threads, proving, trace, report, sarif, saving, json)
+    asked = replace(asked.proven(certify), saving=Saving.asked(out_, new, corpus))
     if ablate is not None:
         (base,) = options.parse_protocols([ablate])
-        return _ablate(asked, base, is_given="certify" in options.given(context))
-    return _walk(asked, options.parse_protocols(protocol))
+        return _ablate(asked.within(seconds=ABLATION_SECONDS), base, is_given="certify" in options.given(context))
+    return _walk(asked.within(schedules=DEFAULT_SCHEDULES), options.parse_protocols(protocol))
 
 
 def _refuse_two_ends(schedules: int | None, for_: str | None) -> None:
     if schedules is not None and for_ is not None:
         raise BadInput("--schedules and --for both say when to stop: give one of them")
-
-
-def _own(
-    context: typer.Context,
-    model: str,
-    protocols: Sequence[str],
-    schedules: int | None,
-    for_: str | None,
-    seed: int,
-    jobs: int | None,
-    certify: str,
-    json: bool,
-) -> int:
-    """Walk a model of one's own."""
-    from epochfuzz.harness.own import loading
-
-    _refuse_two_ends(schedules, for_)
-    options.refuse_for_own_model(context, "protocol", "schedules", "for_", "seed", "jobs", "certify", "json")
-    loaded = loading.load(model)
-    named = protocols if "protocol" in options.given(context) else [""]
-    parsed = [loading.protocol_of(loaded, each) for each in dict.fromkeys(named)]
-    settings = loading.settings_of(loaded, options.given_settings(context))
-    seconds = options.parse_duration(for_) if for_ is not None else None
-    if seconds is None and schedules is None:
-        schedules = DEFAULT_SCHEDULES
-    proving = options.parse_certify(certify)
-
-    from epochfuzz.harness.own import commands
-
-    asked = commands.Walked(loaded, parsed, settings, schedules, seconds, seed, jobs or os.cpu_count() or 1, proving)
-    return commands.fuzz(asked, json=json)
 
 
 @dataclass(frozen=True)
@@ -150,12 +121,38 @@ class _Walk:
     seconds: float | None
     seed: int
     threads: int
-    certify: float | None
     trace: bool
     report: Path | None
     sarif: Path | None
-    saving: Saving | None
     json: bool
+    certify: float | None = None
+    saving: Saving | None = None
+
+    def proven(self, certify: str) -> "_Walk":
+        """Return the same with as much time for proofs as --certify says. Raises BadInput."""
+        return replace(self, certify=options.parse_certify(certify))
+
+    def within(self, schedules: int | None = None, seconds: float | None = None) -> "_Walk":
+        """Return the same with an end where none was asked for."""
+        is_bounded = self.schedules is not None or self.seconds is not None
+        return self if is_bounded else replace(self, schedules=schedules, seconds=seconds)
+
+
+def _own(asked: _Walk, model: str, protocols: Sequence[str], given: Mapping[str, Any]) -> int:
+    """Walk a model of one's own."""
+    from epochfuzz.harness.own import loading
+
+    loaded = loading.load(model)
+    parsed = [loading.protocol_of(loaded, each) for each in dict.fromkeys(protocols)]
+    settings = loading.settings_of(loaded, given)
+    asked = asked.within(schedules=DEFAULT_SCHEDULES)
+
+    from epochfuzz.harness.own import commands
+
+    walked = commands.Walked(
+        loaded, parsed, settings, asked.schedules, asked.seconds, asked.seed, asked.threads, asked.certify
+    )
+    return commands.fuzz(walked, json=asked.json)
 
 
 _SAVING = ("out_", "new", "corpus")
@@ -188,7 +185,7 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
 
 def _walk(asked: _Walk, protocols: Sequence[Protocol]) -> int:
     from epochfuzz.harness.cli.first_finding import show_first_finding
-    from epochfuzz.harness.cli.walk_results import end_walk, interruptible, tell_unfinished
+    from epochfuzz.harness.cli.walk_results import Ending, end_walk, interruptible, tell_unfinished
     from epochfuzz.harness.engine.walk import walking
     from epochfuzz.harness.engine.walk.walk import Walker
     from epochfuzz.harness.findings import findings as fuzzing
@@ -207,9 +204,8 @@ def _walk(asked: _Walk, protocols: Sequence[Protocol]) -> int:
             found = fuzzing.findings(walker, broken, progress, asked.certify)
     saved = saving.save(walker, found.findings) if saving is not None else []
     more: dict[str, Any] = {"saved": saved} if saving is not None else {}
-    code = end_walk(
-        out, walker, walked, found.findings, asked.json, asked.report, asked.sarif, trace=asked.trace, **more
-    )
+    ending = Ending(out, asked.json, asked.report, asked.sarif, asked.trace, more=more)
+    code = end_walk(ending, walker, walked, found.findings)
     if saving is not None:
         saving.tell(out, saved)
     tell_unfinished(out, found)
@@ -270,35 +266,30 @@ def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
     if saving is not None:
         saving.tell(out, saved)
     if asked.json:
-        more = {"saved": saved} if saving is not None else {}
-        document = summary.walk_json(walker, walked, found.findings)
-        print_json(document | {"reproduce": again, "guards_nothing": idle} | more)
+        document: walks.Ablation = {
+            **summary.walk_json(walker, walked, found.findings),
+            "reproduce": again,
+            "guards_nothing": idle,
+        }
+        print_json(document if saving is None else {**document, "saved": saved})
     tell_unfinished(out, found)
     if any(finding.protocol == base and finding.known_flaw is None for finding in found.findings):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if idle else Exit.AS_EXPECTED
 
 
-def _distinguish(
-    out: Console,
-    breaks: Protocol,
-    holds: Protocol,
-    settings: Configuration,
-    wanted: int,
-    seed: int,
-    seconds: float | None,
-    json: bool,
-) -> int:
+def _distinguish(asked: _Walk, breaks: Protocol, holds: Protocol, wanted: int) -> int:
     from epochfuzz.harness.engine.explore.distinguish import distinguish
     from epochfuzz.harness.views.progress import show_search
     from epochfuzz.harness.views.terminal import side_by_side
     from epochfuzz.harness.witness.replay import replay
 
+    out, settings, seed = asked.out, asked.settings, asked.seed
     (property_,) = properties.names(wanted)
     out.print(f"seed {seed} · {settings.text()}")
     options.say_what_versions_stand_for(out, [breaks, holds])
     with show_search(out) as progress:
-        distinction = distinguish(breaks, holds, settings, wanted, seed, seconds, progress.searched)
+        distinction = distinguish(breaks, holds, settings, wanted, seed, asked.seconds, progress.searched)
     schedule = distinction.schedule
     if schedule is None:
         bound = "within the bounds" if distinction.complete else f"of fewer than {distinction.searched} events"
@@ -309,17 +300,16 @@ def _distinguish(
         out.print(
             f"{breaks.name} breaks {property_} in {len(schedule)} events that break nothing under {holds.name}: {proof}"
         )
-    if json:
-        print_json(
-            {
-                "seed": seed,
-                "configuration": settings.changed(),
-                "breaks": breaks.name,
-                "holds": holds.name,
-                "property": property_,
-                "events": schedule_texts(schedule) if schedule is not None else None,
-                "length": len(schedule) if schedule is not None else None,
-                "certified_minimal": distinction.certified_minimal,
-            }
-        )
+    if asked.json:
+        document: walks.Distinction = {
+            "seed": seed,
+            "configuration": settings.changed(),
+            "breaks": breaks.name,
+            "holds": holds.name,
+            "property": property_,
+            "events": schedule_texts(schedule) if schedule is not None else None,
+            "length": len(schedule) if schedule is not None else None,
+            "certified_minimal": distinction.certified_minimal,
+        }
+        print_json(document)
     return Exit.GOAL_UNMET if schedule is None and not distinction.complete else Exit.AS_EXPECTED

@@ -6,7 +6,7 @@ import io
 import re
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.columns import Columns
@@ -23,6 +23,9 @@ from epochfuzz.harness.views import terminal as timeline
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, EventError, event_text, parse_event, schedule_texts
 from epochfuzz.model.kafka.vocabulary.names import nearest
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import cases as documents
 
 _COMMANDS = {
     "undo": "take the last event back",
@@ -112,7 +115,7 @@ class _Session:
         events = bytes(self.recording.events)
         return bool(events) and (self.saved is None or self.saved.events != events)
 
-    def json(self) -> dict[str, object]:
+    def json(self) -> "documents.NewCase":
         """Return what was saved, if anything was."""
         expect = {} if self.saved is None else self.saved.expect
         return {

@@ -4,7 +4,7 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,9 @@ from epochfuzz.harness.cli.drawing import refuse_too_long
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import cases as documents
 
 DEFAULT_PORT = 8320
 
@@ -78,7 +81,8 @@ def play(
     with contextlib.suppress(KeyboardInterrupt):
         console(json).print(f"play at {address} (Ctrl-C ends it)", markup=False, soft_wrap=True)
         if json:
-            print_json({"address": address, "protocols": [each.name for each in protocols]})
+            document: documents.Play = {"address": address, "protocols": [each.name for each in protocols]}
+            print_json(document)
             sys.stdout.flush()
         server.serve_forever()
     application.searches.cancel()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -13,12 +13,16 @@ from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.corpus import CorpusError, load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict, judge, rewritten
-from epochfuzz.harness.cli import github, options
+from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.cli.drawing import Format, draw, refuse_too_long
+from epochfuzz.harness.cli.environment import github
 from epochfuzz.harness.cli.output import BadInput, console, print_json, print_table, write_file
 from epochfuzz.harness.cli.rerun import replay_by_subject
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import cases as documents
 
 
 def replay(
@@ -99,7 +103,8 @@ def replay(
                 out.print(f"{judged.case.path}: {judged.case.id}: {sentence}", markup=False)
     github.annotate_replay(out, judged_cases)
     if json:
-        print_json({"cases": [_json(judged) for judged in judged_cases]})
+        document: documents.Replay = {"cases": [_json(judged) for judged in judged_cases]}
+        print_json(document)
     if refused is not None:
         raise BadInput(str(refused))
     return exit_code(judged_cases)
@@ -191,7 +196,7 @@ def _as_expected(judged: JudgedCase, protocol: str) -> Text:
     return Text("yes" if protocol in judged.case.protocols else "the case does not say")
 
 
-def _json(judged: JudgedCase) -> dict[str, Any]:
+def _json(judged: JudgedCase) -> "documents.JudgedCase":
     return {
         "id": judged.case.id,
         "as_expected": judged.as_expected,
@@ -199,7 +204,7 @@ def _json(judged: JudgedCase) -> dict[str, Any]:
     }
 
 
-def _verdict_json(verdict: Verdict) -> dict[str, Any]:
+def _verdict_json(verdict: Verdict) -> "documents.Judged":
     run = verdict.run
     return {
         "broken": run.broken,

@@ -1,7 +1,7 @@
 """`epochfuzz report`: case files as one HTML file, to be stepped through in a browser."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.cli.drawing import refuse_too_long
 from epochfuzz.harness.cli.output import BadInput, console, print_json, write_file
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import cases as documents
 
 
 def report(
@@ -53,6 +56,9 @@ def report(
         write_file(file, html.render(page))
     out.print(f"{page.summary}; written to {file}", markup=False, soft_wrap=True)
     if json:
-        cases_json = [{"id": each.case.id, "as_expected": each.as_expected} for each in judged_cases]
-        print_json({"report": str(file), "cases": cases_json})
+        document: documents.Report = {
+            "report": str(file),
+            "cases": [{"id": each.case.id, "as_expected": each.as_expected} for each in judged_cases],
+        }
+        print_json(document)
     return exit_code(judged_cases)

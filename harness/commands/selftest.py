@@ -1,6 +1,7 @@
 """`epochfuzz selftest`: deliberately broken protocols, each of which must be caught."""
 
 import secrets
+from typing import TYPE_CHECKING
 
 from rich.progress import track
 from rich.table import Table
@@ -8,6 +9,9 @@ from rich.text import Text
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.output import Exit, console, print_json
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import measures
 
 
 def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
@@ -37,24 +41,23 @@ def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
         f"{len(catches) - len(missed)} of {len(catches)} defects caught\nreproduce: epochfuzz selftest --seed {seed}"
     )
     if json:
-        print_json(
-            {
-                "seed": seed,
-                "caught": not missed,
-                "defects": [
-                    {
-                        "name": each.defect.name,
-                        "mistake": each.defect.mistake,
-                        "module": each.defect.module,
-                        "rules": each.defect.rules,
-                        "jira": each.defect.jira,
-                        "protocol": each.defect.protocol,
-                        "configuration": each.settings.changed(),
-                        "property": each.property,
-                        "schedules": each.schedules,
-                    }
-                    for each in catches
-                ],
-            }
-        )
+        document: measures.Selftest = {
+            "seed": seed,
+            "caught": not missed,
+            "defects": [
+                {
+                    "name": each.defect.name,
+                    "mistake": each.defect.mistake,
+                    "module": each.defect.module,
+                    "rules": each.defect.rules,
+                    "jira": each.defect.jira,
+                    "protocol": each.defect.protocol,
+                    "configuration": each.settings.changed(),
+                    "property": each.property,
+                    "schedules": each.schedules,
+                }
+                for each in catches
+            ],
+        }
+        print_json(document)
     return Exit.BROKEN if missed else Exit.AS_EXPECTED

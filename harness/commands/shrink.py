@@ -8,18 +8,21 @@ import typer
 
 from epochfuzz.harness.cases.case import Expectation, dump_case, load_case
 from epochfuzz.harness.cases.verdict import rewritten
-from epochfuzz.harness.cli import completion, options
+from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
+from epochfuzz.harness.cli.environment import completion
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.contract.properties import NAMES
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
+    from epochfuzz.harness.documents import cases as documents
     from epochfuzz.harness.engine.runtime.interruption import Interruption
 
 
 def shrink(
+    context: typer.Context,
     case: Annotated[Path, typer.Argument(help="The case file.")],
     protocol: Annotated[
         str,
@@ -49,7 +52,7 @@ def shrink(
     """
     seconds = options.parse_certify(certify)
     if model is not None:
-        return _own(model, case, protocol, property_, seconds, memory, json)
+        return _own(context, model)
     (parsed,) = options.parse_protocols([protocol])
     with mistakes_as_bad_input():
         loaded = load_case(case)
@@ -92,18 +95,17 @@ def shrink(
         markup=False,
     )
     if json:
-        print_json(
-            {
-                "protocol": parsed.name,
-                "property": name,
-                "events": schedule_texts(result.schedule),
-                "length": len(result.schedule),
-                "shrunk_from": len(loaded.events),
-                **result.plain(),
-                "fingerprint": run.fingerprint,
-                **why.plain(),
-            }
-        )
+        document: documents.Shrink = {
+            "protocol": parsed.name,
+            "property": name,
+            "events": schedule_texts(result.schedule),
+            "length": len(result.schedule),
+            "shrunk_from": len(loaded.events),
+            **result.plain(),
+            "fingerprint": run.fingerprint,
+            **why.plain(),
+        }
+        print_json(document)
         return _ended(interruption)
     provenance = {
         "shrunk_from": len(loaded.events),
@@ -126,20 +128,21 @@ def shrink(
     return _ended(interruption)
 
 
-def _own(
-    model: str, case: Path, protocol: str, property_: str | None, seconds: float | None, memory: float, json: bool
-) -> int:
+def _own(context: typer.Context, model: str) -> int:
     """Shrink the schedule of a model of one's own."""
     from epochfuzz.harness.own import loading
 
+    asked = context.params
     loaded = loading.load(model)
-    parsed = loading.protocol_of(loaded, protocol)
-    loading.wanted_of(loaded, property_)
+    parsed = loading.protocol_of(loaded, asked["protocol"])
+    loading.wanted_of(loaded, asked["property_"])
 
     from epochfuzz.harness.engine.explore.explore import GIBIBYTE
     from epochfuzz.harness.own import commands
 
-    return commands.shrink(loaded, case, parsed, property_, seconds, int(memory * GIBIBYTE), json=json)
+    seconds, memory = options.parse_certify(asked["certify"]), int(asked["memory"] * GIBIBYTE)
+    shrinking = commands.Shrinking(loaded, parsed, asked["case"], asked["property_"], seconds, memory)
+    return commands.shrink(shrinking, json=asked["json"])
 
 
 def _ended(interruption: "Interruption") -> int:

@@ -8,7 +8,7 @@ from epochfuzz.harness.defects.proofs import judged, proofs
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
 from epochfuzz.harness.engine.explore.certificates import QUICK, Claim, Reproducer, compile_search, prove, prove_all
@@ -20,6 +20,9 @@ from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import walks
 
 _CANDIDATES = 3  # failures worth shrinking where nothing proves the first reproducer minimal
 MOST_CANDIDATES = 4  # and where there is time to look for variants
@@ -64,7 +67,7 @@ class Finding:
         """Why that was to be expected, None where it was not."""
         return self.causes.reason if self.protocol.is_named else None
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> "walks.Shrunk":
         """Return this as plain data, as both the JSON document and the tables of a campaign have it."""
         return {
             "protocol": self.protocol.name,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -24,6 +24,9 @@ from epochfuzz.harness.own.loading import mistakes_as_bad_input, protocol_of, wa
 from epochfuzz.harness.own.timeline import Told, told
 from epochfuzz.harness.views.progress import show_search, show_walk
 from epochfuzz.model.core.model import Model, Protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import searches as documents
 
 CERTIFICATE_MEMORY = 1 << 30
 
@@ -66,22 +69,21 @@ def explore(asked: Searched, *, json: bool) -> int:
     )
     if json:
         shortest = None if found.shortest is None else asked.model.events.texts(found.shortest)
-        print_json(
-            {
-                "model": asked.model.name,
-                "protocol": asked.protocol.name,
-                "property": asked.sought,
-                "configuration": asked.settings.changed(),
-                "states": found.states,
-                "symmetry": found.symmetry,
-                "transitions": found.transitions,
-                "depth": found.depth,
-                "complete": found.complete,
-                "broken": found.broken,
-                "length": None if shortest is None else len(shortest),
-                "shortest": shortest,
-            }
-        )
+        document: documents.OwnExplore = {
+            "model": asked.model.name,
+            "protocol": asked.protocol.name,
+            "property": asked.sought,
+            "configuration": asked.settings.changed(),
+            "states": found.states,
+            "symmetry": found.symmetry,
+            "transitions": found.transitions,
+            "depth": found.depth,
+            "complete": found.complete,
+            "broken": found.broken,
+            "length": None if shortest is None else len(shortest),
+            "shortest": shortest,
+        }
+        print_json(document)
     if found.broken:
         return Exit.BROKEN
     return Exit.GOAL_UNMET if found.memory_exhausted else Exit.AS_EXPECTED
@@ -140,15 +142,14 @@ def fuzz(asked: Walked, *, json: bool) -> int:
     rate = int(walked.tally.events.sum()) / max(walked.seconds, 1e-9) / 1e6
     out.print(f"{walked.tally.schedules:,} schedules in {walked.seconds:.1f} s ({rate:.1f} million events/s)")
     if json:
-        print_json(
-            {
-                "model": asked.model.name,
-                "seed": asked.seed,
-                "schedules": walked.tally.schedules,
-                "configuration": asked.settings.changed(),
-                "findings": [_plain(asked.model, each) for each in findings],
-            }
-        )
+        document: documents.OwnFuzz = {
+            "model": asked.model.name,
+            "seed": asked.seed,
+            "schedules": walked.tally.schedules,
+            "configuration": asked.settings.changed(),
+            "findings": [_plain(asked.model, each) for each in findings],
+        }
+        print_json(document)
     if walked.interrupted or interruption.happened:
         raise KeyboardInterrupt
     return Exit.BROKEN if findings else Exit.AS_EXPECTED
@@ -186,7 +187,7 @@ def _sentence(found: _Finding, schedules: int) -> str:
     )
 
 
-def _plain(model: Model, found: _Finding) -> dict[str, Any]:
+def _plain(model: Model, found: _Finding) -> "documents.OwnFinding":
     return {
         "protocol": found.protocol.name,
         "property": found.property,
@@ -197,28 +198,34 @@ def _plain(model: Model, found: _Finding) -> dict[str, Any]:
     }
 
 
-def shrink(
-    model: Model,
-    path: Path,
-    protocol: Protocol,
-    property_: str | None,
-    certify: float | None,
-    memory: int,
-    *,
-    json: bool,
-) -> int:
+@dataclass(frozen=True)
+class Shrinking:
+    """A case file to be shrunk, for which property if not for the first that breaks, and how long to prove that."""
+
+    model: Model
+    protocol: Protocol
+    path: Path
+    property: str | None
+    certify: float | None
+    memory: int
+
+
+def shrink(asked: Shrinking, *, json: bool) -> int:
     """Shrink the schedule of a case file, and print what is left as one."""
+    model, path, protocol = asked.model, asked.path, asked.protocol
     with as_bad_input(CaseError):
         case = load_case(path, model)
     out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
     broken = told(case.events, protocol, case.settings).broken
-    name = property_ or next(iter(broken), "any property")
+    name = asked.property or next(iter(broken), "any property")
     if name not in broken:
         raise BadInput(f"{path}: the schedule does not break {name} under {protocol.name}: nothing to shrink")
     wanted = wanted_of(model, name)
     with show_search(out) as progress, Interruption() as interruption, mistakes_as_bad_input():
         progress.doing(f"shrinking {len(case.events)} events")
-        found = _reproducer(case.events, protocol, case.settings, wanted, memory, Deadline(certify, interruption))
+        found = _reproducer(
+            case.events, protocol, case.settings, wanted, asked.memory, Deadline(asked.certify, interruption)
+        )
     run = told(found.schedule, protocol, case.settings)
     _print_lines(out, run)
     what = f"{protocol.name} breaks {name} in {len(found.schedule)} events, shrunk from {len(case.events)}"
@@ -228,7 +235,9 @@ def shrink(
         {protocol.name: Expectation(run.broken, run.at)},
     )  # fmt: skip
     if json:
-        print_json(_plain(model, _Finding(protocol, name, found, 1)) | {"shrunk_from": len(case.events)})
+        plain = _plain(model, _Finding(protocol, name, found, 1))
+        document: documents.OwnShrink = {**plain, "shrunk_from": len(case.events)}
+        print_json(document)
     else:
         typer.echo(dump_case(shrunk, model), nl=False)
     if interruption.happened:
@@ -240,7 +249,7 @@ def replay(model: Model, paths: Sequence[Path], protocols: Sequence[str], *, tra
     """Replay case files, and say whether each protocol does what the case expects."""
     out = console(json)
     table = Table("case", "protocol", "broken", "after event", "as expected")
-    document: list[dict[str, Any]] = []
+    document: documents.OwnReplay = {"cases": []}
     for path in paths:
         with as_bad_input(CaseError):
             case = load_case(path, model)
@@ -256,13 +265,13 @@ def replay(model: Model, paths: Sequence[Path], protocols: Sequence[str], *, tra
             as_expected = _is_as_expected(case, name, run)
             said = {None: "the case does not say", True: "yes", False: "NO"}[as_expected]
             table.add_row(case.id, name, ", ".join(run.broken) or "nothing", str(run.at or "-"), said)
-            document.append(
-                {"id": case.id, "protocol": name, "broken": run.broken, "at": run.at, "as_expected": as_expected}
+            document["cases"].append(
+                {"id": case.id, "protocol": name, "broken": list(run.broken), "at": run.at, "as_expected": as_expected}
             )
     print_table(out, table)
     if json:
-        print_json({"cases": document})
-    return Exit.BROKEN if any(each["as_expected"] is False for each in document) else Exit.AS_EXPECTED
+        print_json(document)
+    return Exit.BROKEN if any(each["as_expected"] is False for each in document["cases"]) else Exit.AS_EXPECTED
 
 
 def _is_as_expected(case: OwnCase, protocol: str, run: Told) -> bool | None:

@@ -1,6 +1,6 @@
 """Campaigns for people: how far one is, and what several of them have come to through time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KNOWN, UNEXPECTED = "known flaw", "UNEXPECTED"
 
 
-def about_line(facts: dict[str, str]) -> str:
+def about_line(facts: Mapping[str, object]) -> str:
     """When a campaign was begun and with which rules, in a line."""
     return ", ".join(f"{name} {value}" for name, value in facts.items())
 

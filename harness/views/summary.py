@@ -1,7 +1,7 @@
 """What a run found, for people: property by protocol, the goals it met, and each reproducer as a timeline."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console, Group, RenderableType
@@ -20,12 +20,19 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.state import initial
 
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import walks
 
-def finding_json(finding: Finding) -> dict[str, Any]:
+
+def finding_json(finding: Finding) -> "walks.Finding":
     """Return the JSON form of a finding."""
     run = finding.witness.runs[finding.protocol.name]
-    about = {"fingerprint": run.fingerprint, "known_flaw": finding.known_flaw}
-    return finding.plain() | about | finding.causes.plain()
+    return {
+        **finding.plain(),
+        "fingerprint": run.fingerprint,
+        "known_flaw": finding.known_flaw,
+        **finding.causes.plain(),
+    }
 
 
 def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict[str, int]]:
@@ -36,7 +43,7 @@ def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict
     }
 
 
-def walk_json(walker: Engine, walked: Walked, findings: Sequence[Finding]) -> dict[str, Any]:
+def walk_json(walker: Engine, walked: Walked, findings: Sequence[Finding]) -> "walks.Walk":
     """Return the JSON form of a walk and what came of it."""
     tally = walked.tally
     events = int(tally.events.sum())

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import combinations, product
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
 from epochfuzz.model.kafka.contract import properties
@@ -27,6 +27,9 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
 )
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.state import initial
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import parts
 
 _LONG = 40  # events
 _MOST_TOGETHER = 3  # choices that are replaced at a time, before those that are not needed are left out one by one
@@ -69,13 +72,13 @@ class Cause:
         """What is known of it."""
         return Status.KNOWN if self.jira else Status.SUSPECTED if self.page else Status.NEW
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> "parts.Cause":
         """Return this as plain data."""
         return {
             "mechanism": self.name,
             "choice": self.choice,
             "meaning": self.meaning,
-            "jira": self.jira,
+            "jira": list(self.jira),
             "page": self.page,
         }
 
@@ -117,7 +120,7 @@ class Causes:
         meanings = dict.fromkeys(f"{each.text}: {each.meaning}." for together in self.sets for each in together)
         return f"Because of {self.text}. {' '.join(meanings)}"
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> "parts.Causes":
         """Return this as plain data: what is known, where it is told, and the sets."""
         explaining = [each for together in self.sets for each in together if each.status is self.status]
         pages = dict.fromkeys(each.page for each in explaining if each.page)

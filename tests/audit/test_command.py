@@ -13,6 +13,7 @@ from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.cli.main import main
 from tests.audit.telling import LOGS, audited, cuts, found, leads, stamped
+from tests.printed import check_json
 
 LOST = LOGS / "re-elected-leader-4.3.1"
 KEYS = {"kind", "topic", "partition", "first_offset", "last_offset", "leader_epoch", "evidence"}
@@ -50,6 +51,7 @@ def test_no_finding_ends_with_0_and_says_so(run):
 
 def test_json_has_what_the_contract_says(run):
     code, out, _ = run(LOST, "--json")
+    check_json(["audit", "--json"], out)
     said = json.loads(out)
 
     assert code == 1

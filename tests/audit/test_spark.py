@@ -62,7 +62,7 @@ def test_its_tables_have_the_columns_that_are_documented(spark, tmp_path):
 def test_a_finished_audit_is_shown_again_without_reading(spark, tmp_path):
     request = Request.of([str(LOST)])
     first = on_spark.run(spark, str(tmp_path), request, quiet)
-    said = []
+    said: list[str] = []
 
     assert on_spark.run(spark, str(tmp_path), request, said.append) == first
     assert said == []

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
@@ -55,7 +56,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     context.close()
 
 
-def at(address: str, schedule: str, step: int | None = None, *protocols: str, **settings: object) -> str:
+def at(address: str, schedule: str, step: int | None = None, *protocols: str, **settings: Any) -> str:
     """The address of a schedule at a step, under these protocols or all generations."""
     events = parse_schedule(schedule.split(", "))
     chosen = tuple(map(parse_protocol, protocols)) or Position.protocols
@@ -279,7 +280,7 @@ def test_nothing_is_wider_than_the_window(page: Page, address: str, width: int) 
 def test_light_and_dark_follow_the_reader(page: Page, address: str) -> None:
     grounds = []
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         page.goto(address)
         grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert grounds == ["rgb(255, 255, 255)", "rgb(18, 22, 28)"]

@@ -143,7 +143,7 @@ def test_two_protocols_stand_side_by_side_on_a_desk_and_one_below_the_other_on_a
 def test_light_and_dark_follow_the_reader(page: Page, report: str) -> None:
     pictures = []
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         page.goto(report)
         pictures.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
         assert len(page.locator("#m1-loss-12").screenshot()) > 0

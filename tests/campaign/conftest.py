@@ -3,6 +3,7 @@
 import shutil
 from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,8 @@ def copied(undisturbed, directory, *left_out):
 
 def engine(asked):
     """What runs the schedules of parameters."""
-    return work_of(asked.row()).engine
+    work: Any = work_of(asked.row())
+    return work.engine
 
 
 @pytest.fixture(scope="session")

@@ -23,8 +23,7 @@ from epochfuzz.harness.cli import main as cli
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-
-from .conftest import parameters
+from tests.campaign.conftest import parameters
 
 ROOT = Path(__file__).parents[2]
 

@@ -4,6 +4,7 @@ import shutil
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -25,9 +26,8 @@ from epochfuzz.harness.conform.run.workers import Processes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from tests.conform.running import ROOT, SUBJECT
-
-from .conftest import Quiet
+from tests.campaign.conftest import Quiet
+from tests.conform.running import HOSTILE, ROOT, SUBJECT
 
 KIP_320 = parse_protocol("kip-320")
 CASES = load_corpus([ROOT / "corpus" / "documents" / "isr-shrink-and-rejoin.yaml"])
@@ -81,7 +81,7 @@ except FileExistsError:
 """
 
 
-def found(conformance: Conformance) -> list[dict]:
+def found(conformance: Conformance) -> list[dict[str, Any]]:
     return [rows.nonconformity_row(each) for each in conformance.nonconformities]
 
 
@@ -201,7 +201,7 @@ def test_a_command_that_a_worker_cannot_start_is_named(spark, tmp_path):
 
 @pytest.mark.slow
 def test_no_process_of_the_subject_is_left(spark, tmp_path):
-    command = (sys.executable, str(ROOT / "tests" / "conform" / "hostile.py"), "hang", "event", "left-by-campaign")
+    command = (*HOSTILE, "hang", "event", "left-by-campaign")
     plan = Plan(command, [KIP_320], Configuration(), 1, 1, patience=0.1)
     assert not campaign(spark, tmp_path, plan).run(Quiet()).conforms
     assert processes_of("left-by-campaign") == []

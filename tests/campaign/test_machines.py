@@ -12,8 +12,7 @@ from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.findings import findings as fuzz
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-
-from .conftest import Quiet, parameters, start
+from tests.campaign.conftest import Quiet, parameters, start
 
 MACHINE = """
 from hypothesis import strategies as st
@@ -118,7 +117,7 @@ def test_a_machine_that_cannot_be_run_is_told(counter, name, complaint):
 
 def test_the_test_case_of_a_machine_will_do(counter):
     machine = load_machine(counter)
-    sys.modules["counting"].Case = machine.TestCase
+    vars(sys.modules["counting"])["Case"] = machine.TestCase
     assert load_machine("counting:Case") is machine
 
 

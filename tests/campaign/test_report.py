@@ -12,8 +12,7 @@ from epochfuzz.harness.campaign.store.history import history
 from epochfuzz.harness.campaign.store.kept import Kept
 from epochfuzz.harness.campaign.store.place import held
 from epochfuzz.harness.views.report import history as history_page
-
-from .conftest import Quiet, copied, parameters, start
+from tests.campaign.conftest import Quiet, copied, parameters, start
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def move_a_line(text: bytearray, draw: random.Random) -> None:
 
 
 def indent_a_line(text: bytearray, draw: random.Random) -> None:
-    lines = text.splitlines(keepends=True)
+    lines = bytes(text).splitlines(keepends=True)
     at = draw.randrange(len(lines))
     lines[at] = b" " * draw.choice((1, 2, 4)) + lines[at] if draw.random() < 0.7 else lines[at].lstrip()
     text[:] = b"".join(lines)
@@ -67,7 +67,7 @@ def graft(text: bytearray, draw: random.Random) -> None:
     """Some lines of another case."""
     lines = draw.choice(CASES).splitlines(keepends=True)
     first = draw.randrange(len(lines))
-    own = text.splitlines(keepends=True)
+    own = bytes(text).splitlines(keepends=True)
     at = draw.randrange(len(own) + 1)
     own[at:at] = lines[first : first + draw.choice((1, 3, len(lines)))]
     text[:] = b"".join(own)

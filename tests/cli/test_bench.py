@@ -1,6 +1,7 @@
 """What the benchmark makes of its measurements. No test looks at how long anything took."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from epochfuzz.harness.commands.bench import bench
 from epochfuzz.harness.defects import DEFECTS
 from epochfuzz.harness.engine.explore.explore import Exploration
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from tests.printed import check_json
 
 EASY, HARD = DEFECTS[:2]
 
@@ -26,7 +28,7 @@ def taken(defect, strategy, *schedules, most=1000):
 
 
 def made(**changes):
-    subject = {
+    subject: dict[str, Any] = {
         "speeds": [Speed(SUBJECTS[0], Spread.of([8e6, 1e7, 9e6]), Spread.of([1.0])),
                    Speed(SUBJECTS[1], Spread.of([1e5]), Spread.of([90.0]))],
         "detections": [taken(EASY, "swarm", 1, 2, 3), taken(HARD, "swarm", 10, 900, 20),
@@ -108,6 +110,7 @@ def test_defects_that_were_held_back_from_tuning_have_a_row_of_their_own():
 
 def test_the_json_document_has_every_seed():
     document = results.to_json(made())
+    check_json(["bench", "--json"], json.dumps(document))
     assert document["detection"][3]["schedules"] == [None, None, 7]
     assert document["slowest"] == {"defect": HARD.name, "schedules": 900}
     assert document["missed"] == document["not_minimal"] == []
@@ -121,7 +124,9 @@ def test_results_that_cannot_be_written_are_refused_before_anything_is_measured(
 @pytest.mark.slow
 def test_every_broken_protocol_is_found_and_every_reproducer_is_minimal(tmp_path, capsys):
     assert bench(quick=True, write=tmp_path / "results.md", json=True) == 0
-    document = json.loads(capsys.readouterr().out)
+    out = capsys.readouterr().out
+    check_json(["bench", "--json"], out)
+    document = json.loads(out)
     assert document["missed"] == document["not_minimal"] == []
     assert "| compiled walk |" in (tmp_path / "results.md").read_text(encoding="utf-8")
 

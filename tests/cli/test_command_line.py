@@ -18,6 +18,7 @@ import pytest
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cli import main as cli
 from epochfuzz.harness.views import progress
+from tests.printed import check_json
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 
@@ -33,6 +34,7 @@ def epochfuzz(*arguments, input=""):
         pytest.raises(SystemExit) as ended,
     ):
         cli.main()
+    check_json(command[1:], out.getvalue())
     return subprocess.CompletedProcess(command, int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
 

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import typer
@@ -15,7 +16,7 @@ from epochfuzz.harness.cli.main import app
 COMMAND = typer.main.get_command(app)
 
 
-def commands(command=COMMAND, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+def commands(command=COMMAND, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     for name in command.list_commands(None) if hasattr(command, "commands") else ():
         inner = command.get_command(None, name)
         yield (*path, name), inner

@@ -26,6 +26,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, event_text
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, choice_texts, parse_protocol
+from tests.printed import check_json
 
 ROOT = Path(__file__).parents[2]
 
@@ -289,7 +290,9 @@ def test_without_a_name_all_are_listed_one_line_each(app: typer.Typer) -> None:
 @each_entry
 def test_every_name_can_be_explained_to_people_and_to_programs(app: typer.Typer, entry: Entry) -> None:
     result = invoke(app, *entry.name.split(), "--json")
-    document = json.loads(result.stdout)
+    out = result.stdout
+    check_json(["explain", "--json"], out)
+    document = json.loads(out)
     assert (document["name"], document["kind"], document["why"]) == (entry.name, entry.kind, entry.why)
     assert document["example"]["events"] == [event_text(step.event) for step in run(entry.example).steps]
     text = result.stderr

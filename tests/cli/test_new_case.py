@@ -17,6 +17,7 @@ from epochfuzz.harness.cli.main import app
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
+from tests.printed import check_json
 
 SHORTEST_LOSS = "produce A\nfetch B\nreceive B\nfetch B\ncrash B\nrestart B\nelect B\nnotify B\nnotify B\n"
 
@@ -106,7 +107,9 @@ def test_what_was_not_saved_is_shown_so_that_it_can_be_typed_again(file):
 
 def test_as_json_it_says_what_was_saved(file):
     result = recorded(file, "produce A\nsave\n\n", "--json")
-    document = json.loads(result.stdout)
+    out = result.stdout
+    check_json(["new-case", "--json"], out)
+    document = json.loads(out)
     assert document["case"] == str(file)
     assert document["events"] == ["produce A"]
     assert document["protocols"]["hw"] == {"broken": [], "at": None}

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -39,7 +40,7 @@ positions = st.builds(
 )
 
 
-def where(schedule: str, *protocols: str, **settings: object) -> Position:
+def where(schedule: str, *protocols: str, **settings: Any) -> Position:
     events = parse_schedule(schedule.split(", "))
     return Position(tuple(map(parse_protocol, protocols)), Configuration(**settings), events, len(events))
 

@@ -18,9 +18,10 @@ from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.goals import Goal
+from tests.printed import check_json
 
 pytestmark = pytest.mark.slow
 
@@ -102,7 +103,9 @@ def test_a_judging_that_sees_everything_is_not_caught():
 
 def test_selftest_names_every_catch(capsys):
     assert command.selftest(seed=SEED, json=True) == 0
-    document = json.loads(capsys.readouterr().out)
+    out = capsys.readouterr().out
+    check_json(["selftest", "--json"], out)
+    document = json.loads(out)
     assert document["caught"]
     assert [each["name"] for each in document["defects"]] == [defect.name for defect in detectable()]
     first = document["defects"][0]

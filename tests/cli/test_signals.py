@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from epochfuzz.harness.cli.signals import as_ctrl_c
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def work_until(number, seen):
 
 @pytest.mark.parametrize(("number", "ends_with"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)])
 def test_what_runs_is_interrupted(number, ends_with):
-    seen = []
+    seen: list[object] = []
     with pytest.raises(ends_with) as ended, as_ctrl_c():
         work_until(number, seen)
     assert seen == ["interrupted"]
@@ -34,7 +34,7 @@ def test_what_runs_is_interrupted(number, ends_with):
 
 def test_sigterm_counts_in_the_background_too_where_ctrl_c_is_ignored():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    seen = []
+    seen: list[object] = []
     with pytest.raises(SystemExit) as ended, as_ctrl_c():
         work_until(signal.SIGTERM, seen)
     assert (seen, ended.value.code) == (["interrupted"], 143)

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 SUBJECT = (sys.executable, "-m", "tests.conform.subject")
 REFERENCE = (sys.executable, "-m", "tests.conform.reference")
 OWN = (sys.executable, "-m", "tests.conform.own")
+HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).parent / "hostile" / "hostile.py"))
 
 
 def conform(

@@ -16,9 +16,8 @@ from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.conform.run import attempts, run
-from tests.conform.running import OWN, REFERENCE, ROOT, SUBJECT
+from tests.conform.running import HOSTILE, OWN, REFERENCE, ROOT, SUBJECT
 
-HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
 DEFECTIVE = (*SUBJECT, "--defect", "shrinking-does-not-advance")
 FEW = ("--schedules", "10", "--seed", "2")
 

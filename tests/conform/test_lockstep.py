@@ -10,7 +10,7 @@ from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.protocol.subject import CheckedSubject
 from epochfuzz.harness.conform.run.drive import Driven, Setting, drive
 from epochfuzz.harness.engine.walk import generate
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, parse_protocol

@@ -12,7 +12,7 @@ from epochfuzz.harness.conform.run.drive import Driven, Setting, drive
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.contract.properties import BY_NAME, PROPERTIES, permitted
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, parse_protocol

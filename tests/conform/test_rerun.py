@@ -1,7 +1,6 @@
 """`epochfuzz replay --subject`: cases replayed by a subject, beside the model."""
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,11 @@ from epochfuzz.harness.conform.protocol.subject import CheckedSubject
 from epochfuzz.harness.conform.run.rerun import rerun
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.conform.reference import Reference
-from tests.conform.running import REFERENCE, ROOT, SUBJECT
+from tests.conform.running import HOSTILE, REFERENCE, ROOT, SUBJECT
 
 CORPUS = ROOT / "corpus"
 READ_WITHIN_AN_EVENT = "kafka-14704-high-watermark-before-the-cut"  # of which nothing is to be seen after the event
 M1_LOSS = str(CORPUS / "documents" / "m1-loss.yaml")
-HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("hostile.py")))
 
 
 def telling(case: Case) -> list[str]:

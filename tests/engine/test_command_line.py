@@ -185,7 +185,7 @@ def test_what_says_nothing_to_the_model_is_refused(epochfuzz: Run, words: tuple[
 def test_kafkas_own_model_comes_through_the_same_door(epochfuzz: Run) -> None:
     words = ("--protocol", "hw", "--records", 1, "--epochs", 2, "--json")
     through, known = (
-        epochfuzz("explore", "--model", "epochfuzz.model.kafka.model:KAFKA", *words),
+        epochfuzz("explore", "--model", "epochfuzz.model.kafka.kafka_model:KAFKA", *words),
         epochfuzz("explore", *words),
     )
     same = ("states", "transitions", "depth", "complete", "length", "shortest")

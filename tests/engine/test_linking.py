@@ -9,12 +9,13 @@ from epochfuzz.harness.engine.walk.walk import walk_block
 from epochfuzz.model.core import program
 from epochfuzz.model.core.model import Model
 from epochfuzz.model.core.plain import ModelError, Property, Verb, plain_model
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.core.source import Rule
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from tests.engine.reached import EAGER, PATIENT, SETTINGS
 from tests.engine.toy import LOG, append, copy, elect, is_lost, promise
 
 
-def linked(model: Model | None, *roots: program.Rule, **constants: int) -> dict[str, str]:
+def linked(model: Model | None, *roots: Rule, **constants: int) -> dict[str, str]:
     return {each.name: ast.unparse(each.node) for each in program.link(roots, constants, model=model)}
 
 
@@ -39,7 +40,7 @@ def test_a_kernel_is_linked_for_a_model_each_time_for_another_and_never_for_none
         linked(None, walk_block)
 
 
-def one_of(*verbs: program.Rule) -> Model:
+def one_of(*verbs: Rule) -> Model:
     return plain_model(
         "part",
         fields=LOG.table.variables[:-1],

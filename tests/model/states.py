@@ -3,7 +3,8 @@
 from random import Random
 from typing import Any
 
-from epochfuzz.model.kafka.vocabulary.state import Field, Partition
+from epochfuzz.model.core.fields import Field
+from epochfuzz.model.kafka.vocabulary.state import Partition
 
 
 def element(p: Partition, field: Field, index: tuple[int, ...]) -> int:

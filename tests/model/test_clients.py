@@ -1,5 +1,7 @@
 """Clients: requests that wait at a leader, records that are sent again, and a consumer that keeps its place."""
 
+from typing import Any
+
 import pytest
 
 from epochfuzz.harness.engine.explore.explore import explore
@@ -24,20 +26,20 @@ CLIENT_FIELDS = {
 }  # fmt: skip
 
 
-def after(protocol: str, schedule: str, **settings: object) -> Execution:
+def after(protocol: str, schedule: str, **settings: Any) -> Execution:
     """The model after a schedule, of which every event is enabled."""
-    execution = Execution(parse_protocol(protocol), Configuration(**settings))  # type: ignore[arg-type]
+    execution = Execution(parse_protocol(protocol), Configuration(**settings))
     for event in filter(None, schedule.split(", ")):
         assert execution.apply(parse_event(event)), why_not(execution.state, parse_event(event))
     return execution
 
 
-def producing(schedule: str, idempotence: str = "sequence", **settings: object) -> Partition:
+def producing(schedule: str, idempotence: str = "sequence", **settings: Any) -> Partition:
     """The state after a schedule with a producer that sends again."""
     return after(f"kip-320:idempotence={idempotence}", schedule, retries=True, **settings).state
 
 
-def consuming(schedule: str, position: str = "offset_and_epoch", **settings: object) -> Partition:
+def consuming(schedule: str, position: str = "offset_and_epoch", **settings: Any) -> Partition:
     """The state after a schedule with a consumer."""
     return after(f"kip-320:consumer_position={position}", schedule, consumer=True, **settings).state
 
@@ -51,7 +53,7 @@ def records(p: Partition, r: int) -> list[str]:
     return [record for record, _ in observe(p)["replicas"]["ABC"[r]]["log"]]
 
 
-def run(protocol: str, schedule: str, **settings: object) -> Run:
+def run(protocol: str, schedule: str, **settings: Any) -> Run:
     execution = after(protocol, schedule, **settings)
     return replay(parse_schedule(schedule.split(", ")), parse_protocol(protocol), execution.settings)
 
@@ -98,7 +100,7 @@ def test_a_mechanism_of_clients_is_ablated_only_where_there_are_such_clients(mec
         return any(variant.choice(mechanism) != kip_320.choice(mechanism) for variant in ablations(kip_320, settings))
 
     assert not ablated(Configuration())
-    assert ablated(Configuration(**{setting: True}))
+    assert ablated(Configuration(**dict[str, Any]({setting: True})))
     assert not applies(mechanism, Execution(kip_320, Configuration()).state)
 
 
@@ -338,7 +340,7 @@ def test_a_consumer_that_compares_end_offsets_alone_passes_over_a_record_that_is
 
 
 def test_a_follower_serves_a_consumer_once_its_leader_has_seen_it_there():
-    settings = {"follower_reads": True}
+    settings: dict[str, Any] = {"follower_reads": True}
     p = consuming("produce A, fetch B, receive B, fetch B", **settings)
     assert refused(p, "consume B") == "B has nothing below its HW for the consumer, at position 0"
     assert consuming("produce A, fetch B, receive B, fetch B, receive B, consume B", **settings).position == 1
@@ -357,9 +359,9 @@ BOTH = {"retries": True, "consumer": True}
 UNCLEAN_CONSUMER = {"consumer": True, "unclean_leader_election": True}
 
 
-def searched(protocol: str, names: list[str], records: int = 2, **settings: object) -> int | None:
+def searched(protocol: str, names: list[str], records: int = 2, **settings: Any) -> int | None:
     """The length of a shortest schedule at two replicas and two epoch changes, None where there is none."""
-    bounded = Configuration(records=records, epochs=2, **settings)  # type: ignore[arg-type]
+    bounded = Configuration(records=records, epochs=2, **settings)
     found = explore(parse_protocol(protocol), bounded, properties.set_of(names))
     assert found.complete or found.broken
     return None if found.shortest is None else len(found.shortest)

@@ -1,5 +1,7 @@
 """Two controllers: what the old one may still do after a fail-over, and what comes of it (the protocol's M5)."""
 
+from typing import Any
+
 import pytest
 
 from epochfuzz.harness.engine.explore.explore import explore
@@ -32,23 +34,23 @@ SPLIT_BRAIN = "failover A, elect B, notify B, produce B, rival_elect C, rival_no
 SPLIT_OF_TWO = "failover A, expire B, notify A, produce A, rival_elect B, rival_notify B, produce B"
 
 
-def after(protocol: str, schedule: str, **settings: object) -> Execution:
+def after(protocol: str, schedule: str, **settings: Any) -> Execution:
     """The model with two controllers after a schedule, of which every event is enabled."""
-    execution = Execution(parse_protocol(protocol), Configuration(**({"controllers": 2} | settings)))  # type: ignore[arg-type]
+    execution = Execution(parse_protocol(protocol), Configuration(**({"controllers": 2} | settings)))
     for event in filter(None, schedule.split(", ")):
         assert execution.apply(parse_event(event)), event
     return execution
 
 
-def state(protocol: str, schedule: str, **settings: object) -> Partition:
+def state(protocol: str, schedule: str, **settings: Any) -> Partition:
     return after(protocol, schedule, **settings).state
 
 
-def refusal(event: str, protocol: str, schedule: str, **settings: object) -> int:
+def refusal(event: str, protocol: str, schedule: str, **settings: Any) -> int:
     return step(state(protocol, schedule, **settings), parse_event(event))
 
 
-def searched(protocol: str, *names: str, **settings: int) -> tuple[bool, list[str] | None]:
+def searched(protocol: str, *names: str, **settings: Any) -> tuple[bool, list[str] | None]:
     """(whether every state was visited, a shortest schedule that breaks one of some properties) by complete search."""
     wanted = properties.set_of(names or properties.NAMES)
     found = explore(parse_protocol(protocol), Configuration(controllers=2, **settings), wanted)
@@ -89,7 +91,7 @@ def test_a_fail_over_is_written_with_the_first_replica_alone():
 
 
 def test_mechanisms_of_two_controllers_are_ablated_where_there_are_two():
-    def ablated(**settings: int) -> set[str]:
+    def ablated(**settings: Any) -> set[str]:
         variants = ablations(GENERATIONS["kip-320"], Configuration(**settings))
         return {name.partition("=")[0] for each in variants for name in each.name.partition(":")[2].split(",")}
 

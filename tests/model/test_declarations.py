@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.contract.properties import PROPERTIES, Property
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
@@ -37,7 +38,8 @@ PROTOCOLS = [*GENERATIONS.values(), parse_protocol("kip-320:stable_offset=high_w
 def anything(draw: Random) -> Execution:
     """A partition that schedules lead to, with one value that may be of some other state: so it may break anything."""
     # A client with all there is has its records held up by one thing or another: some of it is left out.
-    settings = replace(EVERY_FAULT, **{setting: draw.random() < 0.5 for setting in ("power_loss", *_CLIENTS)})
+    some: dict[str, Any] = {setting: draw.random() < 0.5 for setting in ("power_loss", *_CLIENTS)}
+    settings = replace(EVERY_FAULT, **some)
     events = generate.schedule(draw.randrange(1 << 32), 0, generate.deck_for(KAFKA, settings))[: draw.randrange(120)]
     execution = Execution(draw.choice(PROTOCOLS), settings, events)
     field = draw.choice(list(filter(partial(may_differ, execution.state), VARIABLES)))

@@ -11,7 +11,7 @@ import pytest
 
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, event_text, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol

@@ -1,5 +1,7 @@
 """Transactions: what logs have of them, the last stable offset, and who may read what (the protocol's M8)."""
 
+from typing import Any
+
 import pytest
 
 from epochfuzz.harness.engine.explore.explore import explore
@@ -21,19 +23,19 @@ OPEN_RECORD_READ = "produce A, shrink B"
 ZOMBIE_MARKS = f"{REPLICATED}, elect B, notify B, shrink A, abort B, produce B, commit A"
 
 
-def after(schedule: str, protocol: str = "kip-320", **settings: object) -> Execution:
+def after(schedule: str, protocol: str = "kip-320", **settings: Any) -> Execution:
     """The model with transactions after a schedule, of which every event is enabled."""
-    execution = Execution(parse_protocol(protocol), Configuration(transactions=True, **settings))  # type: ignore[arg-type]
+    execution = Execution(parse_protocol(protocol), Configuration(transactions=True, **settings))
     for event in filter(None, schedule.split(", ")):
         assert execution.apply(parse_event(event)), event
     return execution
 
 
-def state(schedule: str, protocol: str = "kip-320", **settings: object) -> Partition:
+def state(schedule: str, protocol: str = "kip-320", **settings: Any) -> Partition:
     return after(schedule, protocol, **settings).state
 
 
-def refusal(event: str, schedule: str, **settings: object) -> int:
+def refusal(event: str, schedule: str, **settings: Any) -> int:
     return step(state(schedule, **settings), parse_event(event))
 
 
@@ -41,7 +43,7 @@ def log_of(p: Partition, name: str) -> list[str]:
     return [record for record, _ in observe(p)["replicas"][name]["log"]]
 
 
-def searched(protocol: str, *names: str, **settings: int) -> tuple[bool, list[str] | None]:
+def searched(protocol: str, *names: str, **settings: Any) -> tuple[bool, list[str] | None]:
     """(whether every state was visited, a shortest schedule that breaks one of some properties) by complete search."""
     wanted = properties.set_of(names or properties.NAMES)
     found = explore(parse_protocol(protocol), Configuration(transactions=True, **settings), wanted)

@@ -6,6 +6,7 @@ declarations say.
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ from epochfuzz.harness.reference import explain, releases
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, in_order, parse_event, parse_schedule, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
@@ -94,7 +95,7 @@ def test_healing_sends_it_when_its_declaration_says():
         alphabet = SETTINGS.alphabet
 
     subject = Remembering()
-    heal(subject, Setting, ["notify", "restart", VERB.text])
+    heal(cast(Any, subject), cast(Any, Setting), ["notify", "restart", VERB.text])
     assert subject.sent[:4] == ["restart A", "restart B", f"{VERB.text} A", f"{VERB.text} B"]
 
 
@@ -133,7 +134,7 @@ def test_promises_judge_it_on_what_is_shown():
     judging = Promises(PROTOCOL, SETTINGS)
     (event,) = WRITTEN
     assert judging.advance(event)
-    shown = comparable(Execution(PROTOCOL, SETTINGS, WRITTEN).state)
+    shown: Any = comparable(Execution(PROTOCOL, SETTINGS, WRITTEN).state)
     assert PROPERTY.name in [fault.field for fault in judging.judge(event, True, shown)]
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.core import program
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary import state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -125,7 +126,7 @@ def alone(protocol, schedule):
 
 def linked(root, constants=None, **options):
     """A function as it is linked."""
-    namespace = {}
+    namespace: dict[str, Any] = {}
     for each in program.link([root], constants or {}, **options):
         exec(compile(ast.Module([each.node], []), "<linked>", "exec"), namespace)
     return namespace[program.flat_name(root)]
@@ -221,7 +222,7 @@ def test_a_defect_may_take_the_place_of_two_rules():
 def test_a_mistake_of_another_form_is_refused_when_it_is_declared():
     with pytest.raises(TypeError, match=r"forgets\(p: Any\) -> int cannot stand for offset"):
 
-        @in_place_of(offset, "it has no argument r")
+        @in_place_of(offset, "it has no argument r")  # type: ignore[arg-type]
         def forgets(p: State) -> int:
             return 0
 

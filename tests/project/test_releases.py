@@ -20,6 +20,7 @@ from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, ProtocolError, parse_protocol
+from tests.printed import check_json
 
 # What the protocol page says of small bounds, from a model that is independent of this one.
 
@@ -39,7 +40,7 @@ PUBLISHED_WITH_THREE = [
 
 def lengths(protocol: str, settings: Configuration, names: list[str]) -> dict[str, int | None]:
     found = {name: explore(parse_protocol(protocol), settings, BY_NAME[name].bit).shortest for name in names}
-    return {name: schedule and len(schedule) for name, schedule in found.items()}
+    return {name: None if schedule is None else len(schedule) for name, schedule in found.items()}
 
 
 @pytest.mark.parametrize(("protocol", "replicas", "records", "expected"), PUBLISHED)
@@ -255,7 +256,9 @@ def test_explain_releases_prints_a_row_for_each_and_the_same_as_json():
     printed = CliRunner().invoke(app, ["releases"]).stdout
     for name in NAMED:
         assert name in printed
-    document = json.loads(CliRunner().invoke(app, ["releases", "--json"]).stdout)
+    out = CliRunner().invoke(app, ["releases", "--json"]).stdout
+    check_json(["explain", "--json"], out)
+    document = json.loads(out)
     kafka = {each["protocol"]: each for each in document["releases"]}["kafka-2.6.1"]
     assert kafka["broken"]["no-committed-loss"]["length"] == 14
     assert kafka["broken"]["no-committed-loss"]["status"] == "suspected"

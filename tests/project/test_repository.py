@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ LAYERS = ("harness", "strategies", "model")
 MODEL_MAY_IMPORT = {"epochfuzz.model", "numba", "numpy", *sys.stdlib_module_names}
 
 LONGEST_FILE = 500
+MOST_FILES = 16  # in a folder
 PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==[0-9][\w.!+-]*")
 MACHINE_PATH = re.compile(r"(?<![\w.-])/(?:home|mnt|opt|root|Users|work|workspace)/")
 
@@ -37,6 +39,27 @@ def tracked_files() -> list[Path]:
         ["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     return [ROOT / name for name in listing.stdout.split("\0") if (ROOT / name).is_file()]
+
+
+def code_files() -> list[Path]:
+    """Every tracked file of code whose name is not given by a tool."""
+    return [
+        file
+        for file in tracked_files()
+        if file.suffix in {".py", ".java"} and file.name not in {"__init__.py", "__main__.py", "conftest.py"}
+    ]
+
+
+def searched_with(file: Path) -> tuple[str, ...]:
+    """What a person searches a file in: the rules with their engine, one room of harness, one of tests, one system.
+
+    Java of one Kafka release and of the next have the same names by design: the newer stands in for the older.
+    """
+    if file.parts[0] == "model" or file.parts[:2] == ("harness", "engine"):
+        return ("model", "harness/engine")
+    overlays = tuple(part for part in file.parts if part.startswith("since-"))
+    room = file.parts[: 3 if file.parts[:2] == ("tests", "systems") else 2]
+    return (*(part for part in room if part != file.name), *overlays)
 
 
 def imported_packages(path: Path) -> set[str]:
@@ -86,6 +109,16 @@ def test_no_python_file_is_too_long_to_read_at_a_sitting() -> None:
         for path in python_files(*LAYERS, "tests")
     }
     assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
+
+
+def test_no_folder_holds_more_than_a_reader_keeps_in_mind() -> None:
+    files = Counter(file.parent.relative_to(ROOT).as_posix() for file in code_files())
+    assert {folder: count for folder, count in files.items() if count > MOST_FILES} == {}
+
+
+def test_no_file_name_stands_twice_in_what_is_searched_together() -> None:
+    names = Counter((searched_with(file.relative_to(ROOT)), file.name) for file in code_files())
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_constraints_hold_names_and_versions_only() -> None:

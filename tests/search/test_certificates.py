@@ -7,6 +7,7 @@ import pytest
 from epochfuzz.harness.engine.explore import certificates, explore
 from epochfuzz.harness.engine.explore.certificates import QUICK, Claim, Reproducer, prove, prove_all
 from epochfuzz.harness.engine.runtime.deadline import Deadline
+from epochfuzz.harness.engine.runtime.interruption import Interruption
 from epochfuzz.harness.engine.shrink.shrink import breaking_prefix, trim
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.findings import findings
@@ -45,7 +46,8 @@ class Noted:
     """Notes what is shown; `at` a doing, somebody presses Ctrl-C."""
 
     def __init__(self, at=None):
-        self.shown, self._at, self.interruption = [], at, None
+        self.shown: list[dict[str, Reproducer]] = []
+        self._at, self.interruption = at, None
 
     def doing(self, what):
         if self._at and what.startswith(self._at):
@@ -62,7 +64,7 @@ def noted_interruption(monkeypatch):
     def noted(at):
         shown = Noted(at)
 
-        class Known(findings.Interruption):
+        class Known(Interruption):
             def __enter__(self):
                 shown.interruption = self
                 return super().__enter__()
@@ -117,7 +119,7 @@ def test_a_proof_within_small_bounds_says_which_until_there_is_one_without():
 
 def test_a_proof_within_bounds_that_the_schedule_does_not_keep_to_says_nothing_of_it():
     claim = Claim(HW, TWO, NO_COMMITTED_LOSS, parse_schedule([*LOST, "produce B"]))
-    claim.searched((1, 3), 10)
+    claim.searched(Bounds(1, 3), 10)
     assert claim.reproducer.within is None
 
 

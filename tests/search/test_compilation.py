@@ -98,4 +98,4 @@ def test_a_rule_that_is_moved_into_a_folder_is_another_kernel_and_so_is_one_that
 
 
 def test_the_kernels_that_show_that_all_is_compiled_are_kernels():
-    assert {kernel for _, kernel in WARMED.values()} == set(map(program.flat_name, (expand, walk_block)))
+    assert {kernel for _, kernel in WARMED.values()} == {program.flat_name(kernel) for kernel in (expand, walk_block)}

@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 from epochfuzz.harness.engine.coverage.coverage import Coverage
 from epochfuzz.harness.engine.explore import estimate
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 

@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.harness.engine.explore.explore import Exploration, explore
 from epochfuzz.harness.engine.keys import packing
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.fields import always_read
+from epochfuzz.model.core.fields import Field, always_read
 from epochfuzz.model.kafka.controller.controller import forget_superseded
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary import state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, Protocol, parse_protocol
-from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Field, Partition
+from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Partition
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
 from tests.model.states import element, may_differ, with_another_value
@@ -195,7 +195,7 @@ def narrower(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Field, "bounds", with_one_bit_less)
 
 
-def searched() -> Iterator[None]:
+def searched() -> Iterator[Exploration]:
     for protocol, settings in TIGHT:
         yield explore(parse_protocol(protocol), settings, wanted=0)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core import program
 from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol

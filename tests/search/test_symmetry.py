@@ -16,7 +16,7 @@ from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.renaming import renamed
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.controller.controller import forget_superseded
-from epochfuzz.model.kafka.model import KAFKA, is_symmetric
+from epochfuzz.model.kafka.kafka_model import KAFKA, is_symmetric
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import renamed_event
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS

@@ -11,11 +11,11 @@ from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.contract import properties, situations
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals, state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts, verb_of
-from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, RELEASES, parse_protocol
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, RELEASES, Protocol, parse_protocol
 
 PLAIN = Configuration()
 EVERY_FAULT = Configuration(
@@ -55,7 +55,7 @@ def test_swarm_leaves_verbs_out_of_some_schedules():
     assert len(set(map(frozenset, verbs))) > 50
 
 
-def interpreted(subject: Walker, number: int) -> Tally:
+def interpreted(subject: Walker[Protocol, Configuration], number: int) -> Tally:
     """What the walk of one schedule under the first protocol shows, by interpreted replay."""
     run = replay(subject.schedule(number), subject.protocols[0], subject.settings)
     p = state.initial(subject.protocols[0], subject.settings)

@@ -1,5 +1,7 @@
 """What tests of the narrative share: schedules written as text, and what is said of them."""
 
+from typing import Any
+
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import Scene, narrate
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -10,13 +12,13 @@ COPIED = "produce A, fetch B, receive B"
 COMMITTED = f"{COPIED}, fetch B, receive B"
 
 
-def run(schedule: str, protocol: str = "hw", **configuration: object) -> Run:
+def run(schedule: str, protocol: str = "hw", **configuration: Any) -> Run:
     return replay(parse_schedule(schedule.split(", ")), parse_protocol(protocol), Configuration(**configuration))
 
 
-def scenes(schedule: str, protocol: str = "hw", **configuration: object) -> tuple[Scene, ...]:
+def scenes(schedule: str, protocol: str = "hw", **configuration: Any) -> tuple[Scene, ...]:
     return narrate(run(schedule, protocol, **configuration))
 
 
-def last_sentence(schedule: str, protocol: str = "hw", **configuration: object) -> str:
+def last_sentence(schedule: str, protocol: str = "hw", **configuration: Any) -> str:
     return scenes(schedule, protocol, **configuration)[-1].sentence

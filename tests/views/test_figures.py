@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -30,7 +31,7 @@ STATEMENT = re.compile(
 )
 
 
-def run(schedule: str, protocol: str = "hw", **configuration: object) -> Run:
+def run(schedule: str, protocol: str = "hw", **configuration: Any) -> Run:
     return replay(parse_schedule(schedule.split(", ")), parse_protocol(protocol), Configuration(**configuration))
 
 

@@ -1,6 +1,7 @@
 """The timeline: what the terminal shows of a run, and that it shows all of it wherever it is printed."""
 
 import io
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -21,7 +22,7 @@ DIVERGENCE = f"{COMMITTED}, expire B, notify A, produce A, crash A, elect B, cat
 UNEQUAL = "produce A, elect B, notify B, produce B, elect A, catch_up A, produce A"
 
 
-def run(schedule: str, protocol: str = "hw", **configuration: object) -> Run:
+def run(schedule: str, protocol: str = "hw", **configuration: Any) -> Run:
     return replay(parse_schedule(schedule.split(", ")), parse_protocol(protocol), Configuration(**configuration))
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.audit.lines.events import Event
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import evidence as documents
 
 
 class What(StrEnum):
@@ -52,7 +55,7 @@ class Finding:
             return f"{self.first_offset:,}"
         return f"{self.first_offset:,} to {self.last_offset:,}"
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> "documents.AuditFinding":
         """For JSON."""
         return {
             "kind": self.what,

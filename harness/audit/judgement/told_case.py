@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING
 
 from epochfuzz.harness.audit.judgement.findings import Finding, What
 from epochfuzz.harness.audit.lines.events import Event, Kind
@@ -20,6 +20,9 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_event
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 from epochfuzz.model.kafka.vocabulary.versions import UnknownVersion, version_of
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import evidence
 
 LOSS = "no-committed-loss"
 
@@ -52,7 +55,7 @@ class ToldCase:
             return f"Replayed under {self.protocol}, the schedule that these lines tell loses nothing."
         return f"Replayed under {self.protocol}, this loses the record by event {self.at}. {self.because}"
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> "evidence.Told":
         """For JSON."""
         return {
             "case": self.case.id,

@@ -10,7 +10,7 @@ from epochfuzz.harness.campaign.machines.runs import run_machine
 from epochfuzz.harness.engine.walk.walk import Failure, Tally
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties, situations
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule

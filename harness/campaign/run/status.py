@@ -1,16 +1,18 @@
 """Status: how far a campaign is and what it has found until then, of one that runs, was interrupted, or is finished."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, Estimate
+from epochfuzz.harness.documents import fields_of
+from epochfuzz.harness.engine.explore.estimate import Estimate, estimate_json
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.run.work import Counts, Work
     from epochfuzz.harness.campaign.store.kept import Kept
+    from epochfuzz.harness.documents import walks
 
 
 class State(StrEnum):
@@ -82,13 +84,13 @@ def status_of(kept: "Kept") -> Status:
     return Status(kept.path(), state, kept.begun, kept.written, work, so_far, seconds)
 
 
-def about(begun: datetime | None, version: str, model: str) -> dict[str, str]:
+def about(begun: datetime | None, version: str, model: str) -> "walks.Facts":
     """When a campaign was begun, and with which rules."""
-    when = {} if begun is None else {"begun": f"{begun:%Y-%m-%d %H:%M:%S} UTC"}
-    return when | {"epochfuzz": version, "model": model}
+    facts: walks.Facts = {"epochfuzz": version, "model": model}
+    return facts if begun is None else {"begun": f"{begun:%Y-%m-%d %H:%M:%S} UTC", **facts}
 
 
-def status_json(status: Status) -> dict[str, Any]:
+def status_json(status: Status) -> "walks.Status":
     """Return the JSON form."""
     work, so_far = status.work, status.so_far
     return {
@@ -105,7 +107,7 @@ def status_json(status: Status) -> dict[str, Any]:
         "schedules": so_far.counts["schedules"],
         "seconds": round(status.seconds, 3),
         "seconds_remaining": status.seconds_remaining,
-        "findings": [asdict(found) for found in so_far.found],
+        "findings": [fields_of(found) for found in so_far.found],
         "situations": {name: len(met) for name, met in so_far.met.items()},
-        "estimate": None if so_far.estimate is None else asdict(so_far.estimate) | {"confidence": CONFIDENCE},
+        "estimate": None if so_far.estimate is None else estimate_json(so_far.estimate),
     }

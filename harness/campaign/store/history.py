@@ -6,11 +6,14 @@ campaign looks further, and for the same.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from epochfuzz.harness.campaign.run.status import Found, Status, status_json
 from epochfuzz.harness.cases.comparison import without_bounds
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import walks
 
 
 @dataclass(frozen=True, order=True)
@@ -125,7 +128,7 @@ def _growth(campaigns: Sequence[Status]) -> list[Growth]:
     return grown
 
 
-def history_json(history: History) -> dict[str, Any]:
+def history_json(history: History) -> "walks.History":
     """Return the JSON form."""
     return {
         "campaigns": [status_json(campaign) for campaign in history.campaigns],
@@ -146,7 +149,7 @@ def history_json(history: History) -> dict[str, Any]:
     }
 
 
-def _name_json(line: Line) -> dict[str, Any]:
+def _name_json(line: Line) -> "walks.Line":
     return {
         "protocol": line.subject.protocol,
         "configuration": line.subject.configuration,
@@ -154,9 +157,10 @@ def _name_json(line: Line) -> dict[str, Any]:
     }
 
 
-def _line_json(line: Line) -> dict[str, Any]:
+def _line_json(line: Line) -> "walks.Seen":
     first, last = line.seen[0][0], line.seen[-1][0]
-    return _name_json(line) | {
+    return {
+        **_name_json(line),
         "known_flaw": line.known_flaw,
         "first_seen": _when_json(first),
         "last_seen": _when_json(last),
@@ -167,7 +171,7 @@ def _line_json(line: Line) -> dict[str, Any]:
     }
 
 
-def _when_json(campaign: Status) -> dict[str, Any]:
+def _when_json(campaign: Status) -> "walks.When":
     return {
         "directory": campaign.directory,
         "begun": campaign.begun.isoformat(),

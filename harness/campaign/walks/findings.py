@@ -37,7 +37,7 @@ SCHEMA = SCHEMA.append(pa.field("message", pa.string()))  # of such a machine: w
 
 def row(finding: Finding) -> dict[str, Any]:
     """Return a finding as a row of SHRUNK."""
-    return finding.plain()
+    return {**finding.plain()}
 
 
 def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:

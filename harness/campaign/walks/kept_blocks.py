@@ -15,7 +15,7 @@ from epochfuzz.harness.engine.coverage.coverage import Coverage
 from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.situations import SITUATIONS
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 

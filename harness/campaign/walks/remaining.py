@@ -1,23 +1,26 @@
 """What remains to be found: what a campaign has covered, how likely anything new is, and what it has not reached."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING
 
 from epochfuzz.harness.campaign.walks.coverage import in_words
 from epochfuzz.harness.campaign.walks.outcome import Outcome
-from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, discovery_curve
+from epochfuzz.harness.documents import fields_of
+from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, discovery_curve, estimate_json
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import walks as documents
 
 
-def remaining_json(outcome: Outcome) -> dict[str, Any]:
+def remaining_json(outcome: Outcome) -> "documents.Remaining":
     """Return the JSON form, as keys of the document of a campaign."""
     names = [protocol.name for protocol in outcome.parameters.protocols]
     return {
         "situations": {name: len(met.situations) for name, met in zip(names, outcome.tally.met, strict=True)},
         "unreached": {name: list(map(in_words, numbers)) for name, numbers in outcome.unreached.items()},
-        "estimate": asdict(outcome.estimate) | {"confidence": CONFIDENCE},
-        "discovery": [asdict(point) for point in discovery_curve(outcome.tally)],
-        "checked": asdict(outcome.checked),
+        "estimate": estimate_json(outcome.estimate),
+        "discovery": [fields_of(point) for point in discovery_curve(outcome.tally)],
+        "checked": fields_of(outcome.checked),
     }
 
 

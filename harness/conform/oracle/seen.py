@@ -44,13 +44,13 @@ class SeenPartition:
         shown = cast(dict[str, dict[str, Any]], observation.get("replicas", {}))
         replicas = [shown.get(name, {}) for name in REPLICA_NAMES[: self.state.replicas]]
         self._complete = [r for r, replica in enumerate(replicas) if {"log", "hw"} <= replica.keys()]
-        self._controller = cast(dict[str, Any], observation.get("controller", {}))
+        self._controller = observation.get("controller", {})
         self._show_controller(self._controller, replicas)
         for r, replica in enumerate(replicas):
             self._show_replica(r, replica)
         for r, replica in enumerate(replicas):
             self._show_high_watermark(r, replica)
-        self._show_consumer(cast(dict[str, Any], observation.get("consumer", {})))
+        self._show_consumer(observation.get("consumer", {}))
         if event is not None:
             self._note_failure(event, ends_before, controller_before)
 

@@ -1,8 +1,8 @@
 """The subject: somebody's implementation, as an object in Python or as a command that speaks the protocol."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from epochfuzz.harness.conform.oracle.fault import Kind, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.protocol import wire
@@ -25,8 +25,8 @@ class Subject(Protocol):
     def apply(self, event: str) -> bool:
         """Apply an event such as `fetch B`. False: its precondition did not hold, and nothing changed."""
 
-    def observe(self) -> Observation:
-        """Return what can be seen now; what is left out is not compared."""
+    def observe(self) -> Mapping[str, Any]:
+        """Return what can be seen now, an Observation; what is left out is not compared."""
 
 
 class Answering(Protocol):

@@ -7,7 +7,7 @@ not know is let through, and named in the summary of a run: it is either a missp
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, fields
-from typing import Annotated, Any, Literal, NotRequired, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict  # pydantic wants this one up to Python 3.11
@@ -54,44 +54,48 @@ def _observed(name: str, meaning: str, fields: Iterable[Seen]) -> Any:
     return _open(made)
 
 
-ReplicaObservation = _observed(
-    "ReplicaObservation",
-    "What can be seen of one replica. A field that is left out is not compared.",
-    observation.REPLICA,
-)
-ControllerObservation = _observed(
-    "ControllerObservation",
-    "The controller's current decision. A field that is left out is not compared.",
-    observation.CONTROLLER,
-)
-ConsumerObservation = _observed(
-    "ConsumerObservation",
-    "What can be seen of the consumer, where there is one. A field that is left out is not compared.",
-    observation.CONSUMER,
-)
+_SETTING_TYPES: dict[str, Any] = {"acks": Literal["0", "1", "all"]}
+
+if TYPE_CHECKING:  # their keys follow from declarations and are known only as this runs
+    ReplicaObservation = dict[str, Any]
+    ControllerObservation = dict[str, Any]
+    ConsumerObservation = dict[str, Any]
+    Config = dict[str, Any]
+else:
+    ReplicaObservation = _observed(
+        "ReplicaObservation",
+        "What can be seen of one replica. A field that is left out is not compared.",
+        observation.REPLICA,
+    )
+    ControllerObservation = _observed(
+        "ControllerObservation",
+        "The controller's current decision. A field that is left out is not compared.",
+        observation.CONTROLLER,
+    )
+    ConsumerObservation = _observed(
+        "ConsumerObservation",
+        "What can be seen of the consumer, where there is one. A field that is left out is not compared.",
+        observation.CONSUMER,
+    )
+    Config = TypedDict(
+        "Config",
+        {
+            setting.name: Annotated[
+                _SETTING_TYPES.get(setting.name, type(setting.default)), Field(description=setting.metadata["meaning"])
+            ]
+            for setting in fields(Configuration)
+        },
+    )
+    Config.__doc__ = "The settings of the partition; all of them are sent. See the settings of a case file."
 
 
 @_open
 class Observation(TypedDict, total=False):
     """What can be seen of a partition after an event. A field that is left out is not compared."""
 
-    replicas: dict[ReplicaName, ReplicaObservation]  # type: ignore[valid-type]
-    controller: ControllerObservation  # type: ignore[valid-type]
-    consumer: ConsumerObservation  # type: ignore[valid-type]
-
-
-_SETTING_TYPES: dict[str, Any] = {"acks": Literal["0", "1", "all"]}
-
-Config: Any = TypedDict(  # type: ignore[misc]  # known only as this runs
-    "Config",
-    {
-        setting.name: Annotated[
-            _SETTING_TYPES.get(setting.name, type(setting.default)), Field(description=setting.metadata["meaning"])
-        ]
-        for setting in fields(Configuration)
-    },
-)
-Config.__doc__ = "The settings of the partition; all of them are sent. See the settings of a case file."
+    replicas: dict[ReplicaName, ReplicaObservation]
+    controller: ControllerObservation
+    consumer: ConsumerObservation
 
 
 class ResetRequest(TypedDict):
@@ -136,7 +140,7 @@ _MESSAGES: TypeAdapter[Any] = TypeAdapter(ResetRequest | EventRequest | ResetRep
 
 def config_of(settings: Configuration) -> Config:
     """Return the `config` of a reset."""
-    return cast(Config, asdict(settings))
+    return asdict(settings)
 
 
 def reset_request(config: Config, protocol: str) -> bytes:

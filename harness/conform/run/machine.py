@@ -25,7 +25,7 @@ from epochfuzz.harness.conform.run.drive import Answers, Setting, Sighting
 from epochfuzz.harness.conform.run.nonconformity import Nonconformity
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.witness.causes import reason
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, event_text, parse_event, schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol

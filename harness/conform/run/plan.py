@@ -10,7 +10,7 @@ from epochfuzz.harness.conform.oracle.known import Known, of_document
 from epochfuzz.harness.conform.protocol.subject import PATIENCE
 from epochfuzz.harness.conform.run.block import Block, Trial
 from epochfuzz.harness.engine.walk import generate
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -25,6 +25,10 @@ from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, event_text, schedule_texts
 from epochfuzz.model.kafka.vocabulary.state import Partition, initial
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import conformance as documents
+    from epochfuzz.harness.documents import parts
 
 _MOST_LISTED = 30  # names in a line: there are fewer verbs, and fewer fields of the protocol
 
@@ -108,7 +112,7 @@ def _listed(names: list[str]) -> str:
 
 def document(
     conformance: Conformance, plan: Plan, saved: Mapping[int, Path], proven: Sequence[Reproducer | None]
-) -> dict[str, Any]:
+) -> "documents.Run":
     """Return the JSON form of what a run showed.
 
     `saved` has the case file of a nonconformity by its place, `proven` of each how far the model was searched.
@@ -139,8 +143,10 @@ def document(
     }
 
 
-def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None, proof: Reproducer | None) -> dict[str, Any]:
-    return {
+def _nonconformity_json(
+    nonconformity: Nonconformity, saved: Path | None, proof: Reproducer | None
+) -> "documents.Nonconformity":
+    document: documents.Nonconformity = {
         "protocol": nonconformity.protocol.name,
         "kind": str(nonconformity.fault.kind),
         "events": schedule_texts(nonconformity.sighting.sent),
@@ -156,16 +162,19 @@ def _nonconformity_json(nonconformity: Nonconformity, saved: Path | None, proof:
         **_proven(nonconformity.sighting.sent, proof),
         "configuration": nonconformity.trial.settings.changed(),
         "known_flaw": nonconformity.known_flaw,
-        **(nonconformity.causes.plain() if nonconformity.causes else {}),
         "saved": str(saved) if saved else None,
     }
+    if nonconformity.causes is None:
+        return document
+    explained: documents.ExplainedNonconformity = {**document, **nonconformity.causes.plain()}
+    return explained
 
 
-def _proven(sent: bytes, proof: Reproducer | None) -> dict[str, Any]:
+def _proven(sent: bytes, proof: Reproducer | None) -> "parts.Proof":
     """Return what is proven of the length of what was sent: the search may have found a shorter schedule."""
     plain = (proof or Reproducer(sent, certified_minimal=False, searched=0)).plain()
     if proof is not None and proof.schedule != sent:
-        plain |= {"certified_minimal": False, "minimal_within": None}
+        plain["certified_minimal"], plain["minimal_within"] = False, None
     return plain
 
 

@@ -11,12 +11,15 @@ that is without bounds.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import le
-from typing import Any
+from typing import TYPE_CHECKING
 
 from epochfuzz.harness.engine.explore import explore
 from epochfuzz.harness.engine.runtime.deadline import Deadline, TimeUp
 from epochfuzz.harness.engine.shrink import shrink
 from epochfuzz.model.core.model import Bounds, Protocol, Settings
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import parts
 
 Report = Callable[[explore.SearchProgress], None]
 Improved = Callable[["Claim"], None]
@@ -39,7 +42,7 @@ class Reproducer:
     searched: int
     within: Bounds | None = None
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> "parts.Proof":
         """Return what is proven, as plain data."""
         within = None if self.within is None else self.within._asdict()
         return {"certified_minimal": self.certified_minimal, "searched": self.searched, "minimal_within": within}

@@ -10,10 +10,14 @@ that generator can hardly reach, it cannot know of. The interval takes the yes a
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from epochfuzz.harness.engine.walk.walk import Tally
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import walks as documents
 
 CONFIDENCE = 0.95
 _POINTS = 40  # of the discovery curve
@@ -39,6 +43,18 @@ class Discovery:
 
     schedules: int
     situations: int
+
+
+def estimate_json(estimate: Estimate) -> "documents.Estimate":
+    """Return the JSON form."""
+    return {
+        "schedules": estimate.schedules,
+        "alone": estimate.alone,
+        "probability": estimate.probability,
+        "low": estimate.low,
+        "high": estimate.high,
+        "confidence": CONFIDENCE,
+    }
 
 
 def something_new(tally: Tally) -> Estimate:

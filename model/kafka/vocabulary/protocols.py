@@ -81,7 +81,7 @@ class Protocol:
     @property
     def model(self) -> "Model":
         """The model that it is a protocol of, which is made of all that knows protocols."""
-        kafka: Model = import_module("epochfuzz.model.kafka.model").KAFKA
+        kafka: Model = import_module("epochfuzz.model.kafka.kafka_model").KAFKA
         return kafka
 
     def choice(self, mechanism: str) -> Choice:

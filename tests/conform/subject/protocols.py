@@ -1,7 +1,7 @@
 """The protocols that this implementation speaks: designs with their repairs, and Kafka's releases."""
 
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class CutsWhen(Enum):
@@ -46,7 +46,7 @@ _KIP_320 = _KIP_279._replace(
     fails_who_returns=True,
 )
 
-_EVER = {"remembers_followers": True}
+_EVER: dict[str, Any] = {"remembers_followers": True}
 _TO_2_6_0 = _EVER | {"cuts_epochs_with_log": True}
 _TO_2_3 = _TO_2_6_0 | {"keeps_high_watermark": True, "forgets_out_of_range": True}
 _TO_2_0_1 = _TO_2_3 | {"fetches_on": True}

@@ -1,5 +1,7 @@
 """Complete search against the independent model's table (PROTOCOL.md section 6): verdicts and shortest lengths."""
 
+from typing import Any
+
 import pytest
 
 from epochfuzz.harness.engine.explore.certificates import certify
@@ -9,14 +11,14 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
-BOUNDS = {"records": 3, "epochs": 3}
+BOUNDS: dict[str, Any] = {"records": 3, "epochs": 3}
 LOSS = properties.named("no-committed-loss").bit
 
 
 def search(protocol, property_, replicas=2, depth=None, **settings):
     wanted = properties.named(property_).bit
-    settings = Configuration(replicas=replicas, **(BOUNDS | settings))
-    return explore(parse_protocol(protocol), settings, wanted, depth=depth)
+    within = Configuration(replicas=replicas, **(BOUNDS | settings))
+    return explore(parse_protocol(protocol), within, wanted, depth=depth)
 
 
 @pytest.mark.parametrize(

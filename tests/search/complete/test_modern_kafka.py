@@ -3,6 +3,8 @@
 Published lengths are MODERN's; where the model finds a shorter schedule, the test says why it is one.
 """
 
+from typing import Any
+
 import pytest
 
 from epochfuzz.harness.engine.explore.explore import explore
@@ -13,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
 
 LOSS, DIVERGENCE = "no-committed-loss", "no-divergence"
-SMALL = {"records": 1, "epochs": 2}
+SMALL: dict[str, Any] = {"records": 1, "epochs": 2}
 MODERN = [name for name in GENERATIONS if GENERATIONS[name].choice("isr_change").text == "request"]
 ON_FETCH = "kip-320:truncation=on_fetch"
 

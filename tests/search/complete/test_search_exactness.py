@@ -10,12 +10,13 @@ from epochfuzz.harness.engine.explore import explore as searching
 from epochfuzz.harness.engine.explore.explore import NotConfirmed, explore
 from epochfuzz.harness.engine.keys.packing import DoesNotFit
 from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.fields import Field
 from epochfuzz.model.core.renaming import renamed
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, parse_protocol
-from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Field, Partition
+from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Partition
 
 LOSS = properties.named("no-committed-loss").bit
 

@@ -1,0 +1,109 @@
+"""What an exhaustive run says at its end: how many transitions there are, how many were played, what differs."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from epochfuzz.harness.conform.exhaustive.counts import Counts, counts
+from epochfuzz.harness.conform.exhaustive.crew import Exhaustive
+from epochfuzz.harness.conform.run import report
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import conformance as documents
+
+
+def summary(conformance: Conformance, plan: Plan, crew: Exhaustive) -> Iterator[str]:
+    """How much was played and how fast, and what it leaves open; a line each."""
+    if crew.graph is None or crew.standing is None:
+        yield "The subject gave no answer, so no transition was played."
+        return
+    of_all = counts(crew.graph, crew.standing, refused=False)
+    yield _verdict(conformance, plan, of_all)
+    if crew.graph.refused.any():
+        yield _refused(counts(crew.graph, crew.standing, refused=True))
+    yield (
+        f"{conformance.schedules:,} tours, {conformance.shown.steps:,} steps in {conformance.seconds:.1f} s"
+        f" ({conformance.steps_per_second:,} steps/s)"
+    )
+    if not crew.is_complete and not conformance.given_up:
+        yield _goes_on(crew)
+    if conformance.given_up:
+        yield "Not all tours were played: too few answers could be judged."
+    lacking = int((~crew.graph.refused).sum()) - of_all.reachable
+    if lacking:
+        yield f"Not asked for: {lacking:,} transitions by events that the subject does not have, or behind those"
+    yield from report.left_open(conformance, plan)
+
+
+def interrupted(conformance: Conformance, crew: Exhaustive) -> Iterator[str]:
+    """Yield what a run has come to that Ctrl-C ended; a line each."""
+    for protocol, failed, _ in conformance.unshrunk:
+        yield f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; not shrunk"
+    if crew.graph is not None and crew.standing is not None:
+        of_all = counts(crew.graph, crew.standing, refused=False)
+        yield f"interrupted after {of_all.played:,} of {of_all.reachable:,} transitions"
+        yield _goes_on(crew)
+
+
+def document(plan: Plan, crew: Exhaustive) -> "documents.Transitions | None":
+    """Return the numbers in JSON; None where there are none."""
+    if crew.graph is None or crew.standing is None:
+        return None
+    settings = plan.settings
+    refused = _plain(counts(crew.graph, crew.standing, refused=True)) if crew.graph.refused.any() else None
+    return {
+        "replicas": settings.replicas,
+        "records": settings.records,
+        "epochs": settings.epochs,
+        **_plain(counts(crew.graph, crew.standing, refused=False)),
+        "refused": refused,
+        "complete": crew.is_complete,
+    }
+
+
+def bounds_text(settings: Configuration) -> str:
+    """Return the bounds within which everything is played."""
+    return (
+        f"{settings.replicas} replicas, {settings.records} record{'s' * (settings.records != 1)}"
+        f" and {settings.epochs} epoch change{'s' * (settings.epochs != 1)}"
+    )
+
+
+def _goes_on(crew: Exhaustive) -> str:
+    assert crew.keeper is not None
+    return (
+        f"The same command goes on from there, by {crew.keeper.path}; remove that to begin again, such as with another"
+        " build of the subject."
+    )
+
+
+def _verdict(conformance: Conformance, plan: Plan, of_all: Counts) -> str:
+    (protocol,) = plan.protocols
+    within = f"{of_all.reachable:,} transitions reachable with {bounds_text(plan.settings)}"
+    judged = f"judged by {plan.judged_by}"
+    if conformance.conforms and of_all.is_complete:
+        return f"The subject conforms to {protocol.name} on all {within}, each by one way to its state, {judged}:"
+    verdict = "conforms" if conformance.conforms else "does NOT conform"
+    return (
+        f"The subject {verdict} to {protocol.name}, {judged}: of {within}, {of_all.played:,} were played"
+        f" ({of_all.played / max(of_all.reachable, 1):.1%}), each by one way to its state{_differ(of_all)}:"
+    )
+
+
+def _refused(of_refused: Counts) -> str:
+    return (
+        f"Of {of_refused.reachable:,} events that are refused in a state, {of_refused.played:,} were sent there"
+        f"{_differ(of_refused)}"
+    )
+
+
+def _differ(some: Counts) -> str:
+    parts = [f"; {some.differing:,} differ"] if some.differing else []
+    parts += [f"; {some.behind:,} lie only behind what differs, and were not played"] if some.behind else []
+    return "".join(parts)
+
+
+def _plain(some: Counts) -> "documents.Played":
+    return {"reachable": some.reachable, "played": some.played, "differing": some.differing, "behind": some.behind}

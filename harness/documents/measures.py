@@ -1,0 +1,130 @@
+"""Documents of what is measured of epochfuzz itself: `bench` and `selftest`."""
+
+from typing_extensions import TypedDict
+
+from epochfuzz.harness.bench.results import Scale
+from epochfuzz.harness.bench.spread import Spread
+from epochfuzz.harness.documents.parts import Settings
+
+
+class Throughput(TypedDict):
+    """How fast something is; `behind`: by which factor the default is faster."""
+
+    subject: str
+    unit: str
+    per_second: Spread
+    behind: Spread
+
+
+class Searched(TypedDict):
+    """How fast exhaustive search is."""
+
+    protocol: str
+    configuration: Settings
+    symmetry: bool
+    states: int
+    transitions: int
+    bytes_per_state: float
+    states_per_second_one_core: Spread
+    states_per_second_all_cores: Spread
+    ratio: Spread
+    states_per_second_spin: Spread | None
+
+
+class Detected(TypedDict):
+    """After how many schedules a mutant is detected."""
+
+    defect: str
+    strategy: str
+    held_back: bool
+    most: int
+    median: float
+    percentile_95: float
+    median_seconds: float
+    missed_seeds: list[int]
+    schedules: list[int | None]
+
+
+class Reproducer(TypedDict):
+    """How short a reproducer is."""
+
+    defect: str
+    found: int
+    length: int
+    proven: int
+    certified: bool
+    bounded: bool
+    seconds: float
+    minimal: bool
+
+
+class ColdStart(TypedDict):
+    """Seconds until a first walk ends."""
+
+    first: float
+    cold: float
+    warm: Spread
+
+
+class Started(TypedDict):
+    """Seconds until a command ends that does little."""
+
+    command: str
+    seconds: Spread
+    ratio: Spread
+
+
+class Spark(TypedDict):
+    """A campaign beside a walk of the same schedules."""
+
+    cores: int
+    schedules: int
+    fuzz: Spread
+    campaign: Spread
+    ratio: Spread
+
+
+class Slowest(TypedDict):
+    """The mutant that takes longest."""
+
+    defect: str
+    schedules: int
+
+
+class Bench(TypedDict):
+    """`bench`."""
+
+    machine: dict[str, str]
+    scale: Scale
+    throughput: list[Throughput]
+    search: list[Searched]
+    detection: list[Detected]
+    reproducers: list[Reproducer]
+    cold_start: ColdStart | None
+    started: list[Started]
+    spark: Spark | None
+    missed: list[str]
+    not_minimal: list[str]
+    slowest: Slowest
+
+
+class Mutant(TypedDict):
+    """A mutant, and the property that caught it, if any did."""
+
+    name: str
+    mistake: str
+    module: str
+    rules: list[str]
+    jira: str | None
+    protocol: str
+    configuration: Settings
+    property: str | None
+    schedules: int
+
+
+class Selftest(TypedDict):
+    """`selftest`."""
+
+    seed: int
+    caught: bool
+    defects: list[Mutant]

@@ -1,0 +1,62 @@
+"""A JSON schema for every command that has `--json`. As a command, it writes them under docs/schemas.
+
+A key is never taken away, and new ones may come: the schemas allow for them.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from epochfuzz.harness.documents import cases, conformance, evidence, explained, measures, searches, walks
+
+_FINISHED: Any = walks.Campaign | walks.MachineCampaign
+
+DOCUMENTS: dict[str, Any] = {
+    "audit": evidence.Audit,
+    "bench": measures.Bench,
+    "campaign report": _FINISHED | walks.Status | walks.History,
+    "campaign resume": _FINISHED,
+    "campaign run": _FINISHED,
+    "cluster run": evidence.Cluster,
+    "conform": conformance.Conform | conformance.Exhaustive,
+    "corpus add": cases.CorpusAdd,
+    "explain": explained.Names | explained.Entry | explained.Issue | explained.Releases,
+    "explore": searches.Explore | searches.Explained | searches.OwnExplore,
+    "fuzz": walks.Fuzz | walks.FuzzSaved | walks.Ablation | walks.AblationSaved | walks.Distinction | searches.OwnFuzz,
+    "new-case": cases.NewCase,
+    "play": cases.Play,
+    "replay": cases.Replay | cases.Reruns | searches.OwnReplay,
+    "report": cases.Report,
+    "selftest": measures.Selftest,
+    "shrink": cases.Shrink | searches.OwnShrink,
+}
+
+
+def schema(command: str) -> str:
+    """Return the JSON schema of what a command prints."""
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    title = {"title": f"epochfuzz {command} --json"}
+    return json.dumps(dialect | TypeAdapter(DOCUMENTS[command]).json_schema() | title, indent=2) + "\n"
+
+
+def file_name(command: str) -> str:
+    """Return the name of the schema's file."""
+    return f"{command.replace(' ', '-')}.json"
+
+
+def check(command: str, text: str) -> None:
+    """Raise pydantic's ValidationError where a command's JSON is not of its schema, or has keys that it does not."""
+    TypeAdapter(DOCUMENTS[command]).validate_json(text, strict=True, extra="forbid")
+
+
+def main(directory: Path = Path("docs/schemas")) -> None:
+    """Write the schemas."""
+    directory.mkdir(exist_ok=True)
+    for command in DOCUMENTS:
+        (directory / file_name(command)).write_text(schema(command), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

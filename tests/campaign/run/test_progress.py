@@ -1,0 +1,44 @@
+"""Progress, where there is no terminal: plain lines, ever more rarely."""
+
+import io
+from collections import Counter
+
+from rich.console import Console
+
+from epochfuzz.harness.campaign.run.kinds import work_of
+from epochfuzz.harness.campaign.run.progress import Shown
+from tests.campaign.conftest import parameters
+
+
+def lines(reports, **asked):
+    written = io.StringIO()
+    out = Console(file=written, width=200, highlight=False)
+    with Shown.on(out, work_of(parameters(protocols=("hw", "kip-101"), **asked).row())) as shown:
+        for schedules, elapsed in reports:
+            counts = Counter({"schedules": schedules, "events 0": schedules * 50, "events 1": schedules * 50})
+            counts["seen 0 no-committed-loss"] = counts["seen 1 no-divergence"] = 1
+            shown.counted(counts, elapsed)
+    return written.getvalue().splitlines()
+
+
+def test_a_line_tells_the_rate_what_is_broken_and_the_time_left():
+    (line,) = lines([(1_000_000, 20.0)], schedules=4_000_000)
+    assert line == "1,000,000 schedules · 5.0 million/s · 2 findings so far · 1 min 0 s left"
+
+
+def test_the_time_left_of_a_campaign_on_the_clock_is_that_of_the_clock():
+    (line,) = lines([(1_000_000, 20.0)], schedules=None, seconds=28_820.0)
+    assert line.endswith("8 h 0 min left")
+
+
+def test_a_night_takes_few_lines():
+    assert 10 < len(lines(((i, float(i)) for i in range(1, 28_800)), schedules=28_800)) < 30
+
+
+def test_schedules_whose_time_nobody_noted_are_told_with_the_next():
+    assert lines([(1_000, 0.0)], schedules=4_000) == []
+
+
+def test_nobody_knows_when_a_campaign_will_be_stable():
+    (line,) = lines([(1_000_000, 20.0)], schedules=None, stable=1e-5)
+    assert line == "1,000,000 schedules · 5.0 million/s · 2 findings so far"

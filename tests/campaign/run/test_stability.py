@@ -1,0 +1,52 @@
+"""Until stable: where a campaign stops depends on nothing but its parameters."""
+
+from itertools import islice
+
+import pytest
+
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from tests.campaign.conftest import Quiet, parameters, start
+
+STABLE = 0.2
+
+
+def test_rounds_are_fixed_and_half_as_long_again_each_time():
+    assert list(islice(parameters(schedules=None, stable=0.1).rounds(), 6)) == [2, 3, 4, 6, 9, 13]
+
+
+def test_the_last_round_ends_where_no_more_was_asked_for():
+    assert list(parameters(schedules=700, block=100, stable=0.1).rounds()) == [2, 3, 4, 6, 7]
+    assert list(parameters(schedules=700, block=100).rounds()) == [7]
+    assert list(parameters(schedules=None, seconds=1.0).rounds()) == [None]
+
+
+@pytest.fixture(scope="module")
+def stable(spark, tmp_path_factory):
+    asked = parameters(schedules=None, stable=STABLE, block=100)
+    campaign = start(spark, str(tmp_path_factory.mktemp("stable") / "c"), asked)
+    return campaign.run(Quiet())
+
+
+def test_a_stable_campaign_has_its_interval_below_what_was_asked(stable):
+    assert stable.estimate.high < STABLE
+    assert not stable.stopped_unstable
+    assert stable.tally.schedules // 100 in set(islice(stable.parameters.rounds(), 30))
+
+
+def test_a_campaign_that_is_cut_in_two_stops_at_the_same_schedule(spark, stable, tmp_path):
+    campaign = start(spark, tmp_path / "c", stable.parameters)
+    first = iter(stable.parameters.rounds())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("epochfuzz.harness.campaign.walks.parameters.Parameters.rounds", lambda self: islice(first, 2))
+        campaign.do_blocks(Quiet())
+    assert campaign.work.tally(campaign).schedules < stable.tally.schedules
+    Campaign.load(spark, campaign.directory.uri).do_blocks(Quiet())
+    assert campaign.work.tally(campaign).schedules == stable.tally.schedules
+
+
+@pytest.mark.slow
+def test_a_campaign_that_runs_out_of_schedules_says_that_it_is_not_stable(spark, tmp_path):
+    asked = parameters(schedules=300, stable=0.001, block=100)
+    outcome = start(spark, tmp_path / "c", asked).run(Quiet())
+    assert outcome.stopped_unstable
+    assert outcome.tally.schedules == 300

@@ -1,0 +1,232 @@
+"""Nothing is lost: a campaign that was disturbed ends as one that was not."""
+
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.errors import PythonException
+
+from epochfuzz.harness.campaign.run import campaign as campaigns
+from epochfuzz.harness.campaign.run import waves
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
+from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.walks.cases import write
+from epochfuzz.harness.cases.corpus import load_corpus
+from tests.campaign.conftest import Quiet, block_rows, copied, parameters, start
+
+
+def waves_written(directory):
+    return list(Path(directory).glob("blocks/wave=*/*.parquet"))
+
+
+class Dying(Quiet):
+    """Has the driver die once so many waves were written, while others are under way."""
+
+    def __init__(self, waves):
+        self._left = waves
+
+    def counted(self, counts, seconds):
+        self._left -= counts["schedules"] > 0
+        if not self._left:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+def test_a_campaign_broken_off_amid_a_wave_is_resumed_to_the_same_end(spark, undisturbed, tmp_path):
+    directory = str(tmp_path / "c")  # test_killed.py does it with SIGKILL, to processes of its own
+    with pytest.raises(KeyboardInterrupt):
+        start(spark, directory, undisturbed.parameters).run(Dying(waves=2))
+    assert len(waves_written(directory)) >= 2
+    campaign = Campaign.load(spark, directory)
+    with pytest.raises(CampaignError, match="is not finished; go on with `epochfuzz campaign resume"):
+        campaign.outcome()
+    assert len(block_rows(campaign.directory)) < 40
+    outcome = campaign.run(Quiet())
+    assert block_rows(campaign.directory) == block_rows(undisturbed.directory)
+    assert outcome.findings == undisturbed.outcome.findings
+
+
+def test_what_is_missing_of_a_campaign_is_walked_again(spark, undisturbed, tmp_path):
+    directory = copied(undisturbed, tmp_path / "c", "outcome", "findings")
+    first = min(waves_written(directory))
+    first.rename(first.parent / "_temporary")  # as a wave looks whose driver was killed before it was committed
+    campaign = Campaign.load(spark, directory)
+    assert len(block_rows(campaign.directory)) < 40
+    campaign.do_blocks(Quiet())
+    assert block_rows(campaign.directory) == block_rows(undisturbed.directory)
+
+
+def test_time_that_nobody_noted_is_taken_to_be_like_the_rest(spark, undisturbed, tmp_path):
+    directory = copied(undisturbed, tmp_path / "c")
+    notes = sorted(Path(directory).glob("waves/wave=*/*.parquet"))
+    noted = undisturbed.directory.read("waves", waves.SCHEMA).agg({"seconds": "sum"}).collect()[0][0]
+    assert undisturbed.outcome.seconds == pytest.approx(noted)
+    notes[-1].unlink()
+    campaign = Campaign.load(spark, directory)
+    left = campaign.directory.read_rows("waves", waves.SCHEMA)
+    pace = sum(row["seconds"] for row in left) / sum(row["schedules"] for row in left)
+    assert campaign.outcome().seconds == pytest.approx(20_000 * pace)
+    for note in notes[:-1]:
+        note.unlink()
+    assert campaign.outcome().seconds > 0
+
+
+def test_a_block_that_two_drivers_wrote_counts_once(spark, undisturbed, tmp_path):
+    directory = copied(undisturbed, tmp_path / "c")
+    wave = min(waves_written(directory)).parent
+    shutil.copytree(wave, wave.with_name("wave=again"))
+    assert Campaign.load(spark, directory).outcome().tally.schedules == 20_000
+
+
+def test_resuming_a_finished_campaign_shows_it_again(spark, undisturbed, tmp_path):
+    campaign = Campaign.load(spark, copied(undisturbed, tmp_path / "c"))
+    assert campaign.run(Quiet()).findings == undisturbed.outcome.findings
+
+
+def test_a_directory_that_holds_a_campaign_is_not_used_for_another(spark, undisturbed):
+    with pytest.raises(CampaignError, match="already holds a campaign; go on with"):
+        start(spark, undisturbed.directory.uri, parameters())
+
+
+def test_a_directory_that_holds_none_cannot_be_resumed(spark, tmp_path):
+    with pytest.raises(CampaignError, match="holds no campaign"):
+        Campaign.load(spark, str(tmp_path))
+
+
+def test_a_campaign_is_not_resumed_under_other_rules(spark, undisturbed, tmp_path, monkeypatch):
+    unfinished = Campaign.load(spark, copied(undisturbed, tmp_path / "c", "outcome"))
+    monkeypatch.setattr(campaigns, "model_digest", lambda: "0" * 16)
+    with pytest.raises(CampaignError, match=r"was begun with model .* this is model 0000"):
+        unfinished.run(Quiet())
+    assert Campaign.load(spark, undisturbed.directory.uri).run(Quiet()).findings == undisturbed.outcome.findings
+
+
+def test_a_worker_with_other_rules_ends_the_campaign(spark, tmp_path):
+    campaign = start(spark, tmp_path / "c", parameters(model="0" * 16))
+    with pytest.raises(PythonException) as failure:
+        campaign.do_blocks(Quiet())
+    assert "the campaign is of model 0000" in sentence(str(failure.value))
+
+
+def test_a_directory_that_cannot_be_written_is_named(spark, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CampaignError, match="file/c cannot be written: "):
+        start(spark, tmp_path / "file" / "c", parameters())
+
+
+def test_a_file_system_that_spark_does_not_know_is_named(spark):
+    with pytest.raises(CampaignError, match='nowhere://c cannot be read: No FileSystem for scheme "nowhere"'):
+        start(spark, "nowhere://c", parameters())
+
+
+def test_a_name_that_spark_would_take_for_a_pattern_is_refused(spark):
+    with pytest.raises(CampaignError, match="patterns; choose another"):
+        Directory(spark, "c[1]")
+
+
+@pytest.mark.parametrize("name", ["tonight#2", "tonight%232", "a b", "a:b", "100%", "file:x", "a\nb"])
+def test_a_path_is_a_path_whatever_characters_it_has(spark, undisturbed, tmp_path, name, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    directory = Directory(spark, name)
+    assert directory.uri == str(directory.local) == str(tmp_path / name)
+    directory.write_rows([undisturbed.work.row()], undisturbed.work.PARAMETERS, "parameters")
+    write([], directory)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert sorted(path.name for path in (tmp_path / name).iterdir()) == ["cases", "parameters"]
+
+
+@pytest.mark.parametrize("form", ["file:{}/a%20b#c", "file://{}/a%20b#c"])
+def test_a_url_is_what_spark_takes_it_for(spark, undisturbed, tmp_path, form):
+    directory = Directory(spark, form.format(tmp_path))
+    directory.write_rows([undisturbed.work.row()], undisturbed.work.PARAMETERS, "parameters")
+    write([], directory)
+    assert directory.local == tmp_path / "a%20b#c"
+    assert sorted(path.name for path in directory.local.iterdir()) == ["cases", "parameters"]
+
+
+@pytest.mark.parametrize("uri", ["s3a://bucket/x", "hdfs:/x", "hdfs://host:1/x"])
+def test_a_directory_elsewhere_has_no_case_files(spark, uri):
+    assert Directory(spark, uri).uri == uri
+    assert Directory(spark, uri).local is None
+
+
+def test_a_campaign_keeps_its_cases_apart_from_those_of_its_neighbour(spark, undisturbed, tmp_path):
+    (tmp_path / "tonight" / "cases").mkdir(parents=True)
+    (tmp_path / "tonight#2").mkdir()
+    write(load_corpus([undisturbed.directory.local / "cases"]), Directory(spark, str(tmp_path / "tonight#2")))
+    assert list((tmp_path / "tonight" / "cases").iterdir()) == []
+    assert "hw-no-committed-loss.yaml" in {path.name for path in (tmp_path / "tonight#2" / "cases").iterdir()}
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_blocks_without_their_parameters_are_refused(spark, undisturbed, tmp_path, is_gone):
+    directory = copied(undisturbed, tmp_path / "c")
+    for file in (Path(directory) / "parameters").iterdir():
+        file.unlink()
+    if is_gone:
+        (Path(directory) / "parameters").rmdir()
+    for begin in (Campaign.load, partial(Campaign.start, work=undisturbed.work)):
+        with pytest.raises(CampaignError, match=r"c/parameters is lost or empty, and the blocks .* are in .*c/blocks"):
+            begin(spark, directory)
+
+
+def test_parameters_without_a_row_are_refused_where_there_are_blocks(spark, undisturbed, tmp_path):
+    directory = copied(undisturbed, tmp_path / "c")
+    Directory(spark, directory).write_rows([], undisturbed.work.PARAMETERS, "parameters")
+    with pytest.raises(CampaignError, match="c/parameters is lost or empty"):
+        Campaign.load(spark, directory)
+
+
+def test_blocks_of_another_campaign_are_refused(spark, undisturbed, tmp_path):
+    other = start(spark, tmp_path / "other", parameters(seed=8))
+    directory = copied(undisturbed, tmp_path / "c", "parameters")
+    shutil.copytree(tmp_path / "other" / "parameters", Path(directory) / "parameters")
+    refused = rf"c/blocks has blocks of campaign {undisturbed.work.campaign}, .* of campaign {other.work.campaign}"
+    with pytest.raises(CampaignError, match=refused):
+        Campaign.load(spark, directory)
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"engine": "walks"}, "engine 'walks' is none of walk, hypothesis, conformance"),
+        ({"engine": None}, "engine None is none of"),
+        ({"block": 0}, "block is 0"),
+        ({"block": None}, "block: no value"),
+        ({"schedules": -5}, "schedules is -5"),
+        ({"seconds": float("nan")}, "seconds is nan"),
+        ({"stable": 1.5}, "stable is 1.5"),
+        ({"seed": -1}, "seed is -1"),
+        ({"machine": "a:B"}, "machine is 'a:B'"),
+        ({"protocols": []}, "protocols are none"),
+        ({"protocols": ["kip-1"]}, "unknown protocol 'kip-1'"),
+        ({"schedules": None}, "neither schedules nor seconds nor stable"),
+        ({"colour": "red"}, "colour: no such parameter"),
+        ({"configuration": {"replicas": 9}}, "replicas is a whole number from 2 to 5; got 9"),
+        ({"configuration": {"replicas": 2, "racks": 3}}, "configuration.racks: no such parameter"),
+        ({"version": "9.9", "colour": "red"}, "written by epochfuzz 9.9, and this is epochfuzz "),
+    ],
+)
+def test_parameters_that_cannot_be_used_are_named_with_their_file(undisturbed, tmp_path, changed, complaint):
+    row = undisturbed.work.row() | changed
+    place = tmp_path / "c" / "parameters"
+    place.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist([row]), place / "part.parquet")
+    with pytest.raises(CampaignError, match="c/parameters cannot be used: ") as refused:
+        assert Kept(tmp_path / "c").work
+    assert complaint in str(refused.value)
+
+
+def test_a_campaign_from_before_a_parameter_was_there_can_still_be_read(spark, undisturbed, tmp_path):
+    row = undisturbed.work.row()
+    del row["stable"], row["machine"], row["configuration"]["records_per_fetch"]
+    place = tmp_path / "c" / "parameters"
+    place.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist([row]), place / "part.parquet")
+    assert cast(Any, Campaign.load(spark, str(tmp_path / "c")).work).parameters == undisturbed.parameters

@@ -1,0 +1,192 @@
+"""What is on this machine is read without Spark: the same numbers, at any time, and what is damaged is named."""
+
+import hashlib
+import os
+import shutil
+from dataclasses import astuple, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.run.status import State, status_of
+from epochfuzz.harness.campaign.run.work import text_of
+from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
+from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.store.place import held
+from epochfuzz.harness.campaign.walks.walk_work import Walks
+from tests.campaign.conftest import Quiet, block_rows, copied, parameters, start
+
+
+def assert_same(kept, by_spark):
+    for name in ("events", "failures", "goals", "shortest"):
+        np.testing.assert_array_equal(getattr(kept.tally, name), getattr(by_spark.tally, name), err_msg=name)
+    for one, other in zip(kept.tally.met, by_spark.tally.met, strict=True):
+        np.testing.assert_array_equal(astuple(one), astuple(other))
+    assert kept.tally.schedules == by_spark.tally.schedules
+    bare = {"tally": None, "engine": None, "seconds": 0.0}
+    assert replace(kept, **bare) == replace(by_spark, **bare)
+    assert kept.seconds == pytest.approx(by_spark.seconds)
+
+
+def walks(kept: Kept) -> Walks:
+    assert isinstance(kept.work, Walks)
+    return kept.work
+
+
+def flip_a_byte(file):
+    """In the middle, so in the pages of Parquet and not in what describes them."""
+    data = bytearray(file.read_bytes())
+    data[len(data) // 3] ^= 1
+    file.write_bytes(data)
+
+
+def files(directory, table):
+    return sorted(file for file in Path(directory, table).rglob("*.parquet"))
+
+
+def test_spark_and_pyarrow_read_the_same_of_a_campaign_that_lost_a_wave_and_has_another_twice(
+    spark, undisturbed, tmp_path, monkeypatch
+):
+    directory = copied(undisturbed, tmp_path / "c")
+    first, second, *_ = sorted(Path(directory).glob("blocks/wave=*"))
+    shutil.rmtree(first)
+    shutil.copytree(second, second.with_name("wave=again"))
+    kept = Kept(Path(directory))
+    outcome = walks(kept).kept_outcome(kept)
+    assert 0 < outcome.tally.schedules < 20_000
+    assert outcome.checked.blocks > 0
+    monkeypatch.setattr(Campaign, "kept", None)  # as of one elsewhere
+    assert_same(outcome, Campaign.load(spark, directory).outcome())
+
+
+def test_an_unfinished_campaign_says_what_it_has_found_so_far(undisturbed, tmp_path):
+    directory = Path(copied(undisturbed, tmp_path / "c", "outcome", "findings"))
+    status = status_of(Kept(directory))
+    assert status.state is State.UNFINISHED
+    assert (status.begun, status.so_far.counts["schedules"]) == (undisturbed.outcome.begun, 20_000)
+    seen = {(found.protocol, found.property): found.seen for found in status.so_far.found}
+    assert seen == {(found.protocol.name, found.property): found.seen for found in undisturbed.outcome.findings}
+    assert not any(found.is_shrunk for found in status.so_far.found)
+    assert status.so_far.estimate == undisturbed.outcome.estimate
+    assert {name: len(met) for name, met in status.so_far.met.items()} == {
+        protocol.name: len(met.situations)
+        for protocol, met in zip(undisturbed.parameters.protocols, undisturbed.outcome.tally.met, strict=True)
+    }
+    with held(directory):
+        assert status_of(Kept(directory)).state is State.RUNNING
+
+
+def test_a_finished_campaign_has_its_findings_from_their_table(undisturbed):
+    status = status_of(Kept(undisturbed.directory.local))
+    assert status.state is State.FINISHED
+    assert status.seconds_remaining is None
+    assert [(found.length, found.is_shrunk) for found in status.so_far.found] == [
+        (len(found.reproducer.schedule), True) for found in undisturbed.outcome.findings
+    ]
+
+
+def test_a_campaign_of_which_nothing_is_written_but_its_parameters_has_found_nothing(spark, tmp_path):
+    start(spark, tmp_path / "c", parameters(schedules=None, seconds=60.0))
+    status = status_of(Kept(tmp_path / "c"))
+    assert (status.state, status.so_far.counts["schedules"], status.so_far.found) == (State.UNFINISHED, 0, ())
+    assert (status.seconds, status.seconds_remaining) == (0.0, None)
+
+
+def test_a_block_that_came_out_otherwise_is_no_result_without_spark_either(undisturbed, tmp_path):
+    directory = copied(undisturbed, tmp_path / "c")
+    for file in files(directory, "blocks"):
+        rows = pq.read_table(file, partitioning=None)
+        counts = pc.add(rows["schedules"], rows["again"].cast(pa.int64()))
+        pq.write_table(rows.set_column(1, "schedules", counts), file)
+    kept = Kept(Path(directory))
+    for read in (kept.work.so_far, walks(kept).kept_outcome):
+        with pytest.raises(NonDeterminismError, match="begins with schedule 0 was walked more than once"):
+            read(kept)
+
+
+def test_a_directory_without_a_campaign_and_one_with_foreign_blocks_are_refused(spark, undisturbed, tmp_path):
+    with pytest.raises(CampaignError, match="holds no campaign"):
+        assert Kept(tmp_path).work
+    start(spark, tmp_path / "other", parameters(seed=8))
+    directory = copied(undisturbed, tmp_path / "c", "parameters")
+    shutil.copytree(tmp_path / "other" / "parameters", Path(directory) / "parameters")
+    with pytest.raises(CampaignError, match="has blocks of campaign"):
+        assert Kept(Path(directory)).work
+
+
+def test_a_campaign_from_before_a_parameter_was_there_is_still_that_of_its_blocks(undisturbed, tmp_path):
+    directory = Path(copied(undisturbed, tmp_path / "c"))
+    row = undisturbed.work.row()
+    del row["stable"], row["configuration"]["records_per_fetch"]
+    (parameters_file,) = files(directory, "parameters")
+    pq.write_table(pa.Table.from_pylist([row]), parameters_file)
+    campaign = hashlib.sha256(text_of(row, "walk").encode()).hexdigest()[:16]
+    for file in files(directory, "blocks"):
+        rows = pq.read_table(file, partitioning=None)
+        at = rows.column_names.index("campaign")
+        pq.write_table(rows.set_column(at, "campaign", pa.array([campaign] * len(rows))), file)
+    kept = Kept(directory)
+    assert walks(kept).kept_outcome(kept).findings == undisturbed.outcome.findings
+
+
+def test_a_damaged_wave_is_named_and_walked_again(spark, undisturbed, tmp_path):
+    directory = copied(undisturbed, tmp_path / "c")
+    damaged = files(directory, "blocks")[0]
+    flip_a_byte(damaged)
+    with pytest.raises(CampaignError) as refused:
+        Campaign.load(spark, directory)
+    ends = [f"{directory}/{name}" for name in ("findings", "situations", "outcome")]
+    assert str(refused.value).startswith(f"{damaged} is damaged (")
+    assert f"remove {damaged.parent} and {' and '.join(ends)}, and go on with `epochfuzz campaign resume" in str(
+        refused.value
+    )
+    for place in (damaged.parent, *ends):
+        shutil.rmtree(place)
+    campaign = Campaign.load(spark, directory)
+    campaign.do_blocks(Quiet())
+    assert block_rows(campaign.directory) == block_rows(undisturbed.directory)
+
+
+@pytest.mark.parametrize(
+    ("table", "remedy"),
+    [
+        ("parameters", "nothing else says what the campaign is"),
+        ("waves", "only the time that the wave took is lost"),
+        ("outcome", "its end is made again"),
+    ],
+)
+@pytest.mark.parametrize("how", ["flipped", "cut"])
+def test_whatever_else_is_damaged_is_named_with_what_to_do(spark, undisturbed, tmp_path, table, remedy, how):
+    directory = copied(undisturbed, tmp_path / "c")
+    damaged = files(directory, table)[0]
+    if how == "cut":
+        os.truncate(damaged, 50)
+    else:
+        flip_a_byte(damaged)
+    with pytest.raises(CampaignError) as refused:
+        Campaign.load(spark, directory)
+    said = (f"{damaged} is damaged (", f"{Path(directory, table)} cannot be used: ")  # the latter of a column's name
+    assert str(refused.value).startswith(said)
+    assert remedy in str(refused.value)
+
+
+def test_a_directory_is_worked_on_by_one_process_at_a_time(tmp_path):
+    with held(tmp_path / "a" / "c") as temporary:
+        assert temporary == tmp_path / "a" / "c" / "temporary"
+        with pytest.raises(CampaignError, match="another process works on"), held(tmp_path / "a" / "c"):
+            pass
+        assert temporary.is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_in_the_temporary_directory_is_removed_by_the_next(tmp_path):
+    (tmp_path / "temporary" / "blockmgr").mkdir(parents=True)
+    (tmp_path / "parameters").mkdir()
+    with held(tmp_path) as temporary:
+        assert list(temporary.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["parameters"]

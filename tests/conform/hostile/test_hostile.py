@@ -1,0 +1,265 @@
+"""Subjects that hang, die, print rubbish or change their minds: a clear finding each, and nothing stays behind."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.conform.oracle.fault import Fault, Kind, SubjectFailed
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.protocol.process import KEPT_OUTPUT, CommandError, LineProcess
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.protocol.wire import config_of
+from epochfuzz.harness.conform.run.block import MOST_UNJUDGED
+from epochfuzz.harness.conform.run.drive import MOST_NAMES
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.report import summary, unknown_fields
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.conform.run.run import run as run_plan
+from epochfuzz.harness.conform.run.workers import Processes
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from tests.conform.running import HOSTILE, ROOT, conform, reproducer, zombies
+
+Living = Callable[[str], list[str]]
+PATIENCE = 0.3  # where it is going to be tried
+
+
+LONG_LINE = 1 << 20  # more than a pipe holds
+NEVER_READS = "import time; time.sleep(600)"
+PRINTS_FIRST = "import sys; sys.stderr.write('x' * (1 << 20)); sys.stdin.readline(); print('read', flush=True)"
+
+
+KNOWS_ONE_PROTOCOL = """
+import sys
+for line in sys.stdin:
+    if '"op": "event"' in line:
+        print('{"applied": false, "observation": {"controller": {"epoch": 5}}}', flush=True)
+    elif '"kip-320"' in line:
+        print('{"ok": true, "events": ["restart"]}', flush=True)
+    else:
+        print('{"ok": false, "error": "only kip-320"}', flush=True)
+"""
+
+
+PLAN = Plan(HOSTILE, [parse_protocol("kip-320")], Configuration(), 20, seed=1)
+
+
+def run(trick: str, when: str = "event", **arguments: Any) -> Conformance:
+    return conform((*HOSTILE, trick, when), schedules=20, **arguments)
+
+
+def only_fault(conformance: Conformance) -> Fault:
+    assert not conformance.conforms
+    (nonconformity,) = conformance.nonconformities
+    return nonconformity.fault
+
+
+@pytest.mark.parametrize(
+    ("trick", "kind", "message"),
+    [
+        ("exit_with_words", Kind.DIED, "it exited with status 7"),
+        ("be_killed", Kind.DIED, "it was killed by SIGKILL"),
+        ("be_killed_by_a_signal_without_a_name", Kind.DIED, "it was killed by signal 40"),
+        ("print_rubbish", Kind.GARBAGE, "a reply that is not of the protocol: Invalid JSON"),
+        ("answer_a_reset", Kind.GARBAGE, "a reply that is not of the protocol: applied: Field required"),
+        ("answer_twice", Kind.GARBAGE, "it printed more than the one line that answers"),
+        ("show_many_fields", Kind.GARBAGE, "a reply that is not of the protocol: it has more than 2,000 values"),
+        ("flood_a_line", Kind.FLOOD, "a line of more than 1,048,576 bytes"),
+    ],
+)
+def test_a_subject_that_gives_no_answer_to_judge_is_a_finding(trick: str, kind: Kind, message: str) -> None:
+    conformance = run(trick)
+    fault = only_fault(conformance)
+    assert (fault.kind, fault.field) == (kind, None)
+    assert str(fault.observed).startswith(message)
+    assert reproducer(conformance) in (["restart A"], ["restart B"])
+    assert len(fault.output) < 3 * KEPT_OUTPUT
+
+
+@pytest.mark.parametrize("trick", ["hang", "trickle"])
+def test_a_subject_that_is_late_is_a_finding_and_ends_the_run(trick: str) -> None:
+    conformance = run(trick, patience=PATIENCE)
+    fault = only_fault(conformance)
+    assert (fault.kind, fault.observed) == (Kind.TIMEOUT, f"no answer within {PATIENCE} s")
+    assert (conformance.given_up, conformance.schedules) == (True, 1)
+
+
+def test_a_subject_that_reads_nothing_is_late_however_much_it_prints() -> None:
+    process = LineProcess((sys.executable, "-I", "-S", "-c", NEVER_READS))
+    with pytest.raises(SubjectFailed, match="no line was read within 1 s"):
+        process.ask(b"x" * LONG_LINE + b"\n", 1.0)
+    process.kill()
+
+
+def test_a_subject_may_print_more_than_a_pipe_holds_before_it_reads() -> None:
+    process = LineProcess((sys.executable, "-I", "-S", "-c", PRINTS_FIRST))
+    assert process.ask(b"x" * LONG_LINE + b"\n", 30.0) == b"read"
+    process.kill()
+
+
+def test_a_subject_that_closes_its_standard_output_is_taken_for_dead() -> None:
+    assert only_fault(run("close_standard_output", "reset")).observed == "it closed its standard output"
+
+
+def test_what_a_subject_printed_before_it_died_is_kept() -> None:
+    assert "stderr: out of luck" in only_fault(run("exit_with_words")).output
+
+
+def test_control_characters_in_what_is_kept_are_spelled_out() -> None:
+    output = only_fault(run("print_rubbish")).output
+    assert "INFO starting \\x1b[31mup" in output
+    assert "\x1b" not in output
+
+
+def test_a_record_whose_number_no_int_can_hold_is_one_that_no_client_produced() -> None:
+    fault = only_fault(run("show_a_record_of_many_digits", judged_by=JudgedBy.PROMISES))
+    assert (fault.kind, str(fault.observed)[:22]) == (Kind.GARBAGE, "a log has 'm1111111111")
+    assert len(fault.sentence) < 1_000
+
+
+def test_of_fields_that_are_always_new_the_first_are_remembered() -> None:
+    conformance = run("show_fields_that_are_always_new")
+    assert conformance.conforms
+    assert len(conformance.shown.fields) == MOST_NAMES
+    assert max(map(len, unknown_fields(conformance, PLAN))) < 300
+    (line,) = (line for line in summary(conformance, PLAN) if line.startswith("Fields that mean nothing"))
+    assert line.endswith("and 970 more")
+    assert len(line) < 2_000
+
+
+def test_a_subject_may_log_to_standard_error_as_much_as_it_likes() -> None:
+    assert run("flood_standard_error").conforms
+
+
+def test_a_subject_that_cannot_be_reset_is_a_finding_without_events_and_ends_the_run() -> None:
+    conformance = run("exit_with_words", "reset")
+    assert (conformance.given_up, conformance.schedules, reproducer(conformance)) == (True, 1, [])
+
+
+def test_a_subject_is_started_again_after_it_died_until_that_has_been_enough() -> None:
+    conformance = run("be_killed")
+    assert (conformance.given_up, conformance.nonconformities[0].seen) == (True, MOST_UNJUDGED)
+
+
+@pytest.mark.parametrize("age", range(1, 9))
+def test_a_subject_that_dies_of_the_number_of_requests_is_a_finding(age: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGE", str(age))
+    conformance = run("die_of_age", "any")
+    assert not conformance.conforms
+    for one in conformance.nonconformities:
+        assert (one.fault.kind is Kind.DIED) == (age <= 2), "a fresh process shows it again if the schedule is enough"
+        assert "it exited with status 9" in one.fault.sentence
+
+
+def test_a_subject_that_dies_at_the_first_reset_is_a_finding_of_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGE", "1")
+    assert reproducer(run("die_of_age", "any")) == []
+
+
+def test_a_subject_that_is_no_longer_able_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGE", "3")
+    conformance = run("become_unable", "reset")
+    assert (conformance.given_up, conformance.schedules) == (True, 3)
+    assert only_fault(conformance).observed == "it is unable to: no longer"
+
+
+def test_what_was_found_under_one_protocol_is_kept_where_the_next_one_is_refused() -> None:
+    script = (*HOSTILE[:-1], "-c", KNOWS_ONE_PROTOCOL)
+    plan = Plan(script, [parse_protocol("kip-320"), parse_protocol("hw")], Configuration(), 3, seed=1)
+    conformance = run_plan(plan, Processes())
+    assert only_fault(conformance).field == "controller.epoch"
+    assert str(conformance.ended_by) == "only kip-320"
+
+
+def test_what_was_found_is_kept_where_the_command_is_gone_by_the_time_it_is_shrunk(tmp_path: Path) -> None:
+    script = tmp_path / "subject.py"
+    script.write_text(f"#!{sys.executable}\nimport os\nos.unlink({str(script)!r})\n{KNOWS_ONE_PROTOCOL}")
+    script.chmod(0o700)
+    fault = only_fault(conform((str(script),), schedules=1))
+    assert fault.kind is Kind.UNSTABLE
+    assert "controller.epoch is 5, and 0 in the model; then the subject is unable to run it" in fault.sentence
+    assert "cannot be started" in fault.sentence
+
+
+def test_an_answer_that_is_other_the_second_time_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARK", str(tmp_path / "seen"))
+    fault = only_fault(run("differ_the_first_time_ever"))
+    assert (fault.kind, fault.field) == (Kind.UNSTABLE, "controller.epoch")
+    assert fault.expected == "controller.epoch is 5, and 0 in the model"
+    assert fault.observed == "nothing is wrong"
+
+
+def test_an_answer_that_is_wrong_in_another_way_the_second_time_is_a_finding_of_its_own() -> None:
+    fault = only_fault(run("differ_by_process"))
+    assert fault.kind is Kind.UNSTABLE
+    assert str(fault.expected).startswith("controller.epoch is ")
+    assert str(fault.observed).startswith("controller.epoch is ")
+    assert fault.expected != fault.observed
+
+
+def test_judged_by_promises_a_sample_is_run_twice_to_see_whether_the_subject_is_stable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MARK", str(tmp_path / "seen"))
+    fault = only_fault(run("differ_the_first_time_ever", judged_by=JudgedBy.PROMISES))
+    assert fault.kind is Kind.UNSTABLE
+    assert (fault.expected, fault.observed) == ("controller.epoch 5", "controller.epoch 0")
+
+
+def test_no_process_is_left_of_a_subject_that_hangs_with_children_inside_and_outside_its_group(living: Living) -> None:
+    assert only_fault(run("hang_with_children", patience=PATIENCE)).kind is Kind.TIMEOUT
+    assert living("") == []
+
+
+def test_no_process_is_left_of_a_subject_that_outlives_its_input(living: Living) -> None:
+    subject = CommandSubject((*HOSTILE, "outlive_its_input", "event"))
+    subject.reset(config_of(Configuration()), "kip-320")
+    assert not subject.apply("restart A")
+    assert len(living("outlive_its_input")) == 1
+    subject.close()
+    assert living("") == []
+
+
+def test_no_process_is_left_of_a_subject_that_nobody_closed(living: Living) -> None:
+    words = [*HOSTILE, "outlive_its_input", "event"]
+    script = (
+        "from harness.conform.protocol.process import LineProcess\n"
+        f"process = LineProcess({words})\n"
+        """process.ask(b'{"op": "event"}\\n', 30)"""
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, timeout=60)
+    assert living("") == []
+
+
+def test_no_zombie_is_left_of_subjects_that_died() -> None:
+    run("be_killed")
+    assert zombies() == []
+
+
+def test_a_command_that_is_not_there_is_an_error_with_its_name() -> None:
+    with pytest.raises(CommandError, match=r"'no-such-command' cannot be started: .*No such file"):
+        conform(("no-such-command",))
+
+
+HANGS = """
+import time
+from tests.conform import reference
+
+class Hanging(reference.Reference):
+    def apply(self, event):
+        return time.sleep(600) if event == "expire B" else super().apply(event)
+
+reference.serve(Hanging())
+"""
+
+
+@pytest.mark.slow
+def test_a_schedule_that_hangs_is_shrunk() -> None:
+    conformance = conform((sys.executable, "-c", HANGS), schedules=5, patience=2.0)
+    assert only_fault(conformance).observed == "no answer within 2 s"
+    assert conformance.nonconformities[0].shrunk_from > 1
+    assert reproducer(conformance) == ["expire B"]

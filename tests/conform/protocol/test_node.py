@@ -1,0 +1,23 @@
+"""The protocol from another language: a subject in Node.js."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.conform.running import conform
+
+NODE = shutil.which("node")
+
+
+@pytest.mark.skipif(NODE is None and os.environ.get("CI") != "true", reason="node is not installed")
+@pytest.mark.parametrize("protocol", ["hw", "kip-320", "kafka-2.0.0"])
+def test_a_subject_in_another_language_conforms_as_far_as_it_goes(protocol: str) -> None:
+    assert NODE is not None, "continuous integration needs node: sudo apt-get install nodejs"
+    command = (NODE, str(Path(__file__).parents[1] / "subject.js"))
+    conformance = conform(command, protocol, schedules=30, replicas=3, records_per_fetch=2)
+    assert conformance.nonconformities == []
+    assert set(conformance.shown.applied) >= {"produce", "fetch", "receive", "drop"}
+    assert conformance.shown.applied["crash"] == 0
+    assert conformance.shown.fields["replicas.log"] == conformance.shown.steps

@@ -1,0 +1,122 @@
+"""The conformance protocol: what is sent, what is understood, and the schema that says so."""
+
+import dataclasses
+import json
+
+import pytest
+
+from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.wire import Malformed
+from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
+from epochfuzz.model.kafka.vocabulary.events import VERBS
+from tests.conform.running import ROOT
+
+EMPTY = {"up": True, "leo": 0, "hw": 0, "log": [], "epochs": [], "leader": "A", "leader_epoch": 0}
+
+
+def test_a_reset_is_one_line_with_version_protocol_and_every_setting() -> None:
+    line = wire.reset_request(wire.config_of(Configuration(replicas=3)), "kip-320")
+    assert line.count(b"\n") == 1
+    request = json.loads(line)
+    assert (request["op"], request["version"], request["protocol"]) == ("reset", 1, "kip-320")
+    assert request["config"] == dataclasses.asdict(Configuration(replicas=3))
+
+
+def test_an_event_is_one_line_with_its_text() -> None:
+    assert json.loads(wire.event_request("fetch B")) == {"op": "event", "event": "fetch B"}
+
+
+def test_the_config_of_the_protocol_has_every_setting_of_a_partition_and_no_other() -> None:
+    assert set(wire.Config.__annotations__) == {field.name for field in dataclasses.fields(Configuration)}
+
+
+def test_the_answer_of_the_documentation_is_understood() -> None:
+    reply = wire.parse_event_reply(
+        json.dumps(
+            {
+                "applied": True,
+                "observation": {
+                    "replicas": {"A": EMPTY | {"leo": 1, "log": [["m0", 0]], "epochs": [[0, 0]]}, "B": EMPTY},
+                    "controller": {"leader": "A", "epoch": 0, "isr": ["B", "A"]},
+                },
+            }
+        ).encode()
+    )
+    assert reply["observation"]["replicas"]["A"]["log"] == [("m0", 0)]
+    assert reply["observation"]["controller"]["isr"] == ["A", "B"]
+
+
+def test_an_observation_may_be_left_out() -> None:
+    assert wire.parse_event_reply(b'{"applied": false}') == {"applied": False}
+
+
+def test_a_reset_may_be_refused_with_a_reason() -> None:
+    assert wire.parse_reset_reply(b'{"ok": false, "error": "no"}') == {"ok": False, "error": "no"}
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (b"starting up", "Invalid JSON"),
+        (b"", "Invalid JSON"),
+        (b"\xff\xfe", "Invalid JSON"),
+        (b"[" * 100_000, "Invalid JSON"),
+        (b"[]", "object"),
+        (b'{"observation": {}}', "applied"),
+        (b'{"applied": 1, "observation": {}}', "applied"),
+        (b'{"applied": true, "observation": {"replicas": {"F": {}}}}', "observation.replicas.F"),
+        (b'{"applied": true, "observation": {"replicas": {"A": {"hw": "1"}}}}', "observation.replicas.A.hw"),
+        (b'{"applied": true, "observation": {"replicas": {"A": {"log": [["m0"]]}}}}', "observation.replicas.A.log.0"),
+        (b'{"applied": true, "observation": {"controller": {"leader": "nobody"}}}', "observation.controller.leader"),
+    ],
+)
+def test_a_malformed_answer_to_an_event_is_refused_with_the_place(line: bytes, complaint: str) -> None:
+    with pytest.raises(Malformed) as refused:
+        wire.parse_event_reply(line)
+    assert complaint in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (b'{"ok": true, "events": ["fetch", "fetsch"]}', "unknown event 'fetsch'; the events are produce, fetch"),
+        (b'{"ok": true, "version": 2}', "version"),
+        (b'{"events": []}', "ok"),
+    ],
+)
+def test_a_malformed_answer_to_a_reset_is_refused_with_the_place(line: bytes, complaint: str) -> None:
+    with pytest.raises(Malformed) as refused:
+        wire.parse_reset_reply(line)
+    assert complaint in str(refused.value)
+
+
+def test_an_observation_in_python_that_is_no_json_is_refused() -> None:
+    with pytest.raises(Malformed, match="not JSON serializable"):
+        wire.check_observation({"replicas": {"A": {"log": {1, 2}}}})
+
+
+def test_five_replicas_with_all_that_they_can_hold_are_far_from_too_many_values() -> None:
+    full = EMPTY | {"log": [["m15", 15]] * MAX_RECORDS, "epochs": [[15, 16]] * MAX_EPOCHS}
+    observation = {"replicas": dict.fromkeys("ABCDE", full), "controller": {"own": {"x" * 10_000: 1}}}
+    line = json.dumps({"applied": True, "observation": observation})
+    assert set(wire.parse_event_reply(line.encode())["observation"]["replicas"]) == set("ABCDE")
+
+
+@pytest.mark.parametrize("own", [{"all": [1] * 2_000}, {"all": {f"key{n}": {} for n in range(2_000)}}])
+def test_too_many_values_are_refused_wherever_they_are(own: object) -> None:
+    line = json.dumps({"applied": True, "observation": {"controller": {"own": own}}})
+    with pytest.raises(Malformed, match="more than 2,000 values"):
+        wire.parse_event_reply(line.encode())
+
+
+def test_the_schema_in_the_documentation_is_that_of_the_code() -> None:
+    kept = (ROOT / "docs" / "conformance.schema.json").read_text(encoding="utf-8")
+    assert kept == json.dumps(wire.schema(), indent=2) + "\n"
+
+
+def test_the_documentation_names_every_event_and_every_field() -> None:
+    text = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
+    fields = {**wire.ReplicaObservation.__annotations__, **wire.ControllerObservation.__annotations__}
+    missing = [name for name in [*fields, *wire.Config.__annotations__] if f"`{name}`" not in text]
+    missing += [verb for verb in VERBS if f"| `{verb} " not in text]
+    assert missing == []

@@ -1,0 +1,55 @@
+"""docs/schemas: a JSON schema for every command with `--json`.
+
+What commands print is held against them in every test that runs one with `--json`: tests/printed.py.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from pydantic import ValidationError
+
+from epochfuzz.harness.cli.main import app
+from epochfuzz.harness.documents import schemas
+
+SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
+
+
+def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    for name in command.list_commands(None) if hasattr(command, "commands") else ():
+        inner = command.get_command(None, name)
+        yield " ".join((*path, name)), inner
+        yield from commands(inner, (*path, name))
+
+
+def test_every_command_that_prints_json_has_a_schema() -> None:
+    printing = {
+        name
+        for name, command in commands(typer.main.get_command(app))
+        if any("--json" in parameter.opts for parameter in command.params)
+    }
+    assert printing == set(schemas.DOCUMENTS)
+
+
+def test_the_schemas_are_those_of_the_documents() -> None:
+    made = {schemas.file_name(command): schemas.schema(command) for command in schemas.DOCUMENTS}
+    kept = {file.name: file.read_text(encoding="utf-8") for file in SCHEMAS.iterdir()}
+    assert kept == made, "python -m epochfuzz.harness.documents.schemas writes them"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"report": "a.html"},
+        {"report": "a.html", "cases": [], "more": 1},
+        {"report": "a.html", "cases": [{"id": "a", "as_expected": "yes"}]},
+    ],
+    ids=["a key is missing", "a key is unknown", "a value is of another type"],
+)
+def test_a_document_of_another_form_is_noticed(document: dict[str, Any]) -> None:
+    schemas.check("report", json.dumps({"report": "a.html", "cases": [{"id": "a", "as_expected": True}]}))
+    with pytest.raises(ValidationError):
+        schemas.check("report", json.dumps(document))
