@@ -11,7 +11,7 @@ import numba
 from epochfuzz.harness.engine.runtime.interruption import Interruption
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
 
-# Schedules of a block: some 40 ms, beside which it costs little to add up what came of it; interpreted, a quarter second.
+# Schedules of a block: 40 ms, beside which it costs little to add up what came of it; interpreted, a quarter second.
 BLOCK = 10 if numba.config.DISABLE_JIT else 5_000  # type: ignore[attr-defined]
 
 
