@@ -1,5 +1,6 @@
 """The command line: one application, its commands in the order in which people meet them."""
 
+import gc
 import sys
 import traceback
 from importlib import import_module
@@ -96,8 +97,12 @@ def _options(
     """Take the options of epochfuzz itself; the help of the application is its own."""
 
 
+_OBJECTS = 50_000  # made before garbage is looked for: replays keep what they make, and 700 cost a third of their time
+
+
 def main() -> None:
     """Run a command; its return value is the exit code, and bad input is one message on stderr."""
+    gc.set_threshold(_OBJECTS)
     try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:  # Typer's answer to Ctrl-C, which says nothing

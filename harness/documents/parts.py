@@ -18,6 +18,17 @@ class Proof(TypedDict):
     minimal_within: dict[str, int] | None
 
 
+class Estimate(TypedDict):
+    """The probability that one more schedule shows something new, with its interval at `confidence`."""
+
+    schedules: int
+    alone: int
+    probability: float
+    low: float
+    high: float
+    confidence: float
+
+
 class Cause(TypedDict):
     """A choice of a mechanism, or a setting, without which a schedule would break nothing."""
 

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 from epochfuzz.harness.campaign.run.status import Found
 from epochfuzz.harness.campaign.store.checks import Checked
 from epochfuzz.harness.cases.comparison import Unseen
-from epochfuzz.harness.documents.parts import Causes, Pair, Proof, Settings
+from epochfuzz.harness.documents.parts import Causes, Estimate, Pair, Proof, Settings
 from epochfuzz.harness.engine.explore.estimate import Discovery
 
 
@@ -81,17 +81,6 @@ class Distinction(TypedDict):
     events: list[str] | None
     length: int | None
     certified_minimal: bool
-
-
-class Estimate(TypedDict):
-    """The probability that one more schedule shows something new, with its interval at `confidence`."""
-
-    schedules: int
-    alone: int
-    probability: float
-    low: float
-    high: float
-    confidence: float
 
 
 class Facts(TypedDict):

@@ -14,11 +14,13 @@ comparisons of states follow from the table.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from functools import cached_property
 from itertools import product
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np  # imported below where there are records: a replay has none, and would start in twice the time
 
 NONE = -1  # nobody, or nothing known yet
 
@@ -117,12 +119,14 @@ class Field:
         return (0, len(self.holds) - 1) if isinstance(self.holds, type) else self.holds.bounds(p)
 
     @property
-    def integer(self) -> type[np.signedinteger[Any]]:
+    def integer(self) -> "type[np.signedinteger[Any]]":
         """The integer that each element is in a record: a byte in tables by pair or where it is narrow, else a word.
 
         A record has to stay small, for a search copies it at every transition; but a rule that is called with bytes
         and with words is compiled twice, so the fields that are passed around are words.
         """
+        import numpy as np
+
         small = self.narrow or isinstance(self.holds, type) or self.holds.narrow or any(each.narrow for each in self.by)
         return np.int8 if small or len(self.by) == 2 else np.int64
 
@@ -148,12 +152,28 @@ class Table:
         self.numbers = [field.name for field in self.fields if not field.by]
         self.tables = [field.name for field in self.fields if field.by]
         self.numbers_of = attrgetter(*self.numbers)
-        self.record = np.dtype([(field.name, field.integer, field.shape) for field in self.fields], align=True)
-        self.bytes = self.record.itemsize
-        self.words = self.bytes // 8
+
+    @cached_property
+    def record(self) -> "np.dtype[Any]":
+        """The compiled form of a state."""
+        import numpy as np
+
+        return np.dtype([(field.name, field.integer, field.shape) for field in self.fields], align=True)
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes a record has."""
+        return self.record.itemsize
+
+    @property
+    def words(self) -> int:
+        """How many words of 64 bits it has."""
+        return self.bytes // 8
 
     def place_of(self, field: Field, index: tuple[int, ...]) -> int:
         """Return where an element is in a record, counting integers of its size."""
+        import numpy as np
+
         offsets = self.record.fields
         assert offsets is not None
         offset = offsets[field.name][1] // np.dtype(field.integer).itemsize
@@ -188,8 +208,10 @@ class Interpreted:
             setattr(other, name, getattr(self, name).copy())
         return other
 
-    def to_record(self) -> np.ndarray:
+    def to_record(self) -> "np.ndarray":
         """Return the compiled form of the state: an array of shape () and the dtype of the table's record."""
+        import numpy as np
+
         record = np.zeros((), self.table.record)
         for field in self.table.fields:
             value = getattr(self, field.name)
@@ -199,8 +221,10 @@ class Interpreted:
         return record
 
     @classmethod
-    def from_record(cls, record: np.ndarray) -> Self:
+    def from_record(cls, record: "np.ndarray") -> Self:
         """Return the interpreted form of a compiled state."""
+        import numpy as np
+
         p = cls()
         for field in cls.table.fields:
             value = record[field.name]

@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted(each for folder in ("harness/engine", "model/core") for each in (ROOT / folder).rglob("*.py"))
+PARTS = ROOT / "harness" / "documents" / "parts.py"  # of JSON documents, which say of a search how far it came
+FILES = [PARTS, *sorted(each for folder in ("harness/engine", "model/core") for each in (ROOT / folder).rglob("*.py"))]
 
 # What else of the project they may know.
-OWN = ("epochfuzz.model.core", "epochfuzz.harness.engine", "epochfuzz.strategies.profiles")
+OWN = (
+    "epochfuzz.model.core",
+    "epochfuzz.harness.engine",
+    "epochfuzz.harness.documents.parts",
+    "epochfuzz.strategies.profiles",
+)
 
 
 def imported(file: Path) -> set[str]:

@@ -98,8 +98,9 @@ def test_blocks_and_threads_change_nothing():
     for first, count in ((3000, 2000), (0, 1), (1, 2999)):
         merged.add(subject.walk(first, count))
     assert equal(merged, whole)
+    several = 2 * walking.BLOCK + 1
     for jobs in (1, 2, 3):
-        assert equal(walking.walk(subject, 5000, None, jobs).tally, whole)
+        assert equal(walking.walk(subject, several, None, jobs).tally, subject.walk(0, several))
 
 
 def test_a_walk_for_some_seconds_walks_whole_blocks():

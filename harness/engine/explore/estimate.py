@@ -17,7 +17,7 @@ import numpy as np
 from epochfuzz.harness.engine.walk.walk import Tally
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.documents import walks as documents
+    from epochfuzz.harness.documents import parts
 
 CONFIDENCE = 0.95
 _POINTS = 40  # of the discovery curve
@@ -45,7 +45,7 @@ class Discovery:
     situations: int
 
 
-def estimate_json(estimate: Estimate) -> "documents.Estimate":
+def estimate_json(estimate: Estimate) -> "parts.Estimate":
     """Return the JSON form."""
     return {
         "schedules": estimate.schedules,

@@ -188,11 +188,12 @@ def observe(p: Partition) -> dict[str, Any]:
 
     Where there is a consumer, `"consumer": {...}` follows, with what there is of CONSUMER.
     """
+    of_replicas = _there(p, REPLICA)
     shown = {
-        "replicas": {REPLICA_NAMES[r]: _values(p, REPLICA, r) for r in range(p.replicas)},
-        "controller": _values(p, CONTROLLER, NONE),
+        "replicas": {REPLICA_NAMES[r]: _values(p, of_replicas, r) for r in range(p.replicas)},
+        "controller": _values(p, _there(p, CONTROLLER), NONE),
     }
-    return shown | {"consumer": _values(p, CONSUMER, NONE)} if p.consumer else shown
+    return shown | {"consumer": _values(p, _there(p, CONSUMER), NONE)} if p.consumer else shown
 
 
 def record_names(record_set: int) -> list[str]:
@@ -205,8 +206,12 @@ def record_ids(record_set: int) -> list[int]:
     return [record for record in range(record_set.bit_length()) if record_set >> record & 1]
 
 
+def _there(p: Partition, kinds: Iterable[Seen]) -> list[Seen]:
+    return [seen for seen in kinds if seen.there(p)]
+
+
 def _values(p: Partition, kinds: Iterable[Seen], r: int) -> dict[str, Any]:
-    return {seen.name: seen.value(p, r) for seen in kinds if seen.there(p)}
+    return {seen.name: seen.value(p, r) for seen in kinds}
 
 
 def log_entries(p: Partition, r: int) -> list[tuple[int, int]]:
