@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from epochfuzz.harness.campaign.run.campaign import Campaign
     from epochfuzz.harness.campaign.store.kept import Kept
-    from epochfuzz.harness.campaign.walks.outcome import Outcome
+    from epochfuzz.harness.campaign.walks.outcome import Finished
     from epochfuzz.harness.cases.case import Case
 
 Directory = Annotated[str, typer.Argument(metavar="DIR", help="The campaign's directory.")]
@@ -46,16 +46,16 @@ def kept(directory: str, remote: str | None) -> "Kept | None":
     return None if here is None else Kept(here)
 
 
-def load(spark: "SparkSession", directory: str) -> "Campaign[Outcome]":
+def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
     """Return the campaign of a directory, which has to be of walks or of machines.
 
     Raises BadInput and CampaignError.
     """
     from epochfuzz.harness.campaign.run.campaign import Campaign
-    from epochfuzz.harness.campaign.walks.walk_work import Walks
+    from epochfuzz.harness.campaign.walks.schedules import Schedules
 
     campaign = Campaign.load(spark, directory)
-    if not isinstance(campaign.work, Walks):
+    if not isinstance(campaign.work, Schedules):
         resume = campaign.work.how_to_resume(directory)
         raise BadInput(f"{directory} holds a campaign of {campaign.work.NAME}: to go on with it, {resume}")
     return campaign
@@ -98,7 +98,7 @@ def spark_session(
 
 
 def end(
-    outcome: "Outcome",
+    outcome: "Finished",
     directory: str,
     corpus: list["Case"],
     json: bool,
@@ -107,6 +107,7 @@ def end(
 ) -> int:
     """Show what a finished campaign has found; returns the exit code."""
     from epochfuzz.harness.campaign.run.status import about
+    from epochfuzz.harness.campaign.walks.outcome import MachineOutcome, Outcome
     from epochfuzz.harness.campaign.walks.remaining import remaining_json, remaining_lines
     from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
     from epochfuzz.harness.cli.walk_results import Ending, end_machine, end_walk
@@ -117,12 +118,13 @@ def end(
     facts = about(outcome.begun, parameters.version, parameters.model)
     out.print(about_line(facts), f"\nseed {parameters.seed} · {parameters.settings.text()}", sep="")
     more: dict[str, Any] = {"directory": directory, **facts}
-    if parameters.machine is not None:
+    if isinstance(outcome, MachineOutcome):
         if report is not None or sarif is not None:
             raise BadInput(
                 f"--out and --sarif show schedules of the model, and {directory} is about a machine of yours"
             )
         return end_machine(out, outcome, json, **more)
+    assert isinstance(outcome, Outcome)
     walked = Walked(outcome.tally, outcome.seconds)
     comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
     remaining = remaining_json(outcome)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.campaign.walks.outcome import Outcome
+    from epochfuzz.harness.campaign.walks.outcome import MachineOutcome
     from epochfuzz.harness.documents import walks
 
 from epochfuzz.harness.cli import options
@@ -116,7 +116,7 @@ def write_sarif(out: Console, file: Path, walker: Engine, found: Sequence[Findin
     out.print(f"SARIF: {file}", markup=False, soft_wrap=True)
 
 
-def end_machine(out: Console, outcome: "Outcome", json: bool, **more: Any) -> int:
+def end_machine(out: Console, outcome: "MachineOutcome", json: bool, **more: Any) -> int:
     """Return the same for a campaign over a machine of the user's own, whose findings are exceptions and steps."""
     parameters = outcome.parameters
     for error in outcome.errors:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from epochfuzz.harness.campaign.run.campaign import Campaign
     from epochfuzz.harness.campaign.run.work import Work
-    from epochfuzz.harness.campaign.walks.outcome import Outcome
     from epochfuzz.harness.cases.case import Case
 
 DEFAULT_SECONDS = 30.0
@@ -112,7 +111,7 @@ def run(
 
         show_first_finding(console(json), protocols, settings)
 
-    def begin(spark: "SparkSession") -> "Campaign[Outcome]":
+    def begin(spark: "SparkSession") -> "Campaign[Any]":
         from epochfuzz.harness.campaign.run.campaign import Campaign
         from epochfuzz.harness.campaign.run.kinds import work_of
         from epochfuzz.harness.campaign.walks.parameters import MACHINES, Parameters
@@ -153,7 +152,7 @@ def resume(
         if kept is not None:  # what is wrong is said before Spark is started
             _refuse_another_machine(kept.work, directory, machine)
 
-    def load(spark: "SparkSession") -> "Campaign[Outcome]":
+    def load(spark: "SparkSession") -> "Campaign[Any]":
         campaign = campaigns.load(spark, directory)
         _refuse_another_machine(campaign.work, directory, machine)
         return campaign
@@ -193,7 +192,7 @@ class _Where:
     json: bool
 
 
-def _finish(begin: Callable[["SparkSession"], "Campaign[Outcome]"], where: _Where) -> int:
+def _finish(begin: Callable[["SparkSession"], "Campaign[Any]"], where: _Where) -> int:
     """Begin or load a campaign, take it to its end, and show what it has found."""
     from epochfuzz.harness.campaign.run.progress import Shown
     from epochfuzz.harness.campaign.store.errors import CampaignError

@@ -17,6 +17,7 @@ from epochfuzz.model.core.model import MODEL, Cards, Events, Judgement, Linking,
 
 NO_SUCH_REPLICA = 1  # what a step answers to an event of a replica that there is not
 REPLICA_NAMES = "ABCDEFGH"
+MOST_VERBS = 32  # an event is one byte, with its replica in the low three bits
 REPLICA = Axis(len(REPLICA_NAMES), lambda p: int(p.replicas), of_replicas=True)
 
 
@@ -227,6 +228,8 @@ def plain_model(
     nothing should happen at all. Those of `settings` that are `bounds` are what a search is complete within. Each of
     `protocols` chooses the same constants. `symmetric`: rules and properties treat replicas alike, `heal` aside.
     """
+    if len(verbs) > MOST_VERBS:
+        raise ModelError(f"there is room for {MOST_VERBS} verbs, and these are {len(verbs)}")
     choices = _checked(settings, bounds, protocols)
     constants = [Field(each, _NUMBER) for each in (*settings, *choices)]
     table = Table([*fields, Field("goals", _NUMBER, read=never_read)], constants)

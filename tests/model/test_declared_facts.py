@@ -19,9 +19,12 @@ from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol
 ROOT = Path(__file__).parents[2]
 CHECKS = Path(__file__).with_name("with_one_more.py")
 
+# With these there are as many as a byte has room for, and the one that is looked at is the last.
 VERB = """
+    SPARE = _Verb(29, "controller.controller", "never", dealt=1)
+    RESERVE = _Verb(30, "controller.controller", "never", dealt=1)
     REAPPOINT = _Verb(
-        29,
+        31,
         "controller.controller",
         "the controller opens a leader epoch with the replica, which leads, as its leader",
         dealt=4,
@@ -31,6 +34,16 @@ VERB = """
 """
 
 RULE = '''
+
+def spare(p: State, r: int) -> int:
+    """Never."""
+    return Refusal.DOES_NOT_LEAD
+
+
+def reserve(p: State, r: int) -> int:
+    """Never."""
+    return Refusal.DOES_NOT_LEAD
+
 
 def reappoint(p: State, r: int) -> int:
     """r leads, and the controller makes it leader once more."""
@@ -62,7 +75,7 @@ PROPERTY = """    Property(
 
 @pytest.fixture(scope="module")
 def with_one_more(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project that declares one verb and one property more."""
+    """A copy of the project that declares one property more, and verbs until there are 32."""
     copy = tmp_path_factory.mktemp("copy")
     for folder in ("model", "harness", "strategies", "src"):
         shutil.copytree(ROOT / folder, copy / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,51 +1,46 @@
 """State machines as the work of a campaign: the replication machine, which finds what walks find, and users' own."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.campaign.machines.own import load_machine, run_user_machine
 from epochfuzz.harness.campaign.machines.replication import ReplicationMachines
 from epochfuzz.harness.campaign.run.status import Found
-from epochfuzz.harness.campaign.walks import findings, kept_blocks, walk_blocks
-from epochfuzz.harness.campaign.walks.outcome import Outcome
-from epochfuzz.harness.campaign.walks.parameters import Parameters
-from epochfuzz.harness.campaign.walks.walk_work import Walks
-from epochfuzz.harness.engine.walk.walk import Tally
-from epochfuzz.harness.findings.findings import Engine, Finding
+from epochfuzz.harness.campaign.walks import findings, walk_blocks
+from epochfuzz.harness.campaign.walks.outcome import MachineOutcome, Outcome
+from epochfuzz.harness.campaign.walks.schedules import Schedules, Written
+from epochfuzz.harness.campaign.walks.sums import Summed
+from epochfuzz.harness.campaign.walks.walk_work import ModelSchedules
+from epochfuzz.harness.findings.findings import Engine
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.run.campaign import Campaign, Progress
 
+_NAME = "hypothesis"
 
-class Machines(Walks):
+
+class Machines(ModelSchedules):
     """Runs of the replication machine, one for each number. They do not count situations."""
 
-    NAME = "hypothesis"
+    NAME = _NAME
     CANDIDATES = 1
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the work of a row of PARAMETERS. Raises ValueError."""
-        asked = Parameters.from_row(row)
-        found = OwnMachines if asked.machine is not None else cls
-        return found(asked)  # type: ignore[return-value]
 
     @cached_property
     def engine(self) -> Engine:
         """What runs the schedules."""
         return ReplicationMachines(self.parameters.protocols, self.parameters.settings, self.parameters.seed)
 
-    def get_ready(self) -> None:
-        """Do nothing: a machine compiles what it needs in its first run."""
-
-    def look_for_unreached(self, campaign: "Campaign[Outcome]", tally: Tally, progress: "Progress") -> None:
-        """Do nothing: machines do not count situations."""
+    def finish(self, campaign: "Campaign[Outcome]", progress: "Progress") -> dict[str, int]:
+        """From failures to findings and cases."""
+        return self.keep_findings(campaign, self.tally(campaign), progress)
 
 
-class OwnMachines(Machines):
+class OwnMachines(Schedules[MachineOutcome]):
     """Runs of a state machine of the user's own, whose findings are exceptions and steps."""
+
+    NAME = _NAME
 
     @property
     def _machine(self) -> str:
@@ -74,32 +69,35 @@ class OwnMachines(Machines):
         steps, failures = run_user_machine(self._machine, self.parameters.seed, first, count)
         return walk_blocks.machine_row(first, count, steps, failures)
 
-    def finish(self, campaign: "Campaign[Outcome]", progress: "Progress") -> dict[str, int]:
+    def finish(self, campaign: "Campaign[MachineOutcome]", progress: "Progress") -> dict[str, int]:
         """Keep each error once: Hypothesis has shrunk them."""
-        finished = campaign.finished()
-        errors = [] if finished is None else walk_blocks.errors(finished)
-        rows = [findings.error_row(error, self._machine) for error in errors]
+        summed = self.summed(campaign)
+        rows = [findings.error_row(error, self._machine) for error in _by_name(summed)]
         campaign.directory.write_rows(rows, findings.SCHEMA, "findings")
-        return {"schedules": self.tally(campaign).schedules, "events": 0, "findings": len(rows)}
+        return {"schedules": summed.tally.schedules, "events": 0, "findings": len(rows)}
 
-    def findings_of(self, rows: list[dict[str, Any]]) -> list[Finding]:
-        """None: what it finds is errors."""
-        return []
+    def shown(self, summed: Summed, written: Written) -> MachineOutcome:
+        """Return what a finished campaign has shown."""
+        return MachineOutcome(
+            parameters=self.parameters,
+            begun=written.begun,
+            tally=summed.tally,
+            seconds=written.seconds,
+            checked=written.checked,
+            errors=written.found,
+            steps=summed.steps,
+        )
 
-    def errors_of(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """All rows."""
-        return rows
-
-    def steps(self, campaign: "Campaign[Outcome]") -> int:
-        """How many steps the machine took."""
-        return walk_blocks.steps(campaign.finished())
-
-    def found(self, summed: kept_blocks.Summed) -> Iterator[Found]:
+    def breaking(self, summed: Summed) -> Iterator[Found]:
         """Yield the errors so far: Hypothesis has shrunk them."""
-        for error in sorted(summed.errors.values(), key=lambda each: str(each["error"])):
+        for error in _by_name(summed):
             length = len(error["steps"])
             yield Found(self._machine, error["error"], error["seen"], length, is_shrunk=True, known_flaw=None)
 
-    def flaw_of(self, row: dict[str, Any]) -> str | None:
-        """None: nobody expects errors."""
-        return None
+    def found(self, row: dict[str, Any]) -> Found:
+        """Return the finding of a row of their table: nobody expects errors."""
+        return Found(row["protocol"], row["property"], row["seen"], row["length"], is_shrunk=True, known_flaw=None)
+
+
+def _by_name(summed: Summed) -> list[dict[str, Any]]:
+    return sorted(summed.errors.values(), key=lambda error: str(error["error"]))

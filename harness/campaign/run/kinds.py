@@ -13,20 +13,23 @@ _HOMES = {
     "hypothesis": "machines.machine_work:Machines",
     "conformance": "conformance.conformance_work:Trials",
 }
+_OWN_MACHINES = "machines.machine_work:OwnMachines"  # of a state machine that the parameters name
 
 
-def kind(engine: str | None) -> type[Work[Any]]:
-    """Return a kind of work by its name. Raises ValueError."""
+def kind(row: Mapping[str, Any]) -> type[Work[Any]]:
+    """Return the kind of work that a row of parameters is of. Raises ValueError."""
+    engine = row.get("engine")
     if engine not in _HOMES:
         raise ValueError(f"engine {engine!r} is none of {', '.join(_HOMES)}")
-    module, _, name = _HOMES[engine].partition(":")
+    is_own = engine == "hypothesis" and row.get("machine") is not None
+    module, _, name = (_OWN_MACHINES if is_own else _HOMES[engine]).partition(":")
     found: type[Work[Any]] = getattr(importlib.import_module(f"epochfuzz.harness.campaign.{module}"), name)
     return found
 
 
 def work_of(row: Mapping[str, Any]) -> Work[Any]:
     """Return the work of a row of parameters. Raises ValueError with what is wrong with it."""
-    work = kind(row.get("engine"))
+    work = kind(row)
     known = {field.name for field in work.PARAMETERS}
     unknown = sorted(row.keys() - known)
     if unknown:

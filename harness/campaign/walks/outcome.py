@@ -12,23 +12,36 @@ from epochfuzz.harness.findings.findings import Engine, Finding
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a finished campaign has shown, when it was begun, for how long it walked, and what remains to be found.
+class Finished:
+    """A finished campaign of schedules: what they come to, when it was begun, and for how long it ran them.
 
-    `begun` is None where nothing was walked and it is not on this machine. `engine` is what ran its schedules.
-    `errors`: rows of findings of a machine of the user's own, which has no other findings; it took `steps`.
-    `unreached`: numbers of situations within reach that were not met, by protocol text.
+    `begun` is None where nothing was run and it is not on this machine.
     """
 
     parameters: Parameters
     begun: datetime | None
-    engine: Engine
     tally: Tally
     seconds: float
-    findings: list[Finding]
+    checked: Checked
+
+
+@dataclass(frozen=True)
+class MachineOutcome(Finished):
+    """What a machine of the user's own has shown: rows of findings, which are errors, and how many `steps` it took."""
+
     errors: list[dict[str, Any]]
     steps: int
-    checked: Checked
+
+
+@dataclass(frozen=True)
+class Outcome(Finished):
+    """What schedules of the model have shown, and what remains to be found.
+
+    `engine` is what ran them. `unreached`: numbers of situations within reach that were not met, by protocol text.
+    """
+
+    engine: Engine
+    findings: list[Finding]
     unreached: dict[str, list[int]]
 
     @property

@@ -1,14 +1,24 @@
-"""The tasks of walks and machines beside their blocks: shrinking, and looking for what was not reached."""
+"""The tasks of walks and machines beside their blocks: to add these up, to shrink, to look for what was not reached."""
 
 from typing import Any
 
 import pyarrow as pa
 
 from epochfuzz.harness.campaign.spark.worker import Batches, each, work
-from epochfuzz.harness.campaign.walks import coverage, findings
-from epochfuzz.harness.campaign.walks.walk_work import Walks
+from epochfuzz.harness.campaign.walks import coverage, findings, sums
+from epochfuzz.harness.campaign.walks.schedules import Schedules
+from epochfuzz.harness.campaign.walks.walk_work import ModelSchedules
 from epochfuzz.harness.findings import findings as fuzz
 from epochfuzz.harness.findings.unreached import reachable
+
+
+def sum_blocks(text: str, rows: Batches) -> Batches:
+    """Add up blocks; a row of sums.SUMS."""
+    schedules = work(text)
+    assert isinstance(schedules, Schedules)
+    protocols = schedules.parameters.protocols
+    whole = sums.summed((pa.Table.from_batches([batch]) for batch in rows), protocols)
+    yield pa.RecordBatch.from_pylist([sums.sum_row(whole, protocols)], schema=sums.SUMS)
 
 
 def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
@@ -39,7 +49,7 @@ def reach_situations(text: str, numbers: Batches) -> Batches:
         yield pa.RecordBatch.from_pylist(rows, schema=coverage.REACHABLE)
 
 
-def _walks(text: str) -> Walks:
+def _walks(text: str) -> ModelSchedules:
     walks = work(text)
-    assert isinstance(walks, Walks)
+    assert isinstance(walks, ModelSchedules)
     return walks

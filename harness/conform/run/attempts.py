@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 
 from epochfuzz.harness.conform.run.drive import Sighting
+from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
 from epochfuzz.harness.engine.shrink.simplest import simplest
 from epochfuzz.model.kafka.vocabulary.events import encode, replica_of, verb_of
 
@@ -36,7 +37,7 @@ def shrink(
     def renamings(schedule: bytes) -> Iterator[bytes]:
         for renamed in map(enabled, _renamings(schedule)):
             yield renamed
-            yield from _runs(renamed, longest=1)
+            yield from _without_one(renamed)
 
     def replacements(schedule: bytes) -> Iterator[bytes]:
         candidates = map(enabled, _replacements(schedule, alphabet))
@@ -44,7 +45,8 @@ def shrink(
 
     while not attempts.exhausted:
         before = attempts.best.sent
-        for shorter in (_runs, _pairs, renamings, replacements):
+        delta_debugged(before, attempts.better)
+        for shorter in (_pairs, renamings, replacements):
             while any(map(attempts.fails_better, shorter(attempts.best.sent))):
                 pass
         if attempts.best.sent == before:
@@ -81,18 +83,19 @@ class _Attempts:
         before = self.best.sent
         return self.fails(schedule) and self.best.sent != before
 
+    def better(self, schedule: bytes) -> bytes | None:
+        """Return the best there is now if a schedule is, or shows, one that is better than the best before."""
+        return self.best.sent if self.fails_better(schedule) else None
+
 
 def _is_better(schedule: bytes, other: bytes) -> bool:
     return (len(schedule), schedule) < (len(other), other)
 
 
-def _runs(schedule: bytes, longest: int | None = None) -> Iterator[bytes]:
-    """Without neighbours: halves first, single events last, those at the end before those at the start."""
-    size = min(len(schedule) // 2, longest or len(schedule))
-    while size:
-        for end in range(len(schedule), size - 1, -size):
-            yield schedule[: end - size] + schedule[end:]
-        size //= 2
+def _without_one(schedule: bytes) -> Iterator[bytes]:
+    """Without any one event, the last first."""
+    for at in reversed(range(len(schedule))):
+        yield schedule[:at] + schedule[at + 1 :]
 
 
 def _pairs(schedule: bytes) -> Iterator[bytes]:

@@ -1,15 +1,17 @@
 """A campaign finds what `fuzz` finds, however Spark divides the work."""
 
 from dataclasses import astuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from epochfuzz.harness.campaign.machines.own import MachineFailure
 from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store.blocks import schema
-from epochfuzz.harness.campaign.walks import findings, walk_blocks
+from epochfuzz.harness.campaign.walks import findings, sums, walk_blocks
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.engine.walk import walking
@@ -59,15 +61,42 @@ def test_partitions_change_no_row(spark, undisturbed, partitions):
     assert rows.drop("worker", "memory").orderBy("first").toArrow().to_pylist() == block_rows(undisturbed.directory)
 
 
-def test_the_rows_of_blocks_add_up_to_their_tally(spark):
+def test_the_rows_of_blocks_add_up_to_their_tally():
     walker = engine(parameters(protocols=("kip-101", "hw")))
     tallies = [walker.walk(first, 100) for first in (0, 100, 200)]
     rows = [
         walk_blocks.row(first, tally, walker.protocols) for first, tally in zip((0, 100, 200), tallies, strict=True)
     ]
     whole = walker.walk(0, 300)
-    table = spark.createDataFrame(pa.Table.from_pylist(rows, walk_blocks.SCHEMA))
-    assert_same(walk_blocks.total(table, walker.protocols), whole)
+    table = pa.Table.from_pylist(rows, walk_blocks.SCHEMA)
+    assert_same(sums.summed([table], walker.protocols).tally, whole)
+
+
+def test_what_workers_add_up_adds_up_to_the_same(undisturbed, spark, monkeypatch):
+    campaign = Campaign.load(spark, undisturbed.directory.uri)
+    work: Any = campaign.work
+    here = work.summed(campaign)
+    monkeypatch.setattr(Campaign, "kept", None)  # as where the directory is elsewhere
+    assert_same(work.summed(campaign).tally, here.tally)
+
+
+def test_a_sum_of_sums_has_each_error_once_with_the_fewest_steps_and_how_often_it_was_seen():
+    def error(name, schedule, *steps):
+        return MachineFailure(name, f"{name} of {schedule}", steps, schedule)
+
+    blocks = [
+        walk_blocks.machine_row(0, 2, 5, [error("OverflowError", 0, "a", "b"), error("OverflowError", 1, "a")]),
+        walk_blocks.machine_row(2, 1, 2, [error("OverflowError", 2, "b")]),
+        walk_blocks.machine_row(3, 1, 1, [error("KeyError", 3, "a")]),
+    ]
+    tables = [pa.Table.from_pylist([row], walk_blocks.SCHEMA) for row in blocks]
+    parts = [sums.sum_row(sums.summed(some, ()), ()) for some in (tables[:2], tables[2:])]
+    whole = sums.summed([pa.Table.from_pylist(parts, sums.SUMS)], ())
+    assert (whole.tally.schedules, whole.steps) == (4, 8)
+    assert {name: (each["schedule"], each["seen"]) for name, each in whole.errors.items()} == {
+        "OverflowError": (1, 3),
+        "KeyError": (3, 1),
+    }
 
 
 def test_each_finding_is_kept_as_a_case_that_replays_as_it_says(undisturbed):

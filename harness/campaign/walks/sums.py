@@ -1,6 +1,11 @@
-"""Blocks of walks and machines read without Spark, a file at a time: they come to what blocks.py has Spark add up."""
+"""What blocks of walks and machines come to: Arrow tables of them, added up one after another.
 
-from collections.abc import Iterator, Sequence
+Of a directory on this machine these are its files. Of another, Spark's workers add up what each of them reads, and what
+they have is added up here: a sum is a row as a block is. So what reaches this process does not grow with the number of
+blocks.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +16,7 @@ import pyarrow.compute as pc
 
 from epochfuzz.harness.campaign.store.checks import Checked
 from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.walks import walk_blocks
 from epochfuzz.harness.engine.coverage.coverage import Coverage
 from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.model.kafka.contract import properties
@@ -39,12 +45,19 @@ class Summed:
     errors: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def summed(kept: Kept, protocols: Sequence[Protocol]) -> Summed:
-    """Return the sum of the blocks that are there, each counted once."""
+# Of a sum, an error says how many runs it has ended; of a block, it is one run.
+_COUNTED = pa.struct([*walk_blocks.ERROR, pa.field("seen", pa.int64())])
+SUMS = pa.schema(
+    [pa.field("errors", pa.list_(_COUNTED)) if each.name == "errors" else each for each in walk_blocks.SCHEMA]
+)
+
+
+def summed(parts: Iterable[pa.Table], protocols: Sequence[Protocol]) -> Summed:
+    """Return the sum of blocks, or of sums of them, in tables with the columns of SUMS."""
     whole = Summed(Tally.empty(KAFKA, len(protocols)))
     index = {protocol.name: number for number, protocol in enumerate(protocols)}
     met = _Met(len(protocols))
-    for part in _each_once(kept):
+    for part in parts:
         whole.tally.schedules += int(pc.sum(part["schedules"]).as_py() or 0)
         whole.steps += int(pc.sum(part["steps"]).as_py() or 0)
         _add_errors(whole.errors, part["errors"])
@@ -56,6 +69,11 @@ def summed(kept: Kept, protocols: Sequence[Protocol]) -> Summed:
             met.add(of, results)
     whole.tally.met = met.coverage()
     return whole
+
+
+def sum_row(whole: Summed, protocols: Sequence[Protocol]) -> dict[str, Any]:
+    """Return a sum as a row of SUMS."""
+    return walk_blocks.row(0, whole.tally, protocols) | {"steps": whole.steps, "errors": list(whole.errors.values())}
 
 
 def checked(kept: Kept) -> tuple[Checked, list[int]]:
@@ -79,7 +97,7 @@ def checked(kept: Kept) -> tuple[Checked, list[int]]:
 _LIGHT = [("first", pa.int64()), ("worker", pa.string()), ("memory", pa.int64())]
 
 
-def _each_once(kept: Kept) -> Iterator[pa.Table]:
+def each_once(kept: Kept) -> Iterator[pa.Table]:
     """Yield the rows of blocks, but those done again; one that was written twice counts the first time."""
     seen: set[int] = set()
     for part in kept.tables("blocks", list(_READ)):
@@ -157,6 +175,6 @@ def _add_errors(errors: dict[str, dict[str, Any]], lists: pa.ChunkedArray) -> No
     _, flat = _flat(lists)
     for error in flat.to_pylist():
         known = errors.setdefault(error["error"], error | {"seen": 0})
-        seen = known["seen"] + 1
+        seen = known["seen"] + error.get("seen", 1)
         shorter = min(known, error, key=lambda each: (len(each["steps"]), each["schedule"]))
         errors[error["error"]] = shorter | {"seen": seen}

@@ -1,0 +1,225 @@
+"""Schedules as the work of a campaign: numbered from 0, whatever runs them, and what their blocks come to."""
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from epochfuzz.harness.campaign.run.status import Found, SoFar
+from epochfuzz.harness.campaign.run.work import Counts, Stage, Work
+from epochfuzz.harness.campaign.spark.workers import Workers
+from epochfuzz.harness.campaign.store.checks import Checked
+from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.walks import coverage, findings, parameters, sums, walk_blocks
+from epochfuzz.harness.campaign.walks.outcome import Finished
+from epochfuzz.harness.campaign.walks.parameters import Parameters
+from epochfuzz.harness.campaign.walks.sums import Summed
+from epochfuzz.harness.engine.explore.estimate import something_new
+from epochfuzz.harness.engine.walk.walk import Tally
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.run.campaign import Campaign
+
+TASKS = "epochfuzz.harness.campaign.walks.walk_tasks"
+Outcome = TypeVar("Outcome", bound=Finished)
+
+_MOMENT = 0.001  # seconds, for a rate where a driver was killed before it had noted any
+
+
+@dataclass(frozen=True)
+class Written:
+    """What of a finished campaign is in its tables: rows of findings and of situations that were not met."""
+
+    begun: datetime | None
+    worked: float
+    found: list[dict[str, Any]]
+    checked: Checked
+    unmet: list[dict[str, Any]]
+
+    @property
+    def seconds(self) -> float:
+        """For how long it has worked."""
+        return max(self.worked, _MOMENT)
+
+
+class Schedules(Work[Outcome]):
+    """The schedules of parameters."""
+
+    PARAMETERS = parameters.SCHEMA
+    BLOCKS = walk_blocks.SCHEMA
+
+    def __init__(self, asked: Parameters) -> None:
+        self.parameters = asked
+        self.model = asked.model
+        self.version = asked.version
+        self.seconds = asked.seconds
+        self.module = asked.module
+
+    @property
+    def seed(self) -> int:
+        """Of the schedules."""
+        return self.parameters.seed
+
+    @property
+    def settings(self) -> Configuration:
+        """The configuration."""
+        return self.parameters.settings
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The protocols."""
+        return tuple(protocol.name for protocol in self.parameters.protocols)
+
+    def row(self) -> dict[str, Any]:
+        """Return this as a row of PARAMETERS."""
+        return self.parameters.row()
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        """Return the work of a row of PARAMETERS. Raises ValueError."""
+        return cls(Parameters.from_row(row))
+
+    def number(self) -> Column:
+        """Return the number of a block."""
+        return F.floor(F.col("first") / self.parameters.block)
+
+    def compared(self) -> list[Column]:
+        """Return what has to be the same again."""
+        return [F.col(name) for name in sums.COMPARED]
+
+    def named(self, number: int) -> str:
+        """Return a block as messages call it."""
+        return f"the block that begins with schedule {self.parameters.range_of(number)[0]}"
+
+    def counted(self) -> dict[str, Column]:
+        """Schedules, steps of machines, and by protocol events and how many schedules broke each property."""
+        columns = {"schedules": F.col("schedules"), "steps": F.col("steps")}
+        for i in range(len(self.parameters.protocols)):
+            result = F.col("results")[i]
+            columns[f"events {i}"] = result["events"]
+            columns |= {f"seen {i} {name}": result["seen"][name] for name in properties.NAMES}
+        return columns
+
+    def stages(self, campaign: "Campaign[Outcome]") -> Iterator[Stage]:
+        """All that was asked for; until stable, what is walked before each look at whether it is."""
+        first = 0
+        for end in self.parameters.rounds():
+            if end is not None and end < campaign.taken_up:
+                continue  # it was not stable then
+            yield Stage(first, end)
+            if end is None or self._is_stable(campaign):
+                return
+            first = end
+
+    def _is_stable(self, campaign: "Campaign[Outcome]") -> bool:
+        stable = self.parameters.stable
+        return stable is not None and something_new(self.tally(campaign)).high < stable
+
+    def progress(self, counts: Counts, seconds: float) -> str:
+        """How far it is."""
+        from epochfuzz.harness.views.summary import rate  # which draws: workers need not
+
+        events = sum(counts[f"events {i}"] for i in range(len(self.parameters.protocols)))
+        return (
+            f"{counts['schedules']:,} schedules · {rate((events + counts['steps']) / seconds)}"
+            f" · {self._broken(counts)} findings so far"
+        )
+
+    def _broken(self, counts: Counts) -> int:
+        """How many properties were broken that may not break, each counted for each protocol."""
+        permitted = properties.permitted(self.parameters.settings)
+        judged = [name for name in properties.NAMES if name not in permitted]
+        return sum(counts[f"seen {i} {name}"] > 0 for i in range(len(self.parameters.protocols)) for name in judged)
+
+    def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
+        """None where only stability ends the campaign: nobody knows when that is."""
+        if self.parameters.seconds is None and self.parameters.schedules is not None:
+            return max(0.0, self.parameters.schedules / counts["schedules"] - 1) * seconds
+        return super().seconds_remaining(counts, seconds)
+
+    def summed(self, campaign: "Campaign[Outcome]") -> Summed:
+        """Return what all blocks come to, each counted once."""
+        kept, protocols = campaign.kept, self.parameters.protocols
+        if kept is not None:
+            return self.kept_sum(kept)
+        finished = campaign.finished()
+        if finished is None:
+            return sums.summed([], protocols)
+        spark = campaign.directory.spark
+        blocks = finished.select(*self.BLOCKS.names)
+        return sums.summed(
+            [Workers(spark).map(blocks, f"{TASKS}:sum_blocks", self.text, sums.SUMS).toArrow()], protocols
+        )
+
+    def kept_sum(self, kept: Kept) -> Summed:
+        """Return the same of a campaign on this machine, without Spark."""
+        return sums.summed(sums.each_once(kept), self.parameters.protocols)
+
+    def tally(self, campaign: "Campaign[Outcome]") -> Tally:
+        """Return the tally of all that is walked."""
+        return self.summed(campaign).tally
+
+    def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
+        """Return what a finished campaign has shown."""
+        if campaign.kept is not None:
+            return self.kept_outcome(campaign.kept)
+        summed = self.summed(campaign)
+        situations = campaign.directory.read("situations", coverage.SCHEMA)
+        unmet = [] if situations is None else situations.where("schedules = 0").toArrow().to_pylist()
+        found = campaign.directory.read_rows("findings", findings.SCHEMA)
+        worked = campaign.seconds(summed.tally.schedules)
+        return self.shown(summed, Written(campaign.begun(), worked, found, campaign.checked(), unmet))
+
+    def kept_outcome(self, kept: Kept) -> Outcome:
+        """Return the same of a campaign on this machine, without Spark. Raises NonDeterminismError."""
+        summed = self.kept_sum(kept)
+        unmet = [row for row in kept.read_rows("situations", coverage.SCHEMA) if row["schedules"] == 0]
+        found = kept.read_rows("findings", findings.SCHEMA)
+        worked = kept.seconds(summed.tally.schedules)
+        return self.shown(summed, Written(kept.begun, worked, found, self.kept_checked(kept), unmet))
+
+    @abstractmethod
+    def shown(self, summed: Summed, written: Written) -> Outcome:
+        """Return what a finished campaign has shown."""
+
+    def kept_checked(self, kept: Kept) -> Checked:
+        """Compare the blocks that were walked twice without Spark. Raises NonDeterminismError."""
+        checked, differing = sums.checked(kept)
+        for first in differing[:1]:
+            self.refuse(first // self.parameters.block)
+        return checked
+
+    def so_far(self, kept: Kept) -> SoFar:
+        """Return what the finished blocks come to. Raises NonDeterminismError."""
+        summed = self.kept_sum(kept)
+        self.kept_checked(kept)
+        tally = summed.tally
+        counts = Counter({"schedules": tally.schedules, "steps": summed.steps})
+        for number, (events, seen) in enumerate(zip(tally.events.tolist(), tally.seen.tolist(), strict=True)):
+            counts[f"events {number}"] = events
+            counts |= {f"seen {number} {name}": count for name, count in zip(properties.NAMES, seen, strict=True)}
+        rows = kept.read_rows("findings", findings.SCHEMA) if kept.is_finished else None
+        protocols = self.parameters.protocols
+        met = {of.name: frozenset(each.situations.tolist()) for of, each in zip(protocols, tally.met, strict=True)}
+        counts_situations = any(met.values())
+        return SoFar(
+            counts=counts,
+            found=tuple(self.breaking(summed) if rows is None else map(self.found, rows)),
+            met=met if counts_situations else {},
+            estimate=something_new(tally) if counts_situations else None,
+        )
+
+    @abstractmethod
+    def breaking(self, summed: Summed) -> Iterable[Found]:
+        """Return what the failures of finished blocks will come to."""
+
+    @abstractmethod
+    def found(self, row: dict[str, Any]) -> Found:
+        """Return the finding of a row of their table."""
