@@ -45,13 +45,18 @@ class _Anonymous(ast.NodeTransformer):
         node.body = node.body or [ast.Pass()]
         return node
 
+    def visit_If(self, node: ast.If) -> ast.If:
+        self.generic_visit(node)
+        node.body = node.body or [ast.Pass()]
+        return node
+
     def visit_Name(self, node: ast.Name) -> ast.Name:
         node.id = self._names.get(node.id, node.id)
         return node
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt | None:
         if isinstance(node.target, ast.Attribute) and node.target.attr == "goals":
-            return ast.Pass()
+            return None
         self.generic_visit(node)
         return node
 

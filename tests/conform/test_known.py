@@ -7,16 +7,20 @@ import pytest
 
 from epochfuzz.harness.conform.oracle.fault import Fault, Kind
 from epochfuzz.harness.conform.oracle.known import Known, KnownError, load_known, of_document, reason
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 RECOVERED = Known("epochs", ("restart",), "the log is read again", ("kafka-2.0.1",))
 SENT = parse_schedule(["crash B", "restart B"])
+TWO = Configuration()
 DIFFERENCE = Fault(Kind.DIFFERENCE, "replicas.B.epochs", [], [[1, 0]])
 
 
 def why(fault: Fault = DIFFERENCE, sent: bytes = SENT, protocol: str = "kafka-2.0.1") -> str | None:
-    return reason([RECOVERED], fault, sent, parse_protocol(protocol))
+    return reason([RECOVERED], fault, sent, parse_protocol(protocol), TWO)
 
 
 def test_a_field_that_differs_after_one_of_the_events_is_known_under_the_protocol_and_variants_of_it() -> None:
@@ -33,17 +37,39 @@ def test_another_field_event_protocol_or_kind_is_news() -> None:
 
 def test_a_choice_limits_it_to_protocols_that_make_it() -> None:
     same_leader = replace(RECOVERED, choices=("late_answer=same_leader",))
-    assert same_leader.covers(DIFFERENCE, SENT, parse_protocol("kafka-2.0.1"))
-    assert not same_leader.covers(DIFFERENCE, SENT, parse_protocol("kafka-2.0.1:late_answer=same_epoch"))
+    assert same_leader.covers(DIFFERENCE, SENT, parse_protocol("kafka-2.0.1"), TWO)
+    assert not same_leader.covers(DIFFERENCE, SENT, parse_protocol("kafka-2.0.1:late_answer=same_epoch"), TWO)
+
+
+def test_a_goal_limits_it_to_schedules_on_which_the_model_has_met_it() -> None:
+    after_an_unclean_election = replace(RECOVERED, met=("log truncated",))
+    kafka = parse_protocol("kafka-2.0.1")
+    assert not after_an_unclean_election.covers(DIFFERENCE, SENT, kafka, TWO)
+    cut = parse_schedule([
+        "produce A", "expire B", "elect A", "notify B", "fetch B", "receive B", "fetch B", "receive B",
+    ])  # fmt: skip
+    assert Execution(kafka, TWO, cut).state.goals & Goal.LOG_TRUNCATED == 0
+    assert not after_an_unclean_election.covers(DIFFERENCE, cut + SENT, kafka, TWO)
+    lost = parse_schedule(["produce B", "elect B", "produce A", "notify B", "notify A", "fetch A", "receive A"])
+    assert Execution(kafka, TWO, lost).state.goals & Goal.LOG_TRUNCATED
+    assert after_an_unclean_election.covers(DIFFERENCE, lost + SENT, kafka, TWO)
+
+
+def test_any_field_is_every_field_and_no_death() -> None:
+    anything = replace(RECOVERED, field="any")
+    kafka = parse_protocol("kafka-2.0.1")
+    assert anything.covers(DIFFERENCE, SENT, kafka, TWO)
+    assert anything.covers(Fault(Kind.DIFFERENCE, "applied", False, True), SENT, kafka, TWO)
+    assert not anything.covers(Fault(Kind.DIED, None, "an answer", "it exited"), SENT, kafka, TWO)
 
 
 def test_a_subject_may_be_known_to_die_with_certain_words() -> None:
     dies = Known("died", ("restart",), "a thread ends", output="Offset mismatch")
     died = Fault(Kind.DIED, None, "an answer", "it exited", "Offset mismatch for partition t-0")
     kafka = parse_protocol("kafka-2.0.1")
-    assert dies.covers(died, SENT, kafka)
-    assert not dies.covers(replace(died, output="out of memory"), SENT, kafka)
-    assert not dies.covers(replace(DIFFERENCE, field="replicas.B.died"), SENT, kafka)
+    assert dies.covers(died, SENT, kafka, TWO)
+    assert not dies.covers(replace(died, output="out of memory"), SENT, kafka, TWO)
+    assert not dies.covers(replace(DIFFERENCE, field="replicas.B.died"), SENT, kafka, TWO)
     assert of_document(dies.document()) == dies
 
 
@@ -66,6 +92,7 @@ def test_a_file_is_a_list_in_which_what_is_not_asked_for_is_for_its_author(tmp_p
         "- {field: hw, after: [fetch], why: x, output: y}",
         "- {field: hw, after: [fetch], why: x, choices: [late_answer=never]}",
         "- {field: hw, after: [fetch], why: x, choices: [late_answer]}",
+        "- {field: hw, after: [fetch], why: x, met: [log cut in two]}",
     ],
 )
 def test_what_is_no_such_list_is_refused(text: str, tmp_path: Path) -> None:

@@ -8,8 +8,13 @@ from typing import Any
 import yaml
 
 from epochfuzz.harness.conform.oracle.fault import Fault, Kind
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, verb_of
+from epochfuzz.model.kafka.vocabulary.goals import NAMES as GOALS
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol, ProtocolError, parse_protocol
+
+ANY = "any"  # field
 
 
 class KnownError(ValueError):
@@ -20,9 +25,9 @@ class KnownError(ValueError):
 class Known:
     """A field that is not the model's after an event of certain verbs, and why.
 
-    `field` is its name on any replica, such as `epochs`, or `died` for a subject that ends, having printed `output`.
-    `protocols` are those under which it is known, all if empty, and `choices`, such as `late_answer=same_leader`, what
-    they all have.
+    `field` is its name on any replica, such as `epochs`, ANY for each of them, or `died` for a subject that ends,
+    having printed `output`. `protocols` are those under which it is known, all if empty, `choices`, such as
+    `late_answer=same_leader`, what they all have, and `met` goals that the model has met by then.
     """
 
     field: str
@@ -31,8 +36,9 @@ class Known:
     protocols: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
     output: str = ""
+    met: tuple[str, ...] = ()
 
-    def covers(self, fault: Fault, sent: bytes, protocol: Protocol) -> bool:
+    def covers(self, fault: Fault, sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
         """Whether it says that a fault was to be expected, seen after the last event that was sent."""
         return (
             self._is_of(fault)
@@ -40,16 +46,23 @@ class Known:
             and verb_of(sent[-1]).text in self.after
             and (not self.protocols or protocol.name.partition(":")[0] in self.protocols)
             and protocol.has(self.choices)
+            and _meets(self.met, sent, protocol, settings)
         )
 
     def _is_of(self, fault: Fault) -> bool:
         if self.field == Kind.DIED:
             return fault.kind is Kind.DIED and self.output in fault.output
-        return fault.kind is Kind.DIFFERENCE and fault.signature[1] == self.field
+        return fault.kind is Kind.DIFFERENCE and self.field in (ANY, fault.signature[1])
 
     def document(self) -> dict[str, Any]:
         """Return this as plain data."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+
+def _meets(wanted: Sequence[str], sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
+    """Whether the model meets all of some goals on a schedule."""
+    met = Execution(protocol, settings, sent).state.goals if wanted else 0
+    return all(met >> GOALS.index(name) & 1 for name in wanted)
 
 
 def of_document(document: Any) -> Known:
@@ -59,10 +72,12 @@ def of_document(document: Any) -> Known:
     for key in ("field", "why"):
         if not isinstance(document.get(key), str):
             raise KnownError(f"{key}: a known difference has a text there; got {document.get(key)!r}")
-    after, protocols = _texts(document, "after"), _texts(document, "protocols")
+    after, protocols, met = _texts(document, "after"), _texts(document, "protocols"), _texts(document, "met")
     unknown = [verb for verb in after if verb not in VERBS]
     if unknown or not after:
         raise KnownError(f"after: {unknown or after} is no list of events; the events are {', '.join(VERBS)}")
+    if not_met := [name for name in met if name not in GOALS]:
+        raise KnownError(f"met: there is no goal {not_met[0]!r}; the goals are {', '.join(GOALS)}")
     choices, output = _texts(document, "choices"), document.get("output", "")
     if not isinstance(output, str) or (document["field"] == Kind.DIED) != bool(output):
         raise KnownError(f"output: of a subject that died, and of no other, what it printed is wanted; got {output!r}")
@@ -70,7 +85,7 @@ def of_document(document: Any) -> Known:
         parse_protocol(":".join((next(iter(NAMED)), ",".join(choices))))
     except ProtocolError as error:
         raise KnownError(f"choices: {error}") from None
-    return Known(document["field"], after, " ".join(document["why"].split()), protocols, choices, output)
+    return Known(document["field"], after, " ".join(document["why"].split()), protocols, choices, output, met)
 
 
 def load_known(path: Path) -> tuple[Known, ...]:
@@ -84,9 +99,11 @@ def load_known(path: Path) -> tuple[Known, ...]:
     return tuple(of_document(document) for document in documents)
 
 
-def reason(known: Sequence[Known], fault: Fault, sent: bytes, protocol: Protocol) -> str | None:
+def reason(
+    known: Sequence[Known], fault: Fault, sent: bytes, protocol: Protocol, settings: Configuration
+) -> str | None:
     """Why a difference was to be expected; None if nobody knows of it."""
-    return next((each.why for each in known if each.covers(fault, sent, protocol)), None)
+    return next((each.why for each in known if each.covers(fault, sent, protocol, settings)), None)
 
 
 def _texts(document: dict[str, Any], key: str) -> tuple[str, ...]:

@@ -45,7 +45,8 @@ def shrink(
 
     while not attempts.exhausted:
         before = attempts.best.sent
-        delta_debugged(before, attempts.better)
+        while delta_debugged(attempts.best.sent, attempts.better) != before:
+            before = attempts.best.sent
         for shorter in (_pairs, renamings, replacements):
             while any(map(attempts.fails_better, shorter(attempts.best.sent))):
                 pass

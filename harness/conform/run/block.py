@@ -85,7 +85,7 @@ class Failed:
     def known_flaw(self, protocol: Protocol) -> str | None:
         """Why a broken promise, a difference or an end was to be expected; None where it was not, and else."""
         if self.fault.kind in (Kind.DIFFERENCE, Kind.DIED):
-            return reason(self.trial.known, self.fault, self.sighting.sent, protocol)
+            return reason(self.trial.known, self.fault, self.sighting.sent, protocol, self.trial.settings)
         if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
             return None
         return causes.reason(self.sighting.sent, protocol, self.trial.settings, self.fault.field)

@@ -123,7 +123,11 @@ def _shrunk(plan: Plan, setting: Setting, sighting: Sighting, flaw: str | None, 
         def attempt(schedule: bytes) -> Sighting | None:
             has_a_past = subject.is_running
             found = _alike(_sightings(subject, schedule, setting, healing), sighting)
-            if found is not None and flaw is None and reason(plan.known, found.fault, found.sent, setting.protocol):
+            if (
+                found is not None
+                and flaw is None
+                and reason(plan.known, found.fault, found.sent, setting.protocol, setting.settings)
+            ):
                 return None
             if found is None or found.fault.kind in JUDGED or not has_a_past:
                 return found

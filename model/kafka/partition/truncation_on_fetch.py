@@ -59,6 +59,7 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
     """
     if p.diverging_high_watermark == DivergingHighWatermark.APPLIED and not is_taken(p, follower):
         high_watermark.advance_follower(p, follower, p.flight_count[follower])
+    p.goals |= Goal.LOG_CUT_BY_A_LATE_ANSWER * is_taken(p, follower)
     own_epoch, own_end = epoch_cache.end_offset_kip_279(p, follower, epoch, p.leo[follower])
     if own_epoch == epoch:
         truncation.cut_to_lower_end(p, follower, end, own_end)

@@ -135,6 +135,7 @@ class Goal(IntEnum):
     LAST_STABLE_OFFSET_BELOW_HIGH_WATERMARK = _Goal(
         44, lambda p: has_transactions(p) and p.stable_offset != StableOffset.HIGH_WATERMARK
     )
+    LOG_CUT_BY_A_LATE_ANSWER = _Goal(45)
 
     @property
     def text(self) -> str:

@@ -165,4 +165,4 @@ def test_a_difference_that_is_written_down_is_there(difference: Difference, monk
             differs = rerun(subject, case, protocol_of(rung, difference)).differs
         assert differs is not None, rung.name
         assert differs[0] == len(events), rung.name
-        assert difference.known.covers(differs[1], events, protocol_of(rung, difference)), rung.name
+        assert difference.known.covers(differs[1], events, protocol_of(rung, difference), case.settings), rung.name
