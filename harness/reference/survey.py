@@ -5,6 +5,7 @@ those whose rules have changed since: some hours for all. What it finds is in su
 the page of releases and `epochfuzz explain releases` are made.
 """
 
+import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -167,6 +168,7 @@ class Surveyor:
         return len(self.broken[name].events) - 1 if name in self.broken else sys.maxsize
 
 
+@functools.cache
 def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
     """Whether a property is surveyed in a configuration: the plain one, but for what nothing breaks there."""
     plain = Configuration(replicas=settings.replicas, records=settings.records, epochs=settings.epochs)
