@@ -19,7 +19,7 @@ from epochfuzz.harness.bench.throughput import Speed
 from epochfuzz.harness.defects import hunting
 from epochfuzz.harness.defects.defect import Defect
 from epochfuzz.harness.defects.proofs import proofs
-from epochfuzz.harness.documents import fields_of
+from epochfuzz.harness.plain import fields_of
 from epochfuzz.harness.reference import markdown
 
 if TYPE_CHECKING:

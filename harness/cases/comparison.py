@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.documents import fields_of
 from epochfuzz.harness.engine.shrink.canonical import canonical
 from epochfuzz.harness.findings.findings import Finding
+from epochfuzz.harness.plain import fields_of
 from epochfuzz.harness.witness.causes import Status
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration

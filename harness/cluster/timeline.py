@@ -11,7 +11,7 @@ from epochfuzz.harness.cluster.broker.broker_log import Line
 from epochfuzz.harness.cluster.broker.clients import UNKNOWN_OFFSET, Acknowledged, Read
 from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.broker.segments import Record, records
-from epochfuzz.harness.documents import fields_of
+from epochfuzz.harness.plain import fields_of
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import evidence as documents

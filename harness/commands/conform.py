@@ -208,10 +208,10 @@ class _Ending:
 
 def _end(ending: _Ending, plan: "Plan", conformance: "Conformance", tours: "Exhaustive | None") -> int:
     """Show what came of it, and save it; returns the exit code. What was interrupted ends as such after that."""
-    from epochfuzz.harness.conform.exhaustive import transition_report
-    from epochfuzz.harness.conform.run import report
     from epochfuzz.harness.conform.run.proofs import proofs
     from epochfuzz.harness.engine.runtime.interruption import Interruption
+    from epochfuzz.harness.views import conformance as report
+    from epochfuzz.harness.views import transitions
 
     out, again, proving = ending.out, ending.again, ending.proving
     with out.status("certifying"), Interruption() as interruption:
@@ -225,12 +225,12 @@ def _end(ending: _Ending, plan: "Plan", conformance: "Conformance", tours: "Exha
             saved[number] = _save(nonconformity, plan.seed, ending.cases)
             out.print(f"saved as {saved[number]}", markup=False)
     if conformance.interrupted:
-        ended = transition_report.interrupted(conformance, tours) if tours else report.interrupted(conformance, plan)
+        ended = transitions.interrupted(conformance, tours) if tours else report.interrupted(conformance, plan)
         for line in ended:
             out.print(line, markup=False, soft_wrap=True)
         out.print(f"to go on, and to have all of it shrunk: {again}", markup=False, soft_wrap=True)
         raise KeyboardInterrupt
-    for line in transition_report.summary(conformance, plan, tours) if tours else report.summary(conformance, plan):
+    for line in transitions.summary(conformance, plan, tours) if tours else report.summary(conformance, plan):
         out.print(line, markup=False, soft_wrap=tours is not None)
     out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
     if ending.json:
@@ -239,7 +239,7 @@ def _end(ending: _Ending, plan: "Plan", conformance: "Conformance", tours: "Exha
             of_schedules: documents.Conform = {**document, "reproduce": again}
             print_json(of_schedules)
         else:
-            played = transition_report.document(plan, tours)
+            played = transitions.document(plan, tours)
             of_tours: documents.Exhaustive = {**document, "transitions": played, "reproduce": again}
             print_json(of_tours)
     if conformance.ended_by is not None:

@@ -1,5 +1,7 @@
 """A JSON schema for every command that has `--json`. As a command, it writes them under docs/schemas.
 
+It writes that of the conformance protocol too, which is declared in conform/protocol/wire.py.
+
 A key is never taken away, and new ones may come: the schemas allow for them.
 """
 
@@ -9,6 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.documents import cases, conformance, evidence, explained, measures, searches, walks
 
 _FINISHED: Any = walks.Campaign | walks.MachineCampaign
@@ -51,8 +54,10 @@ def check(command: str, text: str) -> None:
     TypeAdapter(DOCUMENTS[command]).validate_json(text, strict=True, extra="forbid")
 
 
-def main(directory: Path = Path("docs/schemas")) -> None:
+def main(docs: Path = Path("docs")) -> None:
     """Write the schemas."""
+    (docs / "conformance.schema.json").write_text(json.dumps(wire.schema(), indent=2) + "\n", encoding="utf-8")
+    directory = docs / "schemas"
     directory.mkdir(exist_ok=True)
     for command in DOCUMENTS:
         (directory / file_name(command)).write_text(schema(command), encoding="utf-8")

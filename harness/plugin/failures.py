@@ -68,7 +68,7 @@ def _of_replication(machine: Any, error: BaseException) -> tuple[Any, Case] | No
 
 def _of_conformance(machine: Any, error: BaseException) -> tuple[Any, Case] | None:
     from epochfuzz.harness.conform.run.cases import case_of
-    from epochfuzz.harness.conform.run.report import steps
+    from epochfuzz.harness.views.conformance import steps
 
     if not machine.sent:
         return None

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from werkzeug.serving import BaseWSGIServer
 from werkzeug.test import Client, TestResponse
 
 from epochfuzz.harness.cases.case import load_case
@@ -227,3 +228,13 @@ def test_bad_input_says_what_is_wrong(tmp_path: Path) -> None:
     assert "unknown protocol 'hv'" in complaint("--protocol", "hv")
     assert "there is no such directory" in complaint("--out", tmp_path / "nowhere")
     assert "the configuration is that of the case" in complaint(broken, "--replicas", "3")
+
+
+def test_json_says_where_to_look_and_which_protocols_there_are(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def end_at_once(server: BaseWSGIServer) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BaseWSGIServer, "serve_forever", end_at_once)
+    document = epochfuzz("play", "--port", 0, "--protocol", "hw", "--json").json
+    assert document["protocols"] == ["hw"]
+    assert document["address"].startswith("http://127.0.0.1:")

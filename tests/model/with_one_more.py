@@ -18,13 +18,13 @@ from epochfuzz.harness.conform.oracle.judge import FIELDS, JudgedBy
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, comparable
 from epochfuzz.harness.conform.oracle.promises import Promises
 from epochfuzz.harness.conform.protocol import wire
-from epochfuzz.harness.conform.run import report
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.reference import explain, releases
+from epochfuzz.harness.views import conformance as report
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties

@@ -4,8 +4,9 @@ import ast
 import re
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,22 @@ def test_imports_go_from_harness_to_strategies_to_model_only(layer: str) -> None
         for package in imported_packages(path) & {f"epochfuzz.{above}" for above in layers_above}
     }
     assert upward == set()
+
+
+def room_of(module: str) -> str:
+    """The room of a module, named below epochfuzz: `harness.views`, `model.kafka.partition`, `harness.version`."""
+    return ".".join(module.split(".")[: 3 if module.startswith("model.kafka.") else 2])
+
+
+def test_rooms_are_imported_in_an_order_without_a_circle() -> None:
+    imported: dict[str, set[str]] = defaultdict(set)
+    for path in python_files(*LAYERS):
+        room = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("epochfuzz."):
+                names = (f"{node.module}.{each.name}".removeprefix("epochfuzz.") for each in node.names)
+                imported[room] |= {room_of(name) for name in names} - {room}
+    assert len([*TopologicalSorter(imported).static_order()]) > 30
 
 
 def test_the_model_imports_only_numpy_numba_and_the_standard_library() -> None:

@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from epochfuzz.harness.documents import fields_of
 from epochfuzz.harness.engine.explore.estimate import Estimate, estimate_json
+from epochfuzz.harness.plain import fields_of
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.run.work import Counts, Work

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from epochfuzz.harness.campaign.walks.coverage import in_words
 from epochfuzz.harness.campaign.walks.outcome import Outcome
-from epochfuzz.harness.documents import fields_of
 from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, discovery_curve, estimate_json
+from epochfuzz.harness.plain import fields_of
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import walks as documents

@@ -16,10 +16,10 @@ from epochfuzz.harness.conform.protocol.wire import config_of
 from epochfuzz.harness.conform.run.block import MOST_UNJUDGED
 from epochfuzz.harness.conform.run.drive import MOST_NAMES
 from epochfuzz.harness.conform.run.plan import Plan
-from epochfuzz.harness.conform.run.report import summary, unknown_fields
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.conform.run.run import run as run_plan
 from epochfuzz.harness.conform.run.workers import Processes
+from epochfuzz.harness.views.conformance import summary, unknown_fields
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.conform.running import HOSTILE, ROOT, conform, reproducer, zombies

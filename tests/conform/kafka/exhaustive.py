@@ -12,13 +12,13 @@ from pathlib import Path
 from rich.console import Console
 
 from epochfuzz.harness.cli.options import parse_duration
-from epochfuzz.harness.conform.exhaustive import transition_report
 from epochfuzz.harness.conform.exhaustive.crew import Asked, Exhaustive
 from epochfuzz.harness.conform.oracle.known import load_known
 from epochfuzz.harness.conform.run.plan import Plan
-from epochfuzz.harness.conform.run.report import nonconformity_text
 from epochfuzz.harness.conform.run.run import run
 from epochfuzz.harness.conform.run.workers import Processes
+from epochfuzz.harness.views import transitions
+from epochfuzz.harness.views.conformance import nonconformity_text
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from tests.conform.kafka.build import BuildError, class_path, missing
 from tests.conform.kafka.ladder import PATIENCE, ROOT
@@ -65,7 +65,7 @@ def _exhaust(rung: Rung, asked: Asked, out: Console) -> bool:
     crew = Exhaustive(asked, Processes())
     conformance = run(plan, crew)
     out.print(f"\n{rung.name}", style="bold")
-    for line in transition_report.summary(conformance, plan, crew):
+    for line in transitions.summary(conformance, plan, crew):
         out.print(line, markup=False, soft_wrap=True)
     for nonconformity in conformance.nonconformities:
         out.print(nonconformity_text(nonconformity))

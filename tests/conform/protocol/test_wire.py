@@ -111,7 +111,7 @@ def test_too_many_values_are_refused_wherever_they_are(own: object) -> None:
 
 def test_the_schema_in_the_documentation_is_that_of_the_code() -> None:
     kept = (ROOT / "docs" / "conformance.schema.json").read_text(encoding="utf-8")
-    assert kept == json.dumps(wire.schema(), indent=2) + "\n"
+    assert kept == json.dumps(wire.schema(), indent=2) + "\n", "python -m epochfuzz.harness.documents.schemas writes it"
 
 
 def test_the_documentation_names_every_event_and_every_field() -> None:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from epochfuzz.harness.conform.exhaustive.counts import Counts, counts
 from epochfuzz.harness.conform.exhaustive.crew import Exhaustive
-from epochfuzz.harness.conform.run import report
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.views import conformance as report
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:

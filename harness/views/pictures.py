@@ -1,6 +1,6 @@
 """Pictures: the figures of the documentation, each drawn from a case of the corpus.
 
-`python -m epochfuzz.harness.reference.pictures`, in a checkout, draws them anew.
+`python -m epochfuzz.harness.views.pictures`, in a checkout, draws them anew.
 """
 
 from dataclasses import dataclass
