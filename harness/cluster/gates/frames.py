@@ -96,7 +96,8 @@ def correlation(body: bytes) -> int:
 def source(header: Header) -> tuple[Kind, int]:
     """Return what a request is and which broker sends it, -1 for none: client ids say so.
 
-    `broker-2-fetcher-0` (AbstractFetcherManager), `raft-client-2` (KafkaRaftManager), `2` (NodeToControllerChannelManager).
+    `broker-2-fetcher-0` (AbstractFetcherManager), `raft-client-2` (KafkaRaftManager), `2`
+    (NodeToControllerChannelManager).
     """
     words = header.client.split("-")
     number = next((int(word) for word in words if word.isdigit()), -1)

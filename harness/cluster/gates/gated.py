@@ -100,6 +100,7 @@ class GatedCluster(Cluster):
             "controller.quorum.request.timeout.ms": _NEVER,
             "controller.quorum.fetch.timeout.ms": _NEVER,
             "auto.create.topics.enable": "false",
+            "offsets.topic.num.partitions": 1,
         }
 
 

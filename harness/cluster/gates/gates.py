@@ -1,12 +1,14 @@
 """What is held between the processes of a cluster, and what may pass."""
 
 import threading
+import uuid
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from epochfuzz.harness.cluster.broker.segments import batches
 from epochfuzz.harness.cluster.gates.frames import Kind
-from epochfuzz.harness.cluster.gates.proxy import Message, Proxy
+from epochfuzz.harness.cluster.gates.proxy import Connection, Message, Proxy
 from epochfuzz.harness.cluster.gates.schema import Definition, Messages
 
 _FLEXIBLE_HEADERS = 1  # bytes: no tagged fields
@@ -27,6 +29,7 @@ class Gates:
         self._messages = messages
         self._shut: set[tuple[Kind, int]] = set()
         self._limits: dict[int, int] = {}
+        self._epochs: WeakKeyDictionary[Connection, dict[uuid.UUID, int]] = WeakKeyDictionary()
 
     def before(self, target: str) -> None:
         """Put a proxy before a process."""
@@ -66,6 +69,10 @@ class Gates:
             found = [message for message in self._heads() if (message.kind, message.number) == (kind, number)]
             return [message for message in found if message.is_response is is_response]
 
+    def has(self, kind: Kind, number: int) -> bool:
+        """Whether anything waits at a gate, a request or an answer."""
+        return bool(self.held(kind, number) or self.held(kind, number, is_response=True))
+
     def pass_(self, message: Message) -> None:
         """Let one message go on."""
         with self.lock:
@@ -94,9 +101,51 @@ class Gates:
         tags = _FLEXIBLE_HEADERS if message.asked.version in definition.flexible else 0
         return definition.decode(message.request[message.asked.size + tags :], message.asked.version)
 
-    def _is_held(self, message: Message) -> bool:
-        if message.kind is Kind.HEARTBEAT and not message.is_response:
+    def asked_epoch(self, message: Message, topic: uuid.UUID) -> int | None:
+        """Return the leader epoch in which a follower asks for a topic; None if it does not.
+
+        In a session a request has only what is new in it (KIP-227).
+        """
+        return self._epochs.get(message.connection, {}).get(topic)
+
+    def fetch_error(self, answer: Message) -> int:
+        """Return the error of a leader's answer, 0 for none."""
+        content = self.content(answer)
+        parts = [part for topic in content["Responses"] for part in topic["Partitions"]]
+        return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
+
+    def told(self, answer: Message) -> str:
+        """Return what a leader's answer has, in words."""
+        for part in (part for topic in self.content(answer)["Responses"] for part in topic["Partitions"]):
+            if part["DivergingEpoch"]:
+                diverging = part["DivergingEpoch"]
+                return f"epoch {diverging['Epoch']} ends at offset {diverging['EndOffset']}"
+            count = sum(len(batch.values()) for batch in batches(part["Records"] or b""))
+            return f"{count} records, high watermark {part['HighWatermark']}"
+        return "nothing new"
+
+    def alter_error(self, answer: Message) -> int:
+        """Return the error of the controller's answer to a proposal, 0 for none."""
+        content = self.content(answer)
+        parts = [part for topic in content["Topics"] for part in topic["Partitions"]]
+        return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
+
+    def _note(self, message: Message) -> None:
+        """Note what a request says of the broker that sends it."""
+        if message.kind is Kind.HEARTBEAT:
             self.applied[message.number] = self.content(message)["CurrentMetadataOffset"]
+        if message.kind is Kind.FETCH:
+            known = self._epochs.setdefault(message.connection, {})
+            content = self.content(message)
+            for topic in content["ForgottenTopicsData"]:
+                known.pop(topic["TopicId"], None)
+            for topic in content["Topics"]:
+                for part in topic["Partitions"]:
+                    known[topic["TopicId"]] = part["CurrentLeaderEpoch"]
+
+    def _is_held(self, message: Message) -> bool:
+        if not message.is_response:
+            self._note(message)
         if (message.kind, message.number) not in self._shut:
             return False
         if message.kind is Kind.METADATA:

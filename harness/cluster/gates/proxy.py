@@ -52,7 +52,7 @@ class Connection:
     def pass_(self, message: Message) -> None:
         """Let a held message go on, which has to be the first of its direction, and what need not wait behind it."""
         waiting = self.held[message.is_response]
-        assert waiting and waiting[0] is message, "what is held passes in order"
+        assert next(iter(waiting), None) is message, "what is held passes in order"
         self._send(waiting.popleft())
         while waiting and not self.proxy.decide(waiting[0]):
             self._send(waiting.popleft())
