@@ -33,6 +33,8 @@ class GatedCluster(Cluster):
         for name in (CONTROLLER, *NAMES):
             self.gates.before(name)  # first of all: nobody is given a port that was looked for and is free
         super().__init__(kafka, room, logs)
+        for broker in self.brokers.values():
+            broker.logging = "-gates"
         self.metadata = MetadataLog(self.controller.data, self.messages.records)
         self.at_controller = Caller(self.messages, self.controller.port)
 

@@ -35,6 +35,14 @@ class Decision:
     opens_epoch: bool
     what: str
 
+    def is_of(self, broker: int) -> bool:
+        """Whether it says something of a broker itself, such as that it is fenced."""
+        return f"broker {broker} " in self.what
+
+    def unfences(self, broker: int) -> bool:
+        """Whether the controller hears from a broker by it."""
+        return f"broker {broker} is unfenced" in self.what
+
 
 @dataclass
 class MetadataLog:

@@ -135,10 +135,8 @@ class _Field:
         if self.type.startswith("[]"):
             return []
         if self.type in _NUMBERS:
-            kind = {"bool": lambda text: str(text) == "true", "float64": float}.get(
-                self.type, lambda text: int(text, 0)
-            )
-            return kind(str(self._default or (0 if self.type != "bool" else "false")))
+            text = str(self._default or 0)
+            return text == "true" if self.type == "bool" else float(text) if self.type == "float64" else int(text, 0)
         return {"string": self._default or "", "uuid": uuid.UUID(int=0), "bytes": b"", "records": None}.get(
             self.type, {}
         )

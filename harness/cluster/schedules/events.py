@@ -16,7 +16,8 @@ from epochfuzz.harness.cluster.schedules.stage import SOON, Stage
 _FENCED_WITHIN = SESSION * 4
 _LAGS_WITHIN = LAG * 2 + 2  # leaders look every half of it
 _STARTS_WITHIN = 60.0
-_APPLIED = "ISR updated", "alter partition", "AlterPartition", "ISR update", "reverted"
+# What Partition.submitAlterPartition and what it calls log of an answer, some of it at DEBUG.
+_HEARD = "ISR updated", "Failed to alter", "Failed to update ISR", "Ignoring", "The alter partition request"
 
 
 class Nothing(Exception):
@@ -68,7 +69,7 @@ def fetch(stage: Stage, name: str) -> str:
         raise Nothing(f"{leader}, whom {name} follows, is down")
     request = _fresh_request(stage, name, leader)
     stage.gates.pass_(request)
-    answer = stage.until(f"{leader}'s answer to {name} is at the gate", lambda: _answer(stage, name, request))
+    (answer,) = stage.until(f"{leader}'s answer to {name} is at the gate", lambda: _answers(stage, name, request))
     error = stage.gates.fetch_error(answer)
     if error:
         _deliver(stage, name, answer)
@@ -147,17 +148,18 @@ def elect(stage: Stage, name: str) -> str:
         if partition.leader == number:
             return f"{leader}'s session has ended: {name} leads epoch {partition.epoch}"
     is_member = number in partition.isr
-    may = is_member or (partition.leader == NOBODY and stage.settings.unclean_leader_election)
-    if not may or not stage.cluster.is_unfenced(stage.node(name)):
-        raise Refused(f"{name} is {'fenced' if is_member else 'not in the ISR'}")
+    if not stage.cluster.is_unfenced(stage.node(name)):
+        raise Refused(f"{name} is fenced")
+    if not is_member and not (partition.leader == NOBODY and stage.settings.unclean_leader_election):
+        raise Refused(f"{name} is not in the ISR: {_decided(stage)}")
     if partition.replicas[0] != number:  # the preferred leader is the first
         others = [each for each in partition.replicas if each != number]
         stage.cluster.at_controller.order(stage.topic, [number, *others])
     why = stage.cluster.at_controller.elect(stage.topic, unclean=not is_member)
     if why and stage.partition().leader != number:
         raise Refused(why)
-    partition = stage.until(f"{name} is elected", lambda: stage.partition().leader == number and stage.partition())
-    return f"{name} leads epoch {partition.epoch}"
+    stage.until(f"{name} is elected", lambda: stage.partition().leader == number)
+    return f"{name} leads epoch {stage.partition().epoch}"
 
 
 def expire(stage: Stage, name: str) -> str:
@@ -211,6 +213,8 @@ def expand(stage: Stage, name: str) -> str:
         raise Nothing(f"{name} is in the ISR")
     if stage.followed(name) != leader:
         raise Nothing(f"{name} does not follow {leader}, as it knows")
+    if not stage.knows_unfenced(leader, number):
+        raise Nothing(f"{name} is fenced, as {leader} knows")
 
     def let_fetch() -> None:
         for is_response in (False, True):
@@ -289,31 +293,29 @@ def _fresh_request(stage: Stage, name: str, leader: str) -> Message:
     """Wait for a follower's request of the epoch that it knows; one from before is lost, and it asks again."""
     number = stage.node(name).number
 
-    def find() -> Message | None:
+    def find() -> list[Message]:
         for message in stage.gates.held(Kind.FETCH, number):
             if message.connection.proxy.target != leader:
                 continue
             if stage.gates.asked_epoch(message, stage.cluster.metadata.topics[stage.topic]) == stage.epoch(name):
-                return message
+                return [message]
             stage.gates.drop(message)
-        return None
+        return []
 
-    return stage.until(f"{name} asks {leader} in epoch {stage.epoch(name)}", find)  # type: ignore[return-value]
+    return stage.until(f"{name} asks {leader} in epoch {stage.epoch(name)}", find)[0]
 
 
-def _answer(stage: Stage, name: str, request: Message) -> Message | None:
+def _answers(stage: Stage, name: str, request: Message) -> list[Message]:
     answers = stage.gates.held(Kind.FETCH, stage.node(name).number, is_response=True)
     if not answers and request.connection.is_closed:
         raise Refused(f"{name} does not wait for the answer")
-    return answers[0] if answers else None
+    return answers
 
 
 def _deliver(stage: Stage, name: str, answer: Message) -> None:
     stage.gates.pass_(answer)
     number = stage.node(name).number
-    stage.until(
-        f"{name} asks again", lambda: stage.gates.held(Kind.FETCH, number) or answer.connection.is_closed
-    )
+    stage.until(f"{name} asks again", lambda: stage.gates.held(Kind.FETCH, number) or answer.connection.is_closed)
 
 
 def _learn(stage: Stage, name: str, end: int) -> str:
@@ -368,7 +370,7 @@ def _has_logged(stage: Stage, name: str, size: int) -> bool:
     with stage.node(name).log.path.open("rb") as file:
         file.seek(size)
         new = file.read().decode(errors="replace").splitlines()
-    return any(stage.name in line and any(word in line for word in _APPLIED) for line in new)
+    return any(stage.name in line and any(word in line for word in _HEARD) for line in new)
 
 
 Play = Callable[[Stage, str], str]

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from confluent_kafka import KafkaException
+
 from epochfuzz.harness.cluster.broker.clients import Read, read_all
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import Kind
@@ -180,6 +182,7 @@ def _heal(stage: Stage, playing: Playing) -> None:
     try:
         stage.until("all replicas are in sync", lambda: _is_whole(stage), _HEALS_WITHIN)
         stage.until("all logs are the same", lambda: _logs_are_equal(stage))
+        stage.until("all of it can be read", lambda: stage.shown() == len(stage.log("A")))
     except NotReached as error:
         if playing.ended is not Ended.NOT_REACHED:
             playing.ended, playing.why = Ended.DIVERGED, str(error)
@@ -202,7 +205,10 @@ def _logs_are_equal(stage: Stage) -> bool:
 
 def _judge(stage: Stage, playing: Playing) -> None:
     """Judge by what a consumer reads that comes now; a schedule that was left early is judged as well."""
-    left: list[Read] = read_all(stage.node("A").address, stage.topic)
+    try:
+        left: list[Read] = read_all(stage.node("A").address, stage.topic)
+    except KafkaException as error:
+        raise NotReached(f"a consumer that comes now cannot read: {error.args[0].str()}") from None
     run = Run()
     run.judge(stage.acknowledged(), left)
     there = {each.offset: each.value for each in left}

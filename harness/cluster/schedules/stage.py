@@ -82,6 +82,12 @@ class Stage:
         """Return the decisions that a broker has not heard of."""
         return [each for each in self.cluster.metadata.look().decisions if each.offset >= self.learned[name]]
 
+    def knows_unfenced(self, name: str, number: int) -> bool:
+        """Whether a broker, by the decisions that it has heard of, takes another for one that the controller hears."""
+        heard = [each for each in self.cluster.metadata.decisions if each.offset < self.learned[name]]
+        said = [each.unfences(number) for each in heard if each.is_of(number)]
+        return bool(said and said[-1])
+
     def role(self, name: str) -> Line | None:
         """Return the last line by which a broker became leader or follower."""
         lines = self.cluster.brokers[name].log.lines(self.name)
@@ -147,11 +153,19 @@ class Stage:
 
     def look(self) -> None:
         """Note what a consumer can read now, of whoever leads as he takes it."""
-        topic = self.cluster.metadata.topics.get(self.topic)
         for name in self.brokers:
-            if topic is not None and self.leads(name):
-                for offset, value in Caller(self.cluster.messages, self.node(name).port).read(topic, self.topic):
+            if self.leads(name):
+                for offset, value in self._read(name):
                     self.readable.setdefault(offset, set()).add(value)
+
+    def shown(self) -> int:
+        """Return how many records the leader shows to consumers, -1 if nobody leads."""
+        leader = self.leader()
+        return -1 if leader is None else len(self._read(leader))
+
+    def _read(self, name: str) -> list[tuple[int, str]]:
+        topic = self.cluster.metadata.topics[self.topic]
+        return Caller(self.cluster.messages, self.node(name).port).read(topic, self.topic)
 
     def proposal(self, name: str) -> tuple[int, ...] | None:
         """Return the ISR that a leader proposes, if that waits at its gate."""
