@@ -6,7 +6,6 @@ An event returns what was done, or raises: `Nothing` if there is nothing to do, 
 
 from collections.abc import Callable
 
-from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import Kind
 from epochfuzz.harness.cluster.gates.gated import LAG, SESSION
 from epochfuzz.harness.cluster.gates.metadata import NOBODY
@@ -349,20 +348,22 @@ def _proposed(
     what: str,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> str:
+    other = stage.proposal(leader)
+    if other is not None and not is_meant(other):
+        raise Nothing(f"{leader} has proposed the ISR {stage.names(other)}, and waits for the answer")
+    if stage.gates.held(Kind.ALTER, stage.node(leader).number, is_response=True):
+        raise Nothing(f"{leader} has not heard the answer to what it proposed")
+
     def find() -> tuple[int, ...] | None:
         proposed = stage.proposal(leader)
         if proposed is None:
             meanwhile()
-        return proposed if proposed is not None and is_meant(proposed) else None
+        return proposed
 
-    try:
-        proposed = stage.until(f"{leader} proposes an ISR {what}", find, seconds)
-    except NotReached as error:
-        other = stage.proposal(leader)
-        if other is None:
-            raise
-        raise NotReached(f"{error}; it proposes {stage.names(other)}") from None
+    proposed = stage.until(f"{leader} proposes an ISR {what}", find, seconds)
     assert proposed is not None
+    if not is_meant(proposed):
+        raise Refused(f"{leader} proposes the ISR {stage.names(proposed)}")
     return f"{leader} proposes the ISR {stage.names(proposed)}"
 
 

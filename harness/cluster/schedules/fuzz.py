@@ -1,7 +1,8 @@
 """Random schedules on a cluster: drawn as walks draw them, shrunk by replay, and kept as cases.
 
-A cluster plays some schedules a minute, so none of its time is for events that do nothing: the model of the release
-says which those are, and they are left out. What the model has no part in is the verdict.
+A cluster plays some schedules a minute, so none of its time is for events that do nothing, or for schedules like many
+before: the model of the release, a thousand times faster, leaves out what does nothing, and of many schedules chooses
+one to play (ModelFuzz: Gulcan et al., 2024). What it has no part in is the verdict.
 """
 
 import time
@@ -25,6 +26,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 _MOST_EVENTS = 24  # of a schedule: what happens in the first lives of a partition
 _LEAST_EVENTS = 4
+_MOST_DRAWN = 80  # of which that many events are to come
+_DRAWN_FOR_ONE = 100  # schedules, of which one is played
 _MOST_REPLAYS = 40  # to shrink one finding
 _FINDINGS = (Ended.LOST, Ended.DIVERGED, Ended.STUCK)
 # Each of these waits for the end of a session, or for a process to start: one of a schedule, so that most of the time
@@ -59,6 +62,7 @@ class Finding:
 class Fuzzed:
     """What a run has come to."""
 
+    drawn: int = 0  # schedules, of which some were played
     schedules: int = 0
     events: int = 0
     seconds: float = 0.0
@@ -71,6 +75,7 @@ class Fuzzed:
     def plain(self) -> dict[str, Any]:
         """For JSON."""
         return {
+            "drawn": self.drawn,
             "schedules": self.schedules,
             "events": self.events,
             "seconds": round(self.seconds, 1),
@@ -94,29 +99,49 @@ class Fuzzer:
         self._keep = keep
         self._deck: Deck = deck_for(KAFKA, settings, [protocol])
         self._kinds: set[tuple[Ended, Ended]] = set()
+        self._broken: set[frozenset[str]] = set()  # what schedules broke in the model that were played
+        self._met: Counter[int] = Counter()  # how many of them met a goal
 
     def run(self, seconds: float, say: Callable[[str], None]) -> Fuzzed:
         """Go on for so long; what is under way then is played to its end."""
         began = time.monotonic()
-        number = 0
+        first = 0
         while time.monotonic() - began < seconds:
-            events = self.drawn(number)
+            number, events = self.chosen(range(first, first + _DRAWN_FOR_ONE))
+            first += _DRAWN_FOR_ONE
             if len(events) >= _LEAST_EVENTS:
                 self._one(number, events, say)
                 self.result.seconds = time.monotonic() - began
-            number += 1
         return self.result
 
-    def drawn(self, number: int) -> bytes:
+    def chosen(self, numbers: range) -> tuple[int, bytes]:
+        """Return one of some schedules: one that breaks something in the model, or else one that meets most goals
+        that few have met so far.
+        """
+        self.result.drawn += len(numbers)
+        best, most = (numbers[0], b""), -1.0
+        for number in numbers:
+            events, run = self.drawn(number)
+            kind = frozenset(run.broken)
+            if kind and kind not in self._broken:
+                self._broken.add(kind)
+                return number, events
+            worth = sum(1 / (1 + self._met[goal]) for goal in _goals(run))
+            if worth > most:
+                best, most, met = (number, events), worth, _goals(run)
+        self._met.update(met)
+        return best
+
+    def drawn(self, number: int) -> tuple[bytes, Run]:
         """Return a schedule: events that do something in the model, few of them slow, and none that is not offered."""
-        offered = bytes(event for event in schedule(self._seed, number, self._deck) if verb_of(event).text in EVENTS)
+        offered = [event for event in schedule(self._seed, number, self._deck) if verb_of(event).text in EVENTS]
         kept, slow = bytearray(), 0
-        for event in offered:
+        for event in offered[:_MOST_DRAWN]:
             slow += verb_of(event) in _SLOW
             if verb_of(event) not in _SLOW or slow <= _MOST_SLOW:
                 kept.append(event)
-        run = self._replay(bytes(kept))
-        return bytes(step.event for step in run.steps if step.applied)[:_MOST_EVENTS]
+        applied = bytes(step.event for step in self._replay(bytes(kept)).steps if step.applied)[:_MOST_EVENTS]
+        return applied, self._replay(applied)
 
     def _replay(self, events: bytes) -> Run:
         return replay(events, self._protocol, self._settings)
@@ -185,6 +210,12 @@ class Fuzzer:
                 "fingerprint": {name: run.fingerprint},
             },
         )
+
+
+def _goals(run: Run) -> list[int]:
+    """Return the goals that a run has met, as bits."""
+    met = int(run.steps[-1].state.goals) if run.steps else 0
+    return [bit for bit in range(met.bit_length()) if met >> bit & 1]
 
 
 def told(result: Fuzzed) -> str:

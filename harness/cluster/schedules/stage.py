@@ -1,5 +1,6 @@
 """One partition of a gated cluster, on which a schedule is played: what is seen of it, and what is waited for."""
 
+import contextlib
 import itertools
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -155,8 +156,9 @@ class Stage:
         """Note what a consumer can read now, of whoever leads as he takes it."""
         for name in self.brokers:
             if self.leads(name):
-                for offset, value in self._read(name):
-                    self.readable.setdefault(offset, set()).add(value)
+                with contextlib.suppress(NotReached):  # it shows nothing to anybody
+                    for offset, value in self._read(name):
+                        self.readable.setdefault(offset, set()).add(value)
 
     def shown(self) -> int:
         """Return how many records the leader shows to consumers, -1 if nobody leads."""
