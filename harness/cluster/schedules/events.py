@@ -181,18 +181,17 @@ def unfence(stage: Stage, name: str) -> str:
 
 
 def shutdown(stage: Stage, name: str) -> str:
-    """End a process by SIGTERM; wait until the controller has it in controlled shutdown.
+    """End a process by SIGTERM; wait until the controller lets it.
 
-    It goes on until every other broker has heard of that.
+    One that leads nothing is fenced at once, and ends; one that leads goes on until the others have heard of its
+    successors.
     """
     _expect_up(stage, name)
-    before = len(stage.cluster.metadata.look().decisions)
+    before, number = len(stage.cluster.metadata.look().decisions), stage.node(name).number
     stage.node(name).terminate()
-    said = f"broker {stage.node(name).number} is shutting down"
-    decisions = stage.cluster.metadata.decisions
     stage.until(
         f"the controller lets {name} shut down",
-        lambda: stage.cluster.metadata.look() and any(said in each.what for each in decisions[before:]),
+        lambda: any(each.is_of(number) for each in stage.cluster.metadata.look().decisions[before:]),
     )
     return f"{name} is shutting down: {_decided(stage)}"
 
