@@ -21,21 +21,21 @@ class Caller:
     def __init__(self, messages: Messages, port: int) -> None:
         self._messages, self._port = messages, port
 
-    def call(self, key: int, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a request. Raises NotReached if there is none."""
+    def call(self, key: int, values: dict[str, Any], seconds: float = _ANSWERS_WITHIN) -> dict[str, Any]:
+        """Return the answer to a request. Raises NotReached if there is none in time."""
         asked, answered = self._messages.requests[key], self._messages.responses[key]
         version = asked.latest
         flexible = version in asked.flexible
         client = _CLIENT.encode()
         head = b"".join(number.to_bytes(size, "big") for number, size in ((key, 2), (version, 2), (1, 4)))
         head += len(client).to_bytes(2, "big") + client + (b"\0" if flexible else b"")
-        body = self._exchange(framed(head + asked.encode(values, version)), asked.name)
+        body = self._exchange(framed(head + asked.encode(values, version)), asked.name, seconds)
         return answered.decode(body[4 + flexible :], version)
 
-    def _exchange(self, sent: bytes, what: str) -> bytes:
+    def _exchange(self, sent: bytes, what: str, seconds: float) -> bytes:
         frames = Frames()
         try:
-            with socket.create_connection(("127.0.0.1", self._port), timeout=_ANSWERS_WITHIN) as connection:
+            with socket.create_connection(("127.0.0.1", self._port), timeout=seconds) as connection:
                 connection.sendall(sent)
                 while data := connection.recv(1 << 16):
                     for body in frames.feed(data):

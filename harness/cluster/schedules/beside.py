@@ -41,7 +41,13 @@ def protocol_of(release: str) -> Protocol | None:
 
 def settings_of(settings: Configuration) -> Settings:
     """Return the settings of a partition as far as a cluster has them."""
-    return Settings(settings.replicas, settings.acks, settings.min_insync_replicas, settings.unclean_leader_election)
+    return Settings(
+        settings.replicas,
+        settings.acks,
+        settings.min_insync_replicas,
+        settings.unclean_leader_election,
+        settings.retries,
+    )
 
 
 def missing(case: Case) -> list[str]:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -88,16 +87,15 @@ def play(
     """
     began = time.monotonic()
     playing = Playing()
-    with ExitStack() as closing:
-        stage = Stage(cluster, settings, closing)
-        try:
-            stage.set_up()
-            if _play(stage, schedule, playing, say):
-                _look_for_what_is_due(stage, playing)
-            _heal(stage, playing)
-            _judge(stage, playing)
-        finally:
-            cluster.open_all()
+    stage = Stage(cluster, settings)
+    try:
+        stage.set_up()
+        if _play(stage, schedule, playing, say):
+            _look_for_what_is_due(stage, playing)
+        _heal(stage, playing)
+        _judge(stage, playing)
+    finally:
+        cluster.open_all()
     reset(cluster, stage.topic)
     playing.seconds = time.monotonic() - began
     return playing

@@ -3,22 +3,21 @@
 import contextlib
 import itertools
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 from epochfuzz.harness.cluster.broker.broker_log import Line
-from epochfuzz.harness.cluster.broker.clients import Acknowledged, Refused, Writer
+from epochfuzz.harness.cluster.broker.clients import Acknowledged
 from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.broker.segments import Record, records
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import Kind
 from epochfuzz.harness.cluster.gates.gated import GatedCluster
 from epochfuzz.harness.cluster.gates.metadata import Decision, Partition
+from epochfuzz.harness.cluster.gates.producing import Sending
 from epochfuzz.harness.cluster.gates.requests import Caller
 from epochfuzz.harness.cluster.waiting import T
 
 SOON = 8.0  # seconds: what has not come by then does not come
-_ANSWERED_WITHIN = 300_000  # ms: producers wait as long as a schedule takes
 _TOPICS = itertools.count(1)
 
 
@@ -30,20 +29,21 @@ class Settings:
     acks: str = "all"
     min_insync_replicas: int = 1
     unclean_leader_election: bool = False
+    retries: bool = False  # a record may be sent again, so that its producer is idempotent
 
 
 class Stage:
     """The partition: partition 0 of a topic of its own, on the first brokers, of which A leads."""
 
-    def __init__(self, cluster: GatedCluster, settings: Settings, closing: ExitStack) -> None:
+    def __init__(self, cluster: GatedCluster, settings: Settings) -> None:
         self.cluster, self.gates, self.settings = cluster, cluster.gates, settings
         self.brokers = dict(itertools.islice(cluster.brokers.items(), settings.replicas))
         self.topic = f"t{next(_TOPICS)}"
         self.name = f"{self.topic}-0"
         self.learned = dict.fromkeys(cluster.brokers, 0)  # the offset of the metadata that each has come to
-        self.writers: dict[str, list[Writer]] = {}  # of each record; several if it was sent again
+        self.sent: dict[str, list[Sending]] = {}  # of each record; several if it was sent again
+        self.fenced: dict[str, int] = {}  # followers whose leader knows a later epoch, and their own
         self.readable: dict[int, set[str]] = {}  # what a consumer could read at some time, by offset
-        self._closing = closing
 
     def set_up(self) -> None:
         """Create the topic, wait until everybody has it, and shut the gates."""
@@ -128,29 +128,20 @@ class Stage:
         """Return a broker."""
         return self.cluster.brokers[name]
 
-    def send(self, value: str, name: str) -> Writer:
-        """Send a record once, to one broker, and to whom that takes for the leader."""
-        settings: dict[str, object] = {
-            "enable.idempotence": False,
-            "retries": 0,
-            "acks": self.settings.acks,
-            "request.timeout.ms": _ANSWERED_WITHIN,
-            "message.timeout.ms": _ANSWERED_WITHIN,
-            "socket.timeout.ms": _ANSWERED_WITHIN,
-        }
-        writer = self._closing.enter_context(Writer(value, self.node(name).address, self.topic, **settings))
-        self.writers.setdefault(value, []).append(writer)
-        writer.send(value)
-        return writer
+    def send(self, value: str, name: str) -> Sending:
+        """Send a record once, to one broker."""
+        caller = Caller(self.cluster.messages, self.node(name).port)
+        topic = self.topic, self.cluster.metadata.topics[self.topic]
+        every = self.sent.setdefault(value, [])
+        sequence = list(self.sent).index(value) if self.settings.retries else None
+        sending = Sending(caller, topic, value, self.settings.acks, sequence)
+        every.append(sending)
+        return sending
 
     def acknowledged(self) -> list[Acknowledged]:
         """Return what producers were told is safe, in the order of time."""
-        every = (each for writers in self.writers.values() for writer in writers for each in writer.acknowledged)
+        every = (each for sent in self.sent.values() for sending in sent for each in sending.acknowledged)
         return sorted(every, key=lambda each: each.at)
-
-    def refused(self) -> list[Refused]:
-        """Return what producers were told is not."""
-        return [each for writers in self.writers.values() for writer in writers for each in writer.refused]
 
     def look(self) -> None:
         """Note what a consumer can read now, of whoever leads as he takes it."""
