@@ -155,7 +155,8 @@ def _replay(
             model = None if protocol is None else beside(case.events, case.settings, protocol, playing)
             played.append((case, playing, model))
             if out is not None:
-                write_file(out / f"{case.id}.json", json_text.dumps(playing.plain(), indent=2) + "\n")
+                text = json_text.dumps(playing.plain(), indent=2) + "\n"
+                write_file(out / f"{case.id}.json", text, in_new_directory=True)
     return played
 
 

@@ -55,8 +55,7 @@ def retry(stage: Stage, name: str) -> str:
     sending = stage.send(value, name)
     port = stage.node(name).port
 
-    def is_heard() -> bool:
-        """A duplicate of an idempotent producer changes nothing that can be seen."""
+    def is_heard() -> bool:  # a duplicate of an idempotent producer changes nothing that can be seen
         is_there = len(stage.log(name)) > before or bool(sending.refused or sending.acknowledged)
         return is_there or (has and stage.settings.retries and unread(os.getpid(), port) == 0)
 

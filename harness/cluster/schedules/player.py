@@ -8,7 +8,7 @@ from typing import Self
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
 from epochfuzz.harness.cluster.gates.gated import GatedCluster, running
-from epochfuzz.harness.cluster.room import room
+from epochfuzz.harness.cluster.room import new_directory, room
 from epochfuzz.harness.cluster.schedules.play import Ended, Playing, play
 from epochfuzz.harness.cluster.schedules.stage import Settings
 
@@ -58,5 +58,5 @@ class Player:
     def _start(self) -> GatedCluster:
         self.clusters += 1
         here = self._closing.enter_context(room())
-        logs = here / "logs" if self._out is None else self._out / f"cluster-{self.clusters}"
+        logs = new_directory(here / "logs" if self._out is None else self._out / f"cluster-{self.clusters}")
         return self._closing.enter_context(running(self._kafka, here, logs))
