@@ -42,6 +42,17 @@ def room() -> Iterator[Path]:
             _clear(directory)
 
 
+def new_directory(directory: Path) -> Path:
+    """Make a directory for logs that is to stay. Raises ClusterError if it cannot be, or if it is there."""
+    try:
+        directory.mkdir(parents=True)
+    except FileExistsError:
+        raise ClusterError(f"{directory} is there already: name another directory, or remove it") from None
+    except OSError as error:
+        raise ClusterError(f"{directory}: cannot be made: {error.strerror}") from None
+    return directory
+
+
 def mark(directory: Path) -> str:
     """Return the argument by which a process of a room is known."""
     return f"-Depochfuzz.room={directory}"

@@ -11,8 +11,7 @@ from epochfuzz.harness.cluster.broker.cluster import running
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.broker.repair import Repair, repaired
 from epochfuzz.harness.cluster.broker.variant import Scenario, Variant
-from epochfuzz.harness.cluster.errors import ClusterError
-from epochfuzz.harness.cluster.room import room
+from epochfuzz.harness.cluster.room import new_directory, room
 from epochfuzz.harness.cluster.scenarios import re_elected_leader, under_load
 from epochfuzz.harness.cluster.timeline import Run
 
@@ -55,23 +54,13 @@ def play(request: Request, kafka: Installation, number: int, say: Callable[[str]
     with room() as here:
         if request.repair is not None:
             kafka = repaired(kafka, request.repair, here / "repaired")
-        logs = _made(here / "logs" if request.out is None else request.out / f"run-{number}")
+        logs = new_directory(here / "logs" if request.out is None else request.out / f"run-{number}")
         with running(kafka, here, logs, request.variant.settings()) as cluster:
             run = _PLAYS[request.scenario](cluster, request.variant, say)
         if request.out is None:
             return Played(run, None)
     _write(logs, request, kafka, run)
     return Played(run, logs)
-
-
-def _made(directory: Path) -> Path:
-    try:
-        directory.mkdir(parents=True)
-    except FileExistsError:
-        raise ClusterError(f"{directory} is there already: name another directory, or remove it") from None
-    except OSError as error:
-        raise ClusterError(f"{directory}: cannot be made: {error.strerror}") from None
-    return directory
 
 
 def _write(logs: Path, request: Request, kafka: Installation, run: Run) -> None:

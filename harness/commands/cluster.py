@@ -15,6 +15,7 @@ from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.broker.repair import Repair
 from epochfuzz.harness.cluster.broker.variant import Control, Election, End, Scenario, Variant
 from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.commands import cluster_schedules
 
 if TYPE_CHECKING:
     from epochfuzz.harness.cluster.runs import Request
@@ -25,7 +26,7 @@ app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Kafka itself, a controller and three brokers on this machine: run.
+    help="""Kafka itself, a controller and three brokers on this machine: run, replay, fuzz.
 
 Example: `epochfuzz cluster run re-elected-leader`
 """,
@@ -35,6 +36,10 @@ Example: `epochfuzz cluster run re-elected-leader`
 @app.callback()
 def _cluster() -> None:
     """Group the commands; the help of the group is its own."""
+
+
+app.command("replay", cls=ClusterCommand)(cluster_schedules.replay)
+app.command("fuzz", cls=ClusterCommand)(cluster_schedules.fuzz)
 
 
 @app.command("run", cls=ClusterCommand)

@@ -24,15 +24,18 @@ _ENDS_WITHIN = 30.0
 class Cluster:
     """The nodes, by their names. `room` has their data, `logs` what they log."""
 
+    spare_ports = 0  # that somebody needs besides
+
     def __init__(
         self, kafka: Installation, room: Path, logs: Path, settings: Mapping[str, object] | None = None
     ) -> None:
         logs.mkdir(parents=True, exist_ok=True)
-        ports = free_ports(len(NAMES) + 1)
+        ports = free_ports(len(NAMES) + 1 + self.spare_ports)
+        self.spare = ports[len(NAMES) + 1 :]
         self.controller = Node(CONTROLLER, _CONTROLLER_ID, ports[0], kafka, room, logs)
         self.brokers = {
             name: Node(name, number, port, kafka, room, logs)
-            for number, (name, port) in enumerate(zip(NAMES, ports[1:], strict=True), start=1)
+            for number, (name, port) in enumerate(zip(NAMES, ports[1:], strict=False), start=1)
         }
         self.nodes = [self.controller, *self.brokers.values()]
         for node in self.nodes:

@@ -26,6 +26,7 @@ class Node:
         self.log = BrokerLog(logs / f"{name}.log")
         self._kafka, self._room = kafka, room
         self._settings = room / f"{name}.properties"
+        self.logging = ""  # which of the settings for logs: they are named log4j.properties, log4j-gates.properties
         self._process: subprocess.Popen[bytes] | None = None
         self._is_ending = False
 
@@ -56,8 +57,8 @@ class Node:
     def command(self, main: str, *words: str) -> list[str]:
         """Return the command line of one of Kafka's programs, which gets the settings as a file."""
         logging = (
-            f"-Dlog4j.configuration=file:{RESOURCES / 'log4j.properties'}",
-            f"-Dlog4j2.configurationFile={RESOURCES / 'log4j2.properties'}",
+            f"-Dlog4j.configuration=file:{RESOURCES / f'log4j{self.logging}.properties'}",
+            f"-Dlog4j2.configurationFile={RESOURCES / f'log4j2{self.logging}.properties'}",
         )
         path = os.pathsep.join(self._kafka.class_path)
         return [java(), *_OPTIONS, *logging, mark(self._room), "-cp", path, main, *words]

@@ -25,38 +25,68 @@ class Record:
     value: str
 
 
+@dataclass(frozen=True)
+class Batch:
+    """What was appended at once: `data` is all of it, in bytes, and a batch of control records has none of a client."""
+
+    offset: int
+    epoch: int
+    is_control: bool
+    data: bytes
+
+    def records(self) -> list[tuple[int, int]]:
+        """Return the offset of each record, and where in `data` it begins behind its length."""
+        *_, count = _BATCH.unpack_from(self.data)
+        found, at = [], _BATCH.size
+        for _ in range(count):
+            size, body = _varint(self.data, at)
+            found.append((self.offset + _offset_delta(self.data, body), body))
+            at = body + size
+        return found
+
+    def values(self) -> list[bytes]:
+        """Return the value of each record."""
+        return [_value(self.data, at) for _, at in self.records()]
+
+
 def records(directory: Path) -> list[Record]:
     """Return the records of a partition's directory; none if it is not there yet."""
     found: list[Record] = []
     for segment in sorted(directory.glob("*.log")):
-        found.extend(_records(segment.read_bytes()))
+        for batch in batches(segment.read_bytes()):
+            if not batch.is_control:
+                found.extend(
+                    Record(offset, batch.epoch, _value(batch.data, at).decode(errors="replace"))
+                    for offset, at in batch.records()
+                )
     return found
 
 
-def _records(data: bytes) -> Iterator[Record]:
+def batches(data: bytes) -> Iterator[Batch]:
+    """Return the batches that are there in whole."""
     at = 0
     while at + _BATCH.size <= len(data):
-        base, length, epoch, _, _, attributes, _, _, _, _, _, _, count = _BATCH.unpack_from(data, at)
+        base, length, epoch, _, _, attributes, *_ = _BATCH.unpack_from(data, at)
         end = at + _BEFORE_LENGTH_COUNTS + length
         if end > len(data) or length <= 0:
             return  # still being written
-        if not attributes & _CONTROL:
-            position = at + _BATCH.size
-            for _ in range(count):
-                size, body = _varint(data, position)
-                yield _record(data, body, base, epoch)
-                position = body + size
+        yield Batch(base, epoch, bool(attributes & _CONTROL), data[at:end])
         at = end
 
 
-def _record(data: bytes, at: int, base: int, epoch: int) -> Record:
-    """Return a record without its length: attributes, timestampDelta, offsetDelta, key, value, headers."""
+def _offset_delta(data: bytes, at: int) -> int:
+    """Return that of a record without its length: attributes, timestampDelta, offsetDelta, key, value, headers."""
     _, at = _varint(data, at + 1)
-    delta, at = _varint(data, at)
+    return _varint(data, at)[0]
+
+
+def _value(data: bytes, at: int) -> bytes:
+    _, at = _varint(data, at + 1)
+    _, at = _varint(data, at)
     size, at = _varint(data, at)
     at += max(size, 0)  # -1 stands for no key
     size, at = _varint(data, at)
-    return Record(base + delta, epoch, data[at : at + max(size, 0)].decode(errors="replace"))
+    return data[at : at + max(size, 0)]
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

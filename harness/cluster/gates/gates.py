@@ -1,0 +1,191 @@
+"""What is held between the processes of a cluster, and what may pass."""
+
+import threading
+import uuid
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from epochfuzz.harness.cluster.broker.segments import batches
+from epochfuzz.harness.cluster.gates.frames import Kind
+from epochfuzz.harness.cluster.gates.proxy import Connection, Message, Proxy
+from epochfuzz.harness.cluster.gates.schema import Definition, Messages
+
+_FLEXIBLE_HEADERS = 1  # bytes: no tagged fields
+
+
+class Gates:
+    """The proxies of a cluster. A gate is of a kind of message and of the broker that asks, by its number.
+
+    Fetches of followers and proposals are held both as requests and as answers, heartbeats as requests. A broker's
+    fetch of metadata is held until there is something that it may learn, which is what lies below its limit; an answer
+    that has more is cut there, between two batches, as a controller may cut it by size.
+    """
+
+    def __init__(self, messages: Messages) -> None:
+        self.lock = threading.RLock()
+        self.proxies: dict[str, Proxy] = {}
+        self.applied: dict[int, int] = {}  # up to which offset of the metadata a broker has said to have come
+        self._messages = messages
+        self._shut: set[tuple[Kind, int]] = set()
+        self._limits: dict[int, int] = {}
+        self._epochs: WeakKeyDictionary[Connection, dict[uuid.UUID, int]] = WeakKeyDictionary()
+
+    def before(self, target: str) -> None:
+        """Put a proxy before a process."""
+        self.proxies[target] = Proxy(target, self.lock, self._is_held)
+
+    def close(self) -> None:
+        """End all proxies."""
+        for proxy in self.proxies.values():
+            proxy.close()
+
+    def shut(self, kind: Kind, number: int) -> None:
+        """Hold what arrives from now on."""
+        with self.lock:
+            self._shut.add((kind, number))
+
+    def open(self, kind: Kind, number: int) -> None:
+        """Pass what is held, and all that comes."""
+        with self.lock:
+            self._shut.discard((kind, number))
+            self._limits.pop(number, None) if kind is Kind.METADATA else None
+            self._pass_what_may()
+
+    def is_shut(self, kind: Kind, number: int) -> bool:
+        """Whether a gate is."""
+        with self.lock:
+            return (kind, number) in self._shut
+
+    def limit(self, number: int, offset: int) -> None:
+        """Let a broker learn the metadata below an offset."""
+        with self.lock:
+            self._limits[number] = offset
+            self._pass_what_may()
+
+    def held(self, kind: Kind, number: int, is_response: bool = False) -> list[Message]:
+        """Return what waits at a gate, oldest first; nothing of a connection that was closed."""
+        with self.lock:
+            found = [message for message in self._heads() if (message.kind, message.number) == (kind, number)]
+            return [message for message in found if message.is_response is is_response]
+
+    def has(self, kind: Kind, number: int) -> bool:
+        """Whether anything waits at a gate, a request or an answer."""
+        return bool(self.held(kind, number) or self.held(kind, number, is_response=True))
+
+    def pass_(self, message: Message) -> None:
+        """Let one message go on."""
+        with self.lock:
+            if not message.connection.is_closed:
+                message.connection.pass_(message)
+
+    def drop(self, message: Message) -> None:
+        """Close a message's connection: it is lost."""
+        with self.lock:
+            message.connection.close()
+
+    def forget(self, number: int) -> None:
+        """Close what a broker that is down has asked for: nobody would get the answers."""
+        with self.lock:
+            for message in list(self._heads()):
+                if message.number == number:
+                    message.connection.close()
+
+    def content(self, message: Message) -> dict[str, Any]:
+        """Return the fields of a message."""
+        return self._definition(message).decode(message.body[self._header_size(message) :], message.asked.version)
+
+    def asked(self, message: Message) -> dict[str, Any]:
+        """Return the fields of the request that a response answers."""
+        definition = self._messages.requests[message.asked.key]
+        tags = _FLEXIBLE_HEADERS if message.asked.version in definition.flexible else 0
+        return definition.decode(message.request[message.asked.size + tags :], message.asked.version)
+
+    def asked_epoch(self, message: Message, topic: uuid.UUID) -> int | None:
+        """Return the leader epoch in which a follower asks for a topic; None if it does not.
+
+        In a session a request has only what is new in it (KIP-227).
+        """
+        return self._epochs.get(message.connection, {}).get(topic)
+
+    def fetch_error(self, answer: Message) -> int:
+        """Return the error of a leader's answer, 0 for none."""
+        content = self.content(answer)
+        parts = [part for topic in content["Responses"] for part in topic["Partitions"]]
+        return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
+
+    def told(self, answer: Message) -> str:
+        """Return what a leader's answer has, in words."""
+        for part in (part for topic in self.content(answer)["Responses"] for part in topic["Partitions"]):
+            if part["DivergingEpoch"]:
+                diverging = part["DivergingEpoch"]
+                return f"epoch {diverging['Epoch']} ends at offset {diverging['EndOffset']}"
+            count = sum(len(batch.values()) for batch in batches(part["Records"] or b""))
+            return f"{count} records, high watermark {part['HighWatermark']}"
+        return "nothing new"
+
+    def alter_error(self, answer: Message) -> int:
+        """Return the error of the controller's answer to a proposal, 0 for none."""
+        content = self.content(answer)
+        parts = [part for topic in content["Topics"] for part in topic["Partitions"]]
+        return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
+
+    def _note(self, message: Message) -> None:
+        """Note what a request says of the broker that sends it."""
+        if message.kind is Kind.HEARTBEAT:
+            self.applied[message.number] = self.content(message)["CurrentMetadataOffset"]
+        if message.kind is Kind.FETCH:
+            known = self._epochs.setdefault(message.connection, {})
+            content = self.content(message)
+            for topic in content["ForgottenTopicsData"]:
+                known.pop(topic["TopicId"], None)
+            for topic in content["Topics"]:
+                for part in topic["Partitions"]:
+                    known[topic["TopicId"]] = part["CurrentLeaderEpoch"]
+
+    def _is_held(self, message: Message) -> bool:
+        if not message.is_response:
+            self._note(message)
+        if (message.kind, message.number) not in self._shut:
+            return False
+        if message.kind is Kind.METADATA:
+            if message.is_response:
+                self._cut(message)
+                return False
+            return self.fetch_offset(message) >= self._limits.get(message.number, 0)
+        return not message.is_response or message.kind in (Kind.FETCH, Kind.ALTER)
+
+    def fetch_offset(self, message: Message) -> int:
+        """Return from where a request asks for metadata."""
+        return int(self.content(message)["Topics"][0]["Partitions"][0]["FetchOffset"])
+
+    def _cut(self, message: Message) -> None:
+        """Take what lies above the limit out of an answer."""
+        content = self.content(message)
+        limit = self._limits.get(message.number, 0)
+        for topic in content["Responses"]:
+            for partition in topic["Partitions"]:
+                kept = [batch.data for batch in batches(partition["Records"] or b"") if batch.offset < limit]
+                partition["Records"] = b"".join(kept)
+        size = self._header_size(message)
+        message.body = message.body[:size] + self._definition(message).encode(content, message.asked.version)
+
+    def _definition(self, message: Message) -> Definition:
+        key = message.asked.key
+        return self._messages.responses[key] if message.is_response else self._messages.requests[key]
+
+    def _header_size(self, message: Message) -> int:
+        """Return the size of a header: with tagged fields, of which there are none, if the message is flexible."""
+        flexible = message.asked.version in self._definition(message).flexible
+        return (4 if message.is_response else message.asked.size) + (_FLEXIBLE_HEADERS if flexible else 0)
+
+    def _heads(self) -> Iterator[Message]:
+        for proxy in self.proxies.values():
+            for connection in list(proxy.connections):
+                for waiting in connection.held.values():
+                    yield from list(waiting)[:1]
+
+    def _pass_what_may(self) -> None:
+        for message in list(self._heads()):
+            if not self._is_held(message):
+                message.connection.pass_(message)

@@ -1,0 +1,172 @@
+"""What the controller has decided, read from its log of metadata while it writes that."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from epochfuzz.harness.cluster.broker.segments import Batch, batches
+from epochfuzz.harness.cluster.gates.schema import Definition
+
+DIRECTORY = "__cluster_metadata-0"
+NOBODY = -1
+
+_NO_CHANGE = -2  # of a leader, in a PartitionChangeRecord
+_FENCED, _UNFENCED = 1, -1  # in a BrokerRegistrationChangeRecord
+
+
+@dataclass
+class Partition:
+    """Partition 0 of a topic, as the controller has it."""
+
+    topic: uuid.UUID
+    leader: int = NOBODY
+    epoch: int = 0
+    isr: tuple[int, ...] = ()
+    replicas: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A batch of the log that says something of the partition, or of a broker. Where it begins, and what it is."""
+
+    offset: int
+    opens_epoch: bool
+    what: str
+
+    def is_of(self, broker: int) -> bool:
+        """Whether it says something of a broker itself, such as that it is fenced."""
+        return f"broker {broker} " in self.what
+
+    def unfences(self, broker: int) -> bool:
+        """Whether the controller hears from a broker by it."""
+        return f"broker {broker} is unfenced" in self.what
+
+
+@dataclass
+class MetadataLog:
+    """The log of the controller's directory. `look` reads on; all else is as of the last look."""
+
+    directory: Path
+    definitions: dict[int, Definition]
+    watched: str = ""  # the topic whose changes count as decisions
+    end: int = 0  # its log end offset
+    topics: dict[str, uuid.UUID] = field(default_factory=dict)
+    partitions: dict[uuid.UUID, Partition] = field(default_factory=dict)
+    fenced: dict[int, bool] = field(default_factory=dict)
+    registrations: dict[int, int] = field(default_factory=dict)  # of each broker: its broker epoch
+    decisions: list[Decision] = field(default_factory=list)
+    _read: int = 0  # bytes
+
+    def look(self) -> "MetadataLog":
+        """Read what was written since, and return this."""
+        for segment in sorted((self.directory / DIRECTORY).glob("*.log"))[:1]:
+            with segment.open("rb") as file:
+                file.seek(self._read)
+                new = file.read()
+            for batch in batches(new):
+                self._read += len(batch.data)
+                self._apply(batch)
+        return self
+
+    def partition(self, topic: str) -> Partition | None:
+        """Return a topic's partition, if there is one."""
+        known = self.topics.get(topic)
+        return None if known is None else self.partitions.get(known)
+
+    def _apply(self, batch: Batch) -> None:
+        self.end = batch.offset + 1
+        if batch.is_control:
+            return
+        said: list[tuple[str, bool]] = []
+        for offset, value in zip((offset for offset, _ in batch.records()), batch.values(), strict=True):
+            self.end = offset + 1
+            said.extend(self._record(value))
+        if said:
+            opens_epoch = any(opens for _, opens in said)
+            self.decisions.append(Decision(batch.offset, opens_epoch, "; ".join(what for what, _ in said)))
+
+    def _record(self, value: bytes) -> Iterator[tuple[str, bool]]:
+        """Apply a record; what it says of brokers and partitions, and whether it opens a leader epoch."""
+        key, version, data = _opened(value)
+        definition = self.definitions.get(key)
+        apply = _APPLY.get(definition.name) if definition else None
+        if definition is not None and apply is not None:
+            yield from apply(self, definition.decode(data, version))
+
+    def _topic(self, record: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+        self.topics[record["Name"]] = record["TopicId"]
+        return iter(())
+
+    def _removed(self, record: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+        self.partitions.pop(record["TopicId"], None)
+        self.topics = {name: topic for name, topic in self.topics.items() if topic != record["TopicId"]}
+        return iter(())
+
+    def _partition(self, record: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+        if record["PartitionId"] == 0:
+            self.partitions[record["TopicId"]] = Partition(
+                record["TopicId"],
+                record["Leader"],
+                record["LeaderEpoch"],
+                tuple(record["Isr"]),
+                tuple(record["Replicas"]),
+            )
+        return iter(())
+
+    def _changed(self, record: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+        """PartitionRegistration.merge: who is named as leader leads a new epoch, even if it led the last one."""
+        partition = self.partitions.get(record["TopicId"])
+        if partition is None or record["PartitionId"] != 0:
+            return
+        if record["Isr"] is not None:
+            partition.isr = tuple(record["Isr"])
+        if record["Replicas"] is not None:
+            partition.replicas = tuple(record["Replicas"])
+        opens_epoch = record["Leader"] != _NO_CHANGE
+        if opens_epoch:
+            partition.leader = record["Leader"]
+            partition.epoch += 1
+        if partition is self.partition(self.watched):
+            yield f"leader {partition.leader} epoch {partition.epoch} ISR {list(partition.isr)}", opens_epoch
+
+    def _registered(self, record: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+        broker = record["BrokerId"]
+        self.fenced[broker] = record["Fenced"]
+        self.registrations[broker] = record["BrokerEpoch"]
+        yield f"broker {broker} registers", False
+
+    def _registration_changed(self, record: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+        broker = record["BrokerId"]
+        if record["Fenced"] in (_FENCED, _UNFENCED):
+            self.fenced[broker] = record["Fenced"] == _FENCED
+            yield f"broker {broker} is {'fenced' if self.fenced[broker] else 'unfenced'}", False
+        elif record["InControlledShutdown"]:
+            yield f"broker {broker} is shutting down", False
+
+
+_APPLY = {
+    "TopicRecord": MetadataLog._topic,
+    "RemoveTopicRecord": MetadataLog._removed,
+    "PartitionRecord": MetadataLog._partition,
+    "PartitionChangeRecord": MetadataLog._changed,
+    "RegisterBrokerRecord": MetadataLog._registered,
+    "BrokerRegistrationChangeRecord": MetadataLog._registration_changed,
+}
+
+
+def _opened(value: bytes) -> tuple[int, int, bytes]:
+    """Return a record's key, its version and its fields: the frame's version, 1, comes first (MetadataRecordSerde)."""
+    numbers, at = [], 0
+    for _ in range(3):
+        number = shift = 0
+        while True:
+            byte = value[at]
+            at += 1
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if not byte & 0x80:
+                break
+        numbers.append(number)
+    return numbers[1], numbers[2], value[at:]

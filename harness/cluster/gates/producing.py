@@ -1,0 +1,91 @@
+"""A record, sent once to one broker, whatever comes of it.
+
+librdkafka would send it again by itself, and to another broker, when the first has stopped to lead; `retries=0` is not
+for that. In a schedule that is an event of its own.
+"""
+
+import struct
+import threading
+import time
+import uuid
+
+from epochfuzz.harness.cluster.broker.clients import Acknowledged, Refused
+from epochfuzz.harness.cluster.errors import NotReached
+from epochfuzz.harness.cluster.gates.frames import Api
+from epochfuzz.harness.cluster.gates.requests import Caller
+
+_ANSWERED_WITHIN = 300.0  # seconds: a producer waits as long as a schedule takes
+_ACKS = {"all": -1, "0": 0, "1": 1}
+_PRODUCER = 1000
+_CASTAGNOLI = 0x82F63B78
+
+
+class Sending:
+    """A request that is under way, or was answered: then one of `acknowledged` and `refused` has an element.
+
+    `sequence` is that of an idempotent producer, None for another.
+    """
+
+    def __init__(
+        self, caller: Caller, topic: tuple[str, uuid.UUID], value: str, acks: str, sequence: int | None
+    ) -> None:
+        self.acknowledged: list[Acknowledged] = []
+        self.refused: list[Refused] = []
+        self._caller, self._topic, self._value, self._acks = caller, topic, value, acks
+        self._sequence = sequence
+        threading.Thread(target=self._send, daemon=True).start()
+
+    def _send(self) -> None:
+        name, number = self._topic
+        part = {"Index": 0, "Records": batch(self._value.encode(), int(time.time() * 1000), self._sequence)}
+        topic = {"Name": name, "TopicId": number, "PartitionData": [part]}
+        asked = {
+            "TransactionalId": None,
+            "Acks": _ACKS[self._acks],
+            "TimeoutMs": int(_ANSWERED_WITHIN * 1000),
+            "TopicData": [topic],
+        }
+        try:
+            answer = self._caller.call(Api.PRODUCE, asked, _ANSWERED_WITHIN)
+        except NotReached as error:
+            self.refused.append(Refused(self._value, str(error), time.time()))
+            return
+        (told,) = (part for topic in answer["Responses"] for part in topic["PartitionResponses"])
+        if told["ErrorCode"]:
+            self.refused.append(Refused(self._value, f"error {told['ErrorCode']}", time.time()))
+        else:
+            self.acknowledged.append(Acknowledged(self._value, 0, told["BaseOffset"], time.time()))
+
+
+def batch(value: bytes, timestamp: int, sequence: int | None = None) -> bytes:
+    """Return a batch of one record: https://kafka.apache.org/documentation/#recordbatch.
+
+    With a sequence number it is of an idempotent producer, of which there is one.
+    """
+    producer = (-1, -1, -1) if sequence is None else (_PRODUCER, 0, sequence)
+    body = b"\0" + _zigzag(0) + _zigzag(0) + _zigzag(-1) + _zigzag(len(value)) + value + _zigzag(0)
+    record = _zigzag(len(body)) + body
+    # attributes, lastOffsetDelta, baseTimestamp, maxTimestamp, producerId, producerEpoch, baseSequence, records
+    checked = struct.pack(">hiqqqhii", 0, 0, timestamp, timestamp, *producer, 1) + record
+    # partitionLeaderEpoch, magic, crc
+    rest = struct.pack(">ibI", -1, 2, crc32c(checked)) + checked
+    return struct.pack(">qi", 0, len(rest)) + rest
+
+
+def crc32c(data: bytes) -> int:
+    """Return the checksum of RFC 3720, which no library has that is needed here anyway."""
+    found = 0xFFFFFFFF
+    for byte in data:
+        found ^= byte
+        for _ in range(8):
+            found = found >> 1 ^ (_CASTAGNOLI if found & 1 else 0)
+    return found ^ 0xFFFFFFFF
+
+
+def _zigzag(number: int) -> bytes:
+    number = number << 1 ^ number >> 63
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])

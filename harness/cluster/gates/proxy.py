@@ -1,0 +1,162 @@
+"""A proxy on this machine before a process: whole frames arrive, are shown to whoever decides, and pass or are held.
+
+What is held keeps what comes after it on the same connection and in the same direction: a connection has an order.
+"""
+
+import contextlib
+import socket
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from epochfuzz.harness.cluster.gates.frames import FrameError, Frames, Header, Kind, correlation, framed, header, source
+
+_HOST = "127.0.0.1"
+_PIECE = 1 << 16
+
+
+@dataclass(eq=False)
+class Message:
+    """A request or a response. `asked` is the header of the request; `number` is the broker that sent that."""
+
+    connection: "Connection"
+    is_response: bool
+    asked: Header
+    kind: Kind
+    number: int
+    body: bytes
+    request: bytes = field(default=b"", repr=False)  # of a response: what it answers
+
+
+# Says whether a message is held; it may change the body.
+Decide = Callable[[Message], bool]
+
+
+class Connection:
+    """Two sockets, and what is held between them. Whoever touches it holds the proxy's lock."""
+
+    def __init__(self, proxy: "Proxy", client: socket.socket, server: socket.socket) -> None:
+        self.proxy = proxy
+        self.held: dict[bool, deque[Message]] = {False: deque(), True: deque()}
+        self.is_closed = False
+        self._client, self._server = client, server
+        self._server_ended = False
+        self._asked: deque[Message] = deque()  # and passed: answers come in their order
+
+    def start(self) -> None:
+        """Begin to read on both sides."""
+        for is_response, read in ((False, self._client), (True, self._server)):
+            threading.Thread(target=self._read, args=(read, is_response), daemon=True).start()
+
+    def pass_(self, message: Message) -> None:
+        """Let a held message go on, which has to be the first of its direction, and what need not wait behind it."""
+        waiting = self.held[message.is_response]
+        assert next(iter(waiting), None) is message, "what is held passes in order"
+        self._send(waiting.popleft())
+        while waiting and not self.proxy.decide(waiting[0]):
+            self._send(waiting.popleft())
+        if self._server_ended and not self.held[True]:
+            self.close()
+
+    def close(self) -> None:
+        """End both sides; what is held is lost."""
+        self.is_closed = True
+        for waiting in self.held.values():
+            waiting.clear()
+        for each in (self._client, self._server):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+        self.proxy.connections.discard(self)
+
+    def _read(self, read: socket.socket, is_response: bool) -> None:
+        frames = Frames()
+        while True:
+            try:
+                data = read.recv(_PIECE)
+                whole = frames.feed(data)
+            except (OSError, FrameError):
+                data, whole = b"", []
+            with self.proxy.lock:
+                if self.is_closed:
+                    return
+                with contextlib.suppress(FrameError):
+                    for body in whole:
+                        self._arrived(body, is_response)
+                    if data:
+                        continue
+                self._ended(is_response)
+                return
+
+    def _ended(self, is_response: bool) -> None:
+        """One side is gone. What a server has said before it went may still arrive."""
+        if is_response and self.held[True]:
+            self._server_ended = True
+        else:
+            self.close()
+
+    def _arrived(self, body: bytes, is_response: bool) -> None:
+        message = self._answer(body) if is_response else self._request(body)
+        if self.held[is_response] or self.proxy.decide(message):
+            self.held[is_response].append(message)
+        else:
+            self._send(message)
+
+    def _request(self, body: bytes) -> Message:
+        asked = header(body)
+        return Message(self, False, asked, *source(asked), body)
+
+    def _answer(self, body: bytes) -> Message:
+        while self._asked:
+            asked = self._asked.popleft()
+            if asked.asked.correlation == correlation(body):  # one with acks=0 has no answer
+                return Message(self, True, asked.asked, asked.kind, asked.number, body, asked.body)
+        raise FrameError("an answer to nothing that was asked")
+
+    def _send(self, message: Message) -> None:
+        if not message.is_response:
+            self._asked.append(message)
+        with contextlib.suppress(OSError):  # its reader will see that it is gone
+            (self._client if message.is_response else self._server).sendall(framed(message.body))
+
+
+class Proxy:
+    """Listens for one process, `target`, and goes on to the port that it has itself, `upstream`."""
+
+    def __init__(self, target: str, lock: threading.RLock, decide: Decide) -> None:
+        self.target = target
+        self.upstream = 0
+        self.lock, self.decide = lock, decide
+        self.connections: set[Connection] = set()
+        self._listening = socket.create_server((_HOST, 0))
+        self.port: int = self._listening.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        """End all of it."""
+        with contextlib.suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        with self.lock:
+            for each in list(self.connections):
+                each.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listening.accept()
+            except OSError:
+                return
+            try:
+                server = socket.create_connection((_HOST, self.upstream), timeout=5)
+            except OSError:  # nobody is there: so it is for who asks
+                client.close()
+                continue
+            server.settimeout(None)
+            for each in (client, server):
+                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with self.lock:
+                connection = Connection(self, client, server)
+                self.connections.add(connection)
+            connection.start()

@@ -1,0 +1,95 @@
+"""Requests that a schedule needs and no client of ours has, in the newest version that the release knows."""
+
+import socket
+import uuid
+from typing import Any
+
+from epochfuzz.harness.cluster.broker.segments import batches
+from epochfuzz.harness.cluster.errors import NotReached
+from epochfuzz.harness.cluster.gates.frames import Api, Frames, framed
+from epochfuzz.harness.cluster.gates.schema import Messages
+
+_CLIENT = "epochfuzz"
+_ANSWERS_WITHIN = 20.0  # seconds
+_PREFERRED, _UNCLEAN = 0, 1
+_READS = 1 << 20  # bytes
+
+
+class Caller:
+    """Asks one node."""
+
+    def __init__(self, messages: Messages, port: int) -> None:
+        self._messages, self._port = messages, port
+
+    def call(self, key: int, values: dict[str, Any], seconds: float = _ANSWERS_WITHIN) -> dict[str, Any]:
+        """Return the answer to a request. Raises NotReached if there is none in time."""
+        asked, answered = self._messages.requests[key], self._messages.responses[key]
+        version = asked.latest
+        flexible = version in asked.flexible
+        client = _CLIENT.encode()
+        head = b"".join(number.to_bytes(size, "big") for number, size in ((key, 2), (version, 2), (1, 4)))
+        head += len(client).to_bytes(2, "big") + client + (b"\0" if flexible else b"")
+        body = self._exchange(framed(head + asked.encode(values, version)), asked.name, seconds)
+        return answered.decode(body[4 + flexible :], version)
+
+    def _exchange(self, sent: bytes, what: str, seconds: float) -> bytes:
+        frames = Frames()
+        try:
+            with socket.create_connection(("127.0.0.1", self._port), timeout=seconds) as connection:
+                connection.sendall(sent)
+                while data := connection.recv(1 << 16):
+                    for body in frames.feed(data):
+                        return body
+        except OSError as error:
+            raise NotReached(f"{what}: no answer: {error}") from None
+        raise NotReached(f"{what}: the connection was closed")
+
+    def create_topic(self, name: str, replicas: list[int], settings: dict[str, str]) -> None:
+        """Create a topic of one partition. Raises NotReached if it is refused."""
+        topic = {
+            "Name": name,
+            "NumPartitions": -1,
+            "ReplicationFactor": -1,
+            "Assignments": [{"PartitionIndex": 0, "BrokerIds": replicas}],
+            "Configs": [{"Name": key, "Value": value} for key, value in settings.items()],
+        }
+        (answer,) = self.call(Api.CREATE_TOPICS, {"Topics": [topic], "timeoutMs": 10_000})["Topics"]
+        if answer["ErrorCode"]:
+            raise NotReached(f"topic {name} is not created: {answer['ErrorMessage'] or answer['ErrorCode']}")
+
+    def delete_topic(self, topic: uuid.UUID) -> None:
+        """Delete a topic; if that is refused, it stays."""
+        self.call(Api.DELETE_TOPICS, {"Topics": [{"Name": None, "TopicId": topic}], "TimeoutMs": 10_000})
+
+    def order(self, topic: str, replicas: list[int]) -> None:
+        """Give a partition the same replicas in another order: the first is the preferred leader."""
+        partitions = [{"PartitionIndex": 0, "Replicas": replicas}]
+        asked = {"TimeoutMs": 10_000, "Topics": [{"Name": topic, "Partitions": partitions}]}
+        answer = self.call(Api.ALTER_PARTITION_REASSIGNMENTS, asked)
+        for each in (answer, *(part for found in answer["Responses"] for part in found["Partitions"])):
+            if each["ErrorCode"]:
+                raise NotReached(f"the order of replicas is refused: {each['ErrorMessage'] or each['ErrorCode']}")
+
+    def elect(self, topic: str, unclean: bool) -> str:
+        """Have the preferred leader elected, or anybody if nobody of the ISR is alive; return why not, if not."""
+        kind = _UNCLEAN if unclean else _PREFERRED
+        wanted = [{"Topic": topic, "Partitions": [0]}]
+        answer = self.call(Api.ELECT_LEADERS, {"ElectionType": kind, "TopicPartitions": wanted, "TimeoutMs": 10_000})
+        for found in answer["ReplicaElectionResults"]:
+            for part in found["PartitionResult"]:
+                return str(part["ErrorMessage"] or part["ErrorCode"]) if part["ErrorCode"] else ""
+        return f"error {answer['ErrorCode']}"
+
+    def read(self, topic: uuid.UUID, name: str) -> list[tuple[int, str]]:
+        """Return what a consumer can read that asks this broker from the beginning: offsets and values."""
+        found: list[tuple[int, str]] = []
+        partition = {"Partition": 0, "FetchOffset": 0, "PartitionMaxBytes": _READS}
+        asked = {"Topics": [{"TopicId": topic, "Topic": name, "Partitions": [partition]}], "MaxBytes": _READS}
+        answer = self.call(Api.FETCH, asked)
+        for part in (part for each in answer["Responses"] for part in each["Partitions"]):
+            for batch in batches(part["Records"] or b""):
+                if not batch.is_control and not part["ErrorCode"]:
+                    offsets = (offset for offset, _ in batch.records())
+                    values = (value.decode(errors="replace") for value in batch.values())
+                    found.extend(pair for pair in zip(offsets, values, strict=True) if pair[0] < part["HighWatermark"])
+        return found

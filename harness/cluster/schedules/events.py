@@ -1,0 +1,417 @@
+"""What each event of the model is on a cluster: which message passes, and what is waited for.
+
+An event returns what was done, or raises: `Nothing` if there is nothing to do, as the brokers themselves have it;
+`Refused` if the cluster would not; NotReached if what should have come did not.
+"""
+
+import os
+from collections.abc import Callable
+
+from epochfuzz.harness.cluster.broker.sockets import unread
+from epochfuzz.harness.cluster.gates.frames import Kind
+from epochfuzz.harness.cluster.gates.gated import LAG, SESSION
+from epochfuzz.harness.cluster.gates.metadata import NOBODY
+from epochfuzz.harness.cluster.gates.proxy import Message
+from epochfuzz.harness.cluster.schedules.stage import SOON, Stage
+
+_FENCED_LEADER_EPOCH = 74  # after which a follower does not ask again (AbstractFetcherThread.onPartitionFenced)
+_FENCED_WITHIN = SESSION * 4
+_LAGS_WITHIN = LAG * 2 + 2  # leaders look every half of it
+_STARTS_WITHIN = 60.0
+# What Partition.submitAlterPartition and what it calls log of an answer, some of it at DEBUG.
+_HEARD = "ISR updated", "Failed to alter", "Failed to update ISR", "Ignoring", "The alter partition request"
+
+
+class Nothing(Exception):
+    """There is nothing to do: the event has no effect here."""
+
+
+class Refused(Exception):
+    """The cluster does not do that at this moment."""
+
+
+def produce(stage: Stage, name: str) -> str:
+    """Send the next record; wait until the leader's file has it, or it is answered."""
+    _expect_up(stage, name)
+    if not stage.leads(name):
+        raise Nothing(f"{name} does not lead, as it knows")
+    value = f"m{len(stage.sent)}"
+    sending = stage.send(value, name)
+    stage.until(f"{name} has {value}", lambda: _has(stage, name, value) or sending.refused)
+    if sending.refused and not _has(stage, name, value):
+        del stage.sent[value]
+        raise Refused(sending.refused[0].error)
+    return f"{name} has {value}"
+
+
+def retry(stage: Stage, name: str) -> str:
+    """Send the oldest record without an answer again."""
+    _expect_up(stage, name)
+    known = {each.value for each in stage.acknowledged()}
+    value = next((value for value in stage.sent if value not in known), None)
+    if value is None or not stage.leads(name):
+        raise Nothing("every record has its answer" if value is None else f"{name} does not lead, as it knows")
+    before, has = len(stage.log(name)), _has(stage, name, value)
+    sending = stage.send(value, name)
+    port = stage.node(name).port
+
+    def is_heard() -> bool:  # a duplicate of an idempotent producer changes nothing that can be seen
+        is_there = len(stage.log(name)) > before or bool(sending.refused or sending.acknowledged)
+        return is_there or (has and stage.settings.retries and unread(os.getpid(), port) == 0)
+
+    stage.until(f"{name} has {value} again", is_heard)
+    if sending.refused and len(stage.log(name)) == before:
+        raise Refused(sending.refused[0].error)
+    return f"{name} has {value} {'again' if len(stage.log(name)) > before else 'already'}"
+
+
+def fetch(stage: Stage, name: str) -> str:
+    """Pass a follower's request; wait for the leader's answer. One that is an error goes on at once."""
+    _expect_up(stage, name)
+    leader = stage.followed(name)
+    if leader is None:
+        raise Nothing(f"{name} follows nobody, as it knows")
+    if stage.gates.held(Kind.FETCH, stage.node(name).number, is_response=True):
+        raise Nothing(f"{name} still waits for an answer")
+    if not stage.is_up(leader):
+        raise Nothing(f"{leader}, whom {name} follows, is down")
+    if stage.fenced.get(name) == stage.epoch(name):
+        raise Nothing(f"{name} was told that its epoch has passed, and waits to hear of the next")
+    request = _fresh_request(stage, name, leader)
+    stage.gates.pass_(request)
+    (answer,) = stage.until(f"{leader}'s answer to {name} is at the gate", lambda: _answers(stage, name, request))
+    error = stage.gates.fetch_error(answer)
+    if error == _FENCED_LEADER_EPOCH:
+        stage.fenced[name] = stage.epoch(name)
+        stage.gates.pass_(answer)
+    elif error:
+        _deliver(stage, name, answer)
+    if error:
+        raise Refused(f"{leader} answers {name} with error {error}")
+    return f"{leader} has answered {name}: {stage.gates.told(answer)}"
+
+
+def receive(stage: Stage, name: str) -> str:
+    """Pass the leader's answer; wait until the follower asks again, or has closed the connection."""
+    _expect_up(stage, name)
+    answers = stage.gates.held(Kind.FETCH, stage.node(name).number, is_response=True)
+    if not answers:
+        raise Nothing(f"no answer is on its way to {name}")
+    _deliver(stage, name, answers[0])
+    return f"{name} has {_told(stage, name)}"
+
+
+def drop(stage: Stage, name: str) -> str:
+    """Close the connection on which an answer is on its way."""
+    answers = stage.gates.held(Kind.FETCH, stage.node(name).number, is_response=True)
+    if not answers:
+        raise Nothing(f"no answer is on its way to {name}")
+    stage.gates.drop(answers[0])
+    return f"the answer to {name} is lost"
+
+
+def crash(stage: Stage, name: str) -> str:
+    """End a process by SIGKILL."""
+    _expect_up(stage, name)
+    stage.node(name).kill()
+    stage.gates.forget(stage.node(name).number)
+    return f"{name} is down"
+
+
+def restart(stage: Stage, name: str) -> str:
+    """Start a process; wait until the controller has taken it back, when it knows the decisions until then."""
+    node, cluster = stage.node(name), stage.cluster
+    if node.state != "down":
+        raise Nothing(f"{name} is up")
+    before = cluster.metadata.look().registrations[node.number]
+    stage.gates.open(Kind.METADATA, node.number)
+    stage.gates.open(Kind.HEARTBEAT, node.number)
+    node.start()
+    stage.until(
+        f"the controller hears from {name} again",
+        lambda: cluster.is_unfenced(node) and cluster.metadata.registrations[node.number] > before,
+        _STARTS_WITHIN,
+    )
+    cluster.shut(node)
+    stage.learned[name] = cluster.metadata.end
+    return f"{name} is back, and knows what was decided"
+
+
+def notify(stage: Stage, name: str) -> str:
+    """Let a broker learn the next leader epoch and what was changed in it, or what was changed in the one it knows."""
+    _expect_up(stage, name)
+    epochs = [each.offset for each in stage.pending(name) if each.opens_epoch]
+    return _learn(stage, name, epochs[1] if len(epochs) > 1 else stage.cluster.metadata.end)
+
+
+def catch_up(stage: Stage, name: str) -> str:
+    """Let a broker learn all that was decided, in one answer."""
+    _expect_up(stage, name)
+    return _learn(stage, name, stage.cluster.metadata.look().end)
+
+
+def elect(stage: Stage, name: str) -> str:
+    """Have a leader elected: by the end of a session, if the leader is down; else as the preferred one."""
+    partition, number = stage.partition(), stage.node(name).number
+    if partition.leader == number:
+        raise Nothing(f"{name} leads, as the controller has it")
+    leader = stage.cluster.named(partition.leader)
+    if partition.leader != NOBODY and not stage.is_up(leader):
+        _wait_for_fence(stage, leader)
+        partition = stage.partition()
+        if partition.leader == number:
+            return f"{leader}'s session has ended: {name} leads epoch {partition.epoch}"
+    is_member = number in partition.isr
+    if not stage.cluster.is_unfenced(stage.node(name)):
+        raise Refused(f"{name} is fenced")
+    if not is_member and not (partition.leader == NOBODY and stage.settings.unclean_leader_election):
+        raise Refused(f"{name} is not in the ISR: {_decided(stage)}")
+    if partition.replicas[0] != number:  # the preferred leader is the first
+        others = [each for each in partition.replicas if each != number]
+        stage.cluster.at_controller.order(stage.topic, [number, *others])
+    why = stage.cluster.at_controller.elect(stage.topic, unclean=not is_member)
+    if why and stage.partition().leader != number:
+        raise Refused(why)
+    stage.until(f"{name} is elected", lambda: stage.partition().leader == number)
+    return f"{name} leads epoch {stage.partition().epoch}"
+
+
+def expire(stage: Stage, name: str) -> str:
+    """Hold a broker's heartbeats until its session has ended."""
+    if not stage.cluster.is_unfenced(stage.node(name)):
+        raise Nothing(f"{name} is fenced")
+    stage.gates.shut(Kind.HEARTBEAT, stage.node(name).number)
+    _wait_for_fence(stage, name)
+    return f"{name} is fenced: {_decided(stage)}"
+
+
+def unfence(stage: Stage, name: str) -> str:
+    """Let heartbeats pass; wait until the controller has heard them."""
+    _expect_up(stage, name)
+    if stage.cluster.is_unfenced(stage.node(name)):
+        raise Nothing(f"{name} is not fenced")
+    stage.gates.open(Kind.HEARTBEAT, stage.node(name).number)
+    stage.cluster.wait_for_unfenced(stage.node(name))
+    return f"the controller hears from {name} again"
+
+
+def shutdown(stage: Stage, name: str) -> str:
+    """End a process by SIGTERM; wait until the controller lets it.
+
+    One that leads nothing is fenced at once, and ends; one that leads goes on until the others have heard of its
+    successors.
+    """
+    _expect_up(stage, name)
+    before, number = len(stage.cluster.metadata.look().decisions), stage.node(name).number
+    stage.node(name).terminate()
+    stage.until(
+        f"the controller lets {name} shut down",
+        lambda: any(each.is_of(number) for each in stage.cluster.metadata.look().decisions[before:]),
+    )
+    return f"{name} is shutting down: {_decided(stage)}"
+
+
+def shrink(stage: Stage, name: str) -> str:
+    """Wait until the leader proposes an ISR without a follower that lags."""
+    leader, number = _leader(stage), stage.node(name).number
+    if number not in stage.partition().isr or leader == name:
+        raise Nothing(f"{name} is not a follower in the ISR")
+    return _proposed(stage, leader, lambda proposed: number not in proposed, _LAGS_WITHIN, f"without {name}")
+
+
+def expand(stage: Stage, name: str) -> str:
+    """Wait until the leader proposes an ISR with a follower; it looks when that fetches, so its fetches pass."""
+    leader, number = _leader(stage), stage.node(name).number
+    if number in stage.partition().isr:
+        raise Nothing(f"{name} is in the ISR")
+    if stage.followed(name) != leader:
+        raise Nothing(f"{name} does not follow {leader}, as it knows")
+    if not stage.knows_unfenced(leader, number):
+        raise Nothing(f"{name} is fenced, as {leader} knows")
+
+    def let_fetch() -> None:
+        for is_response in (False, True):
+            for message in stage.gates.held(Kind.FETCH, number, is_response):
+                stage.gates.pass_(message)
+
+    return _proposed(stage, leader, lambda proposed: number in proposed, SOON, f"with {name}", let_fetch)
+
+
+def alter(stage: Stage, name: str) -> str:
+    """Pass a leader's proposal; wait for the controller's answer."""
+    _expect_up(stage, name)
+    number, proposed = stage.node(name).number, stage.proposal(name)
+    if proposed is None:
+        raise Nothing(f"{name} proposes nothing")
+    stage.gates.pass_(stage.gates.held(Kind.ALTER, number)[0])
+    (answer, *_) = stage.until(
+        f"the answer to {name}'s proposal is at the gate", lambda: stage.gates.held(Kind.ALTER, number, True)
+    )
+    error = stage.gates.alter_error(answer)
+    told = f"refused with error {error}" if error else "granted"
+    return f"{name}'s ISR of {stage.names(proposed)} is {told}: {_decided(stage)}"
+
+
+def altered(stage: Stage, name: str) -> str:
+    """Pass the answer to a proposal; wait until the leader has logged what it makes of it."""
+    _expect_up(stage, name)
+    answers = stage.gates.held(Kind.ALTER, stage.node(name).number, is_response=True)
+    if not answers:
+        raise Nothing(f"no answer to {name}'s proposal is on its way")
+    size = stage.node(name).log.path.stat().st_size
+    stage.gates.pass_(answers[0])
+    stage.until(f"{name} has heard the answer", lambda: _has_logged(stage, name, size))
+    return f"{name} has heard the answer"
+
+
+def resend(stage: Stage, name: str) -> str:
+    """Lose the answer to a proposal; wait until that is sent again."""
+    _expect_up(stage, name)
+    number = stage.node(name).number
+    answers = stage.gates.held(Kind.ALTER, number, is_response=True)
+    if not answers:
+        raise Nothing(f"no answer to {name}'s proposal is on its way")
+    stage.gates.drop(answers[0])
+    stage.until(f"{name} proposes again", lambda: stage.proposal(name) is not None)
+    return f"{name} sends its proposal again"
+
+
+def _expect_up(stage: Stage, name: str) -> None:
+    if not stage.is_up(name):
+        raise Nothing(f"{name} is down")
+
+
+def _leader(stage: Stage) -> str:
+    leader = stage.leader()
+    if leader is None:
+        raise Nothing("nobody leads, as they know")
+    return leader
+
+
+def _has(stage: Stage, name: str, value: str) -> bool:
+    return any(record.value == value for record in stage.log(name))
+
+
+def _told(stage: Stage, name: str) -> str:
+    return " ".join(f"{record.value}@{record.epoch}" for record in stage.log(name)) or "nothing"
+
+
+def _decided(stage: Stage) -> str:
+    partition = stage.partition()
+    leader = "nobody" if partition.leader == NOBODY else stage.cluster.named(partition.leader)
+    return f"{leader} leads epoch {partition.epoch}, ISR {stage.names(partition.isr)}"
+
+
+def _fresh_request(stage: Stage, name: str, leader: str) -> Message:
+    """Wait for a follower's request of the epoch that it knows; one from before is lost, and it asks again."""
+    number = stage.node(name).number
+
+    def find() -> list[Message]:
+        for message in stage.gates.held(Kind.FETCH, number):
+            if message.connection.proxy.target != leader:
+                continue
+            if stage.gates.asked_epoch(message, stage.cluster.metadata.topics[stage.topic]) == stage.epoch(name):
+                return [message]
+            stage.gates.drop(message)
+        return []
+
+    return stage.until(f"{name} asks {leader} in epoch {stage.epoch(name)}", find)[0]
+
+
+def _answers(stage: Stage, name: str, request: Message) -> list[Message]:
+    answers = stage.gates.held(Kind.FETCH, stage.node(name).number, is_response=True)
+    if not answers and request.connection.is_closed:
+        raise Refused(f"{name} does not wait for the answer")
+    return answers
+
+
+def _deliver(stage: Stage, name: str, answer: Message) -> None:
+    stage.gates.pass_(answer)
+    number = stage.node(name).number
+    stage.until(f"{name} asks again", lambda: stage.gates.held(Kind.FETCH, number) or answer.connection.is_closed)
+
+
+def _learn(stage: Stage, name: str, end: int) -> str:
+    pending = [each for each in stage.pending(name) if each.offset < end]
+    if not pending:
+        raise Nothing(f"{name} knows what was decided")
+    node, epoch = stage.node(name), stage.epoch(name)
+    stage.gates.limit(node.number, end)
+    stage.until(f"{name} has fetched the metadata", lambda: (stage.cluster.asks_beyond(node) or 0) >= end)
+    stage.learned[name] = end
+    if any(each.opens_epoch for each in pending):
+        stage.until(f"{name} leads or follows in a new epoch", lambda: stage.epoch(name) > epoch)
+    elif not stage.gates.is_shut(Kind.HEARTBEAT, node.number):
+        stage.until(f"{name} says that it has applied it", lambda: stage.gates.applied[node.number] >= end - 1)
+    role = stage.role(name)
+    assert role is not None
+    does = "leads" if role.kind == "leader" else f"follows {stage.followed(name) or 'nobody'}"
+    return f"{name} learns {len(pending)} decisions: it {does}, epoch {role.epoch}"
+
+
+def _wait_for_fence(stage: Stage, name: str) -> None:
+    node = stage.node(name)
+    stage.until(f"{name}'s session ends", lambda: not stage.cluster.is_unfenced(node), _FENCED_WITHIN)
+
+
+def _proposed(
+    stage: Stage,
+    leader: str,
+    is_meant: Callable[[tuple[int, ...]], bool],
+    seconds: float,
+    what: str,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> str:
+    other = stage.proposal(leader)
+    if other is not None and not is_meant(other):
+        raise Nothing(f"{leader} has proposed the ISR {stage.names(other)}, and waits for the answer")
+    if stage.gates.held(Kind.ALTER, stage.node(leader).number, is_response=True):
+        raise Nothing(f"{leader} has not heard the answer to what it proposed")
+
+    def find() -> tuple[int, ...] | None:
+        proposed = stage.proposal(leader)
+        if proposed is None:
+            meanwhile()
+        return proposed
+
+    proposed = stage.until(f"{leader} proposes an ISR {what}", find, seconds)
+    assert proposed is not None
+    if not is_meant(proposed):
+        raise Refused(f"{leader} proposes the ISR {stage.names(proposed)}")
+    return f"{leader} proposes the ISR {stage.names(proposed)}"
+
+
+def _has_logged(stage: Stage, name: str, size: int) -> bool:
+    with stage.node(name).log.path.open("rb") as file:
+        file.seek(size)
+        new = file.read().decode(errors="replace").splitlines()
+    return any(stage.name in line and any(word in line for word in _HEARD) for line in new)
+
+
+Play = Callable[[Stage, str], str]
+
+# By the names that schedules give them. What is left out cannot be done to processes on one machine, or needs a second
+# controller or transactions.
+EVENTS: dict[str, Play] = {
+    each.__name__: each
+    for each in (
+        produce,
+        retry,
+        fetch,
+        receive,
+        drop,
+        crash,
+        restart,
+        notify,
+        catch_up,
+        elect,
+        expire,
+        unfence,
+        shutdown,
+        shrink,
+        expand,
+        alter,
+        altered,
+        resend,
+    )
+}

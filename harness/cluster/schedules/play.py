@@ -1,0 +1,229 @@
+"""A schedule, played on a gated cluster from a new topic to the verdict."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from confluent_kafka import KafkaException
+
+from epochfuzz.harness.cluster.broker.clients import Read, read_all
+from epochfuzz.harness.cluster.errors import NotReached
+from epochfuzz.harness.cluster.gates.frames import Kind
+from epochfuzz.harness.cluster.gates.gated import GatedCluster
+from epochfuzz.harness.cluster.schedules.events import EVENTS, Nothing, Refused
+from epochfuzz.harness.cluster.schedules.stage import Settings, Stage
+from epochfuzz.harness.cluster.timeline import Loss, Run
+
+_HEALS_WITHIN = 60.0  # seconds
+_DUE_WITHIN = 2.0  # an answer that is due is milliseconds away
+
+
+class Outcome(StrEnum):
+    """What became of an event."""
+
+    DONE = "done"
+    NOTHING = "nothing to do"
+    REFUSED = "refused"
+    NOT_DONE = "not done"  # it did not come within its bound, which ends the schedule
+
+
+class Ended(StrEnum):
+    """How a schedule ended."""
+
+    LOST = "LOST"  # a record that was acknowledged, or that a consumer could read, is not at its offset
+    DIVERGED = "DIVERGED"  # replicas do not come to the same log
+    STUCK = "STUCK"  # the whole ISR has a record, and its leader does not show it
+    KEPT = "KEPT"
+    NOT_REACHED = "NOT REACHED"  # the cluster did not do what an event says
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A replica after an event, as its files have it, and what the controller has."""
+
+    logs: dict[str, tuple[str, ...]]
+    leader: str | None
+    isr: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """An event, numbered from 1, and what came of it."""
+
+    number: int
+    event: str
+    outcome: Outcome
+    what: str
+    seconds: float
+    seen: Seen
+
+
+@dataclass
+class Playing:
+    """A schedule that was played."""
+
+    ended: Ended = Ended.KEPT
+    why: str = ""
+    steps: list[Step] = field(default_factory=list)
+    acknowledged: int = 0
+    lost: list[Loss] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)  # what a consumer could read once, and cannot
+    left: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def plain(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def play(
+    cluster: GatedCluster, settings: Settings, schedule: Sequence[str], say: Callable[[str], None] = lambda line: None
+) -> Playing:
+    """Play a schedule of event texts on a new topic, and judge it when all gates are open again.
+
+    Raises ClusterError if the cluster breaks down, and NotReached if it cannot be made ready.
+    """
+    began = time.monotonic()
+    playing = Playing()
+    stage = Stage(cluster, settings)
+    try:
+        stage.set_up()
+        if _play(stage, schedule, playing, say):
+            _look_for_what_is_due(stage, playing)
+        _heal(stage, playing)
+        _judge(stage, playing)
+    finally:
+        cluster.open_all()
+    reset(cluster, stage.topic)
+    playing.seconds = time.monotonic() - began
+    return playing
+
+
+def reset(cluster: GatedCluster, topic: str) -> None:
+    """Remove the topic, and wait until nobody has it."""
+    known = cluster.metadata.look().topics.get(topic)
+    if known is not None:
+        cluster.at_controller.delete_topic(known)
+        cluster.until(
+            f"topic {topic} is gone",
+            lambda: not any((broker.data / f"{topic}-0").exists() for broker in cluster.brokers.values()),
+            _HEALS_WITHIN,
+        )
+
+
+def _play(stage: Stage, schedule: Sequence[str], playing: Playing, say: Callable[[str], None]) -> bool:
+    """Play every event; return whether each was played."""
+    for number, event in enumerate(schedule, start=1):
+        verb, _, name = event.partition(" ")
+        began = time.monotonic()
+        try:
+            outcome, what = Outcome.DONE, EVENTS[verb](stage, name)
+            stage.look()
+        except Nothing as nothing:
+            outcome, what = Outcome.NOTHING, str(nothing)
+        except Refused as refused:
+            outcome, what = Outcome.REFUSED, str(refused)
+        except NotReached as error:
+            outcome, what = Outcome.NOT_DONE, str(error)
+        step = Step(number, event, outcome, what, time.monotonic() - began, _seen(stage))
+        playing.steps.append(step)
+        say(f"{number:>3}  {event:<11} {'' if outcome is Outcome.DONE else f'{outcome.value}: '}{what}")
+        if outcome is Outcome.NOT_DONE:
+            playing.ended = Ended.NOT_REACHED
+            playing.why = f"the cluster did not do `{event}` at step {number}: {what}"
+            return False
+    return True
+
+
+def _seen(stage: Stage) -> Seen:
+    partition = stage.partition()
+    return Seen(
+        {name: tuple(record.value for record in stage.log(name)) for name in stage.brokers},
+        None if partition.leader < 0 else stage.cluster.named(partition.leader),
+        tuple(sorted(stage.cluster.named(number) for number in partition.isr)),
+    )
+
+
+def _look_for_what_is_due(stage: Stage, playing: Playing) -> None:
+    """Look whether a leader that is its whole ISR, and proposes no other, shows all that it has."""
+    partition, leader = stage.partition(), stage.leader()
+    if leader is None or stage.epoch(leader) != partition.epoch or stage.pending(leader):
+        return
+    number = stage.node(leader).number
+    if partition.isr != (number,) or stage.settings.min_insync_replicas > 1 or stage.gates.has(Kind.ALTER, number):
+        return
+    end = len(stage.log(leader))
+
+    def shows_all() -> bool:
+        stage.look()
+        return len(stage.readable) >= end
+
+    try:
+        stage.until(f"{leader} shows all that it has", shows_all, _DUE_WITHIN)
+    except NotReached:
+        playing.ended = Ended.STUCK
+        playing.why = f"{leader} is the whole ISR and has {end} records; a consumer can read {len(stage.readable)}"
+
+
+def _heal(stage: Stage, playing: Playing) -> None:
+    """Open all gates, start who is down, and wait until all is in sync and all logs are the same."""
+    cluster = stage.cluster
+    cluster.open_all()
+    for node in cluster.brokers.values():
+        if node.state == "ending":
+            cluster.wait_for_end(node)
+    for node in cluster.brokers.values():
+        if node.state == "down":
+            node.start()
+    try:
+        stage.until("all replicas are in sync", lambda: _is_whole(stage), _HEALS_WITHIN)
+        stage.until("all logs are the same", lambda: _logs_are_equal(stage))
+        stage.until("all of it can be read", lambda: stage.shown() == len(stage.log("A")))
+    except NotReached as error:
+        if playing.ended is not Ended.NOT_REACHED:
+            playing.ended, playing.why = Ended.DIVERGED, str(error)
+
+
+def _is_whole(stage: Stage) -> bool:
+    partition = stage.partition()
+    return (
+        partition.leader >= 0
+        and len(partition.isr) == len(stage.brokers)
+        and all(stage.cluster.is_unfenced(node) for node in stage.cluster.brokers.values())
+        and stage.leads(stage.cluster.named(partition.leader))
+    )
+
+
+def _logs_are_equal(stage: Stage) -> bool:
+    first, *others = (stage.log(name) for name in stage.brokers)
+    return all(other == first for other in others)
+
+
+def _judge(stage: Stage, playing: Playing) -> None:
+    """Judge by what a consumer reads that comes now; a schedule that was left early is judged as well."""
+    try:
+        left: list[Read] = read_all(stage.node("A").address, stage.topic)
+    except KafkaException as error:
+        raise NotReached(f"a consumer that comes now cannot read: {error.args[0].str()}") from None
+    run = Run()
+    run.judge(stage.acknowledged(), left)
+    there = {each.offset: each.value for each in left}
+    playing.acknowledged, playing.lost = run.acknowledged, run.lost
+    playing.left = [each.value for each in left]
+    playing.unread = [
+        f"{value}@{offset}"
+        for offset, values in sorted(stage.readable.items())
+        for value in sorted(values)
+        if there.get(offset) != value
+    ]
+    if playing.ended in (Ended.KEPT, Ended.STUCK) and (playing.lost or playing.unread):
+        playing.ended = Ended.LOST
+        playing.why = _lost(playing)
+
+
+def _lost(playing: Playing) -> str:
+    acknowledged = ", ".join(f"{loss.value}@{loss.offset}" for loss in playing.lost)
+    told = [f"acknowledged and gone: {acknowledged}"] if acknowledged else []
+    return "; ".join([*told, *([f"could be read and is gone: {', '.join(playing.unread)}"] if playing.unread else [])])

@@ -1,0 +1,62 @@
+"""A cluster on which one schedule after the other is played; one that breaks down is replaced by a new one."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Self
+
+from epochfuzz.harness.cluster.broker.installation import Installation
+from epochfuzz.harness.cluster.errors import ClusterError, NotReached
+from epochfuzz.harness.cluster.gates.gated import GatedCluster, running
+from epochfuzz.harness.cluster.room import new_directory, room
+from epochfuzz.harness.cluster.schedules.play import Ended, Playing, play
+from epochfuzz.harness.cluster.schedules.stage import Settings
+
+_TRIES = 2  # clusters for one schedule, before it is the schedule's fault
+
+
+class Player:
+    """Plays schedules. `out` keeps the logs of each cluster, if it is there."""
+
+    def __init__(self, kafka: Installation, out: Path | None) -> None:
+        self.clusters = 0  # that were started
+        self._kafka, self._out = kafka, out
+        self._closing = ExitStack()
+        self._cluster: GatedCluster | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self._closing.close()
+
+    def play(
+        self, settings: Settings, schedule: Sequence[str], say: Callable[[str], None] = lambda line: None
+    ) -> Playing:
+        """Play a schedule on a new topic. Raises ClusterError if no cluster can be had for it."""
+        for tried in range(_TRIES):
+            if self._cluster is None:
+                self._cluster = self._start()
+            try:
+                playing = play(self._cluster, settings, schedule, say)
+            except (ClusterError, NotReached) as error:
+                self.end()
+                say(f"the cluster is replaced: {error}")
+                if tried + 1 == _TRIES:
+                    return Playing(Ended.NOT_REACHED, f"the cluster broke down: {error}")
+                continue
+            if playing.ended is Ended.DIVERGED:  # it would have a part in what comes
+                self.end()
+            return playing
+        raise AssertionError("unreachable")
+
+    def end(self) -> None:
+        """End the cluster; the next schedule has a new one."""
+        self._closing.close()
+        self._cluster = None
+
+    def _start(self) -> GatedCluster:
+        self.clusters += 1
+        here = self._closing.enter_context(room())
+        logs = new_directory(here / "logs" if self._out is None else self._out / f"cluster-{self.clusters}")
+        return self._closing.enter_context(running(self._kafka, here, logs))

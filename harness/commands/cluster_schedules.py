@@ -1,0 +1,195 @@
+"""`epochfuzz cluster replay` and `cluster fuzz`: schedules of the model's events on Kafka, message by message."""
+
+import json as json_text
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.cases import mistakes_as_bad_input
+from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table, write_file
+from epochfuzz.harness.cli.signals import as_ctrl_c
+from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
+from epochfuzz.harness.cluster.errors import ClusterError
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.cases.case import Case
+    from epochfuzz.harness.cluster.broker.installation import Installation
+    from epochfuzz.harness.cluster.schedules.beside import Beside
+    from epochfuzz.harness.cluster.schedules.play import Playing
+
+_SEEDS = 32  # bits of one that is drawn
+
+Release = Annotated[str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")]
+Home = Annotated[
+    Path | None, typer.Option("--kafka-home", help="A Kafka on this machine instead, as a distribution unpacks.")
+]
+
+
+def replay(
+    cases: Annotated[list[Path], typer.Argument(metavar="CASE...", help="Case files, or directories of them.")],
+    release: Release = DEFAULT_RELEASE,
+    kafka_home: Home = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The directory for the logs of brokers, and what each case did.")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Play cases on Kafka, event by event: every event is a message, which is held until its turn.
+
+    Each step waits for a condition, and says what it came to. What is judged is what clients were told and could read,
+    beside what the model makes of the release. Steps that a cluster does not do are a verdict of their own.
+
+    Examples:
+
+    - `epochfuzz cluster replay corpus/documents/m1-loss.yaml`
+    - `epochfuzz cluster replay corpus/history/re-elected-leader.yaml --release 3.9.2`
+    - `epochfuzz cluster replay corpus --json --out build/replayed`
+    """
+    from epochfuzz.harness.cases.corpus import load_corpus
+    from epochfuzz.harness.cluster.schedules.beside import missing
+
+    with mistakes_as_bad_input():
+        loaded = load_corpus(cases)
+    offered = [case for case in loaded if not missing(case)]
+    printing = console(json)
+    with as_ctrl_c(), as_bad_input(ClusterError):
+        played = _replay(printing, _kafka(release, kafka_home), offered, out)
+    table = Table("case", "on the cluster", "in the model", "differs")
+    for case, playing, model in played:
+        table.add_row(case.id, playing.ended.value, model.ended.value if model else "?", _unlike(playing, model))
+    print_table(printing, table)
+    for case in loaded:
+        if missing(case):
+            printing.print(f"{case.id}: not offered on a cluster: {', '.join(missing(case))}", markup=False)
+    if json:
+        print_json({"release": release if kafka_home is None else str(kafka_home)} | _plain(loaded, played))
+    return _exit_code(played)
+
+
+def fuzz(
+    for_: Annotated[str, typer.Option("--for", metavar="DURATION", help="How long, such as 30m or 8h.")],
+    release: Release = DEFAULT_RELEASE,
+    kafka_home: Home = None,
+    replicas: Annotated[int, typer.Option("--replicas", min=2, max=3, help="Of the partition.")] = 3,
+    seed: options.Seed = None,
+    save: Annotated[Path | None, typer.Option("--save", help="The directory for the cases that come of it.")] = None,
+    json: options.Json = False,
+) -> int:
+    """Play random schedules on Kafka; what loses a record is shrunk by replay and kept as a case.
+
+    Topics are new for each schedule, brokers are not.
+
+    Examples:
+
+    - `epochfuzz cluster fuzz --for 30m`
+    - `epochfuzz cluster fuzz --for 8h --replicas 2 --seed 1 --save build/found`
+    """
+    from epochfuzz.harness.cases.folder import Folder
+    from epochfuzz.harness.cluster.schedules.beside import protocol_of
+    from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer, told
+    from epochfuzz.harness.cluster.schedules.player import Player
+    from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+
+    seconds = options.parse_duration(for_)
+    printing = console(json)
+    drawn = secrets.randbits(_SEEDS) if seed is None else seed
+    with as_ctrl_c(), as_bad_input(ClusterError):
+        kafka = _kafka(release, kafka_home)
+        protocol = protocol_of(kafka.release) or protocol_of(DEFAULT_RELEASE)
+        assert protocol is not None
+        try:
+            folder = None if save is None else Folder(save)
+        except OSError as error:
+            raise BadInput(f"--save: {save} cannot be made: {error.strerror}") from None
+        printing.print(f"Kafka {kafka.release}, seed {drawn}", markup=False)
+        with Player(kafka, None) as player:
+            fuzzer = Fuzzer(
+                player,
+                protocol,
+                Configuration(replicas=replicas),
+                drawn,
+                lambda case: None if folder is None else (folder.save(case), None)[1],
+            )
+            try:
+                fuzzer.run(seconds, lambda line: printing.print(line, markup=False, soft_wrap=True))
+            except KeyboardInterrupt:
+                printing.print("stopped", markup=False)
+    printing.print(told(fuzzer.result), markup=False, soft_wrap=True)
+    if json:
+        print_json({"release": kafka.release, "seed": drawn} | fuzzer.result.plain())
+    return Exit.BROKEN if any(each.model.ended is not each.playing.ended for each in fuzzer.result.findings) else 0
+
+
+def _kafka(release: str, home: Path | None) -> "Installation":
+    from epochfuzz.harness.cluster.broker import installation
+
+    if home is not None and not home.is_dir():
+        raise BadInput(f"--kafka-home: {home} is no directory")
+    return installation.from_maven(release) if home is None else installation.from_home(home)
+
+
+def _replay(
+    printing: Console, kafka: "Installation", cases: "list[Case]", out: Path | None
+) -> "list[tuple[Case, Playing, Beside | None]]":
+    from epochfuzz.harness.cluster.schedules.beside import beside, protocol_of, settings_of
+    from epochfuzz.harness.cluster.schedules.player import Player
+    from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+
+    protocol = protocol_of(kafka.release)
+    played = []
+    with Player(kafka, out) as player:
+        for case in cases:
+            printing.print(f"{case.id} on Kafka {kafka.release}", markup=False)
+            playing = player.play(
+                settings_of(case.settings),
+                schedule_texts(case.events),
+                lambda line: printing.print(line, markup=False, soft_wrap=True),
+            )
+            told = f"{playing.ended}: {playing.why}" if playing.why else playing.ended.value
+            printing.print(f"{told} ({playing.seconds:.0f} s)", markup=False, soft_wrap=True)
+            model = None if protocol is None else beside(case.events, case.settings, protocol, playing)
+            played.append((case, playing, model))
+            if out is not None:
+                text = json_text.dumps(playing.plain(), indent=2) + "\n"
+                write_file(out / f"{case.id}.json", text, in_new_directory=True)
+    return played
+
+
+def _unlike(playing: "Playing", model: "Beside | None") -> str:
+    if model is None or (playing.ended is model.ended and model.differs is None):
+        return ""
+    return model.differs or "how it ends"
+
+
+def _plain(loaded: "list[Case]", played: "list[tuple[Case, Playing, Beside | None]]") -> dict[str, Any]:
+    from epochfuzz.harness.cluster.schedules.beside import missing
+
+    return {
+        "cases": [
+            {
+                "id": case.id,
+                "ended": playing.ended,
+                "why": playing.why,
+                "model": model and {"protocol": model.protocol, "ended": model.ended, "permitted": model.permitted},
+                "differs": model and model.differs,
+                "playing": playing.plain(),
+            }
+            for case, playing, model in played
+        ],
+        "not_offered": {case.id: missing(case) for case in loaded if missing(case)},
+    }
+
+
+def _exit_code(played: "list[tuple[Case, Playing, Beside | None]]") -> int:
+    """Return what is as expected: every case ends as in the model of the release, or keeps all where there is none."""
+    from epochfuzz.harness.cluster.schedules.play import Ended
+
+    if any(playing.ended is Ended.NOT_REACHED for _, playing, _ in played):
+        return Exit.GOAL_UNMET
+    as_expected = (playing.ended is (model.ended if model else Ended.KEPT) for _, playing, model in played)
+    return Exit.AS_EXPECTED if all(as_expected) else Exit.BROKEN

@@ -1,0 +1,80 @@
+"""What a cluster did is held against the model of its release: how it ended, and where it first went another way."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("confluent_kafka")
+
+from epochfuzz.harness.cases.case import Case, load_case
+from epochfuzz.harness.cluster.schedules.beside import beside, missing, protocol_of, settings_of
+from epochfuzz.harness.cluster.schedules.events import EVENTS
+from epochfuzz.harness.cluster.schedules.play import Ended, Outcome, Playing, Seen, Step
+from epochfuzz.harness.cluster.schedules.stage import Settings
+from epochfuzz.model.kafka.vocabulary.events import VERBS
+
+CORPUS = Path("corpus")
+
+
+def case(name: str) -> Case:
+    (path,) = CORPUS.rglob(f"{name}.yaml")
+    return load_case(path)
+
+
+def step(number: int, event: str, seen: Seen) -> Step:
+    return Step(number, event, Outcome.DONE, "", 0.0, seen)
+
+
+def test_every_event_that_is_offered_is_one_of_the_model() -> None:
+    assert set(EVENTS) < set(VERBS)
+
+
+def test_what_a_case_needs_and_a_cluster_has_not_is_named() -> None:
+    assert missing(case("m1-loss")) == []
+    assert missing(case("kafka-3919-power-outage")) == ["flush", "power_loss"]
+    assert missing(case("last-stable-offset")) == ["commit", "abort"]
+
+
+def test_at_least_40_cases_of_the_corpus_are_offered() -> None:
+    offered = [path for path in CORPUS.rglob("*.yaml") if not missing(load_case(path))]
+    assert len(offered) >= 40
+
+
+def test_a_partition_has_the_settings_of_the_case() -> None:
+    assert settings_of(case("acks-1-loss").settings) == Settings(replicas=2, acks="1")
+    assert settings_of(case("unclean-election-on").settings).unclean_leader_election
+
+
+@pytest.mark.parametrize(
+    ("name", "ended", "permitted"),
+    [
+        ("m1-loss", Ended.KEPT, False),
+        ("re-elected-leader", Ended.LOST, False),
+        ("reverted-expansion", Ended.STUCK, False),
+        ("acks-1-loss", Ended.LOST, True),
+    ],
+)
+def test_the_model_says_how_a_case_ends(name: str, ended: Ended, permitted: bool) -> None:
+    protocol = protocol_of("4.3.1")
+    assert protocol is not None
+    found = beside(case(name).events, case(name).settings, protocol, Playing())
+    assert (found.protocol, found.ended, found.permitted, found.differs) == (
+        "kafka-4.3.1",
+        ended,
+        permitted,
+        None,
+    )
+
+
+def test_the_first_step_that_went_another_way_is_told() -> None:
+    protocol = protocol_of("4.3.1")
+    assert protocol is not None
+    same = Seen({"A": ("m0",), "B": ()}, "A", ("A", "B"))
+    other = Seen({"A": ("m0",), "B": ()}, "A", ("A",))
+    playing = Playing(steps=[step(1, "produce A", same), step(2, "fetch B", other)])
+    found = beside(case("normal-replication").events, case("normal-replication").settings, protocol, playing)
+    assert found.differs == "after 2 (fetch B) the ISR is A, in the model A B"
+
+
+def test_a_build_that_the_model_does_not_know_has_no_protocol() -> None:
+    assert protocol_of("4.3.1-mine") is None

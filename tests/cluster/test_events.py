@@ -1,0 +1,260 @@
+"""An event passes what it is about and nothing else; what cannot happen is said at once, and not waited for."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("confluent_kafka")
+
+from epochfuzz.harness.cluster.broker.broker_log import Line
+from epochfuzz.harness.cluster.errors import NotReached
+from epochfuzz.harness.cluster.gates.frames import Kind
+from epochfuzz.harness.cluster.gates.metadata import Decision, Partition
+from epochfuzz.harness.cluster.schedules import events
+from epochfuzz.harness.cluster.schedules.events import Nothing, Refused
+from epochfuzz.harness.cluster.schedules.stage import Stage
+
+NUMBERS = {"A": 1, "B": 2, "C": 3}
+FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
+
+
+@dataclass(eq=False)
+class Waiting:
+    """A message at a gate."""
+
+    kind: Kind
+    number: int
+    is_response: bool = False
+    target: str = "A"
+    epoch: int = 0
+    error: int = 0
+
+    @property
+    def connection(self) -> Any:
+        return SimpleNamespace(proxy=SimpleNamespace(target=self.target), is_closed=False)
+
+
+class Gates:
+    """Says what was passed; a follower's request that is passed is answered, and an answer makes it ask again."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Waiting] = []
+        self.passed: list[Waiting] = []
+        self.dropped: list[Waiting] = []
+        self.limits: dict[int, int] = {}
+        self.error = 0
+
+    def held(self, kind: Kind, number: int, is_response: bool = False) -> list[Waiting]:
+        wanted = (kind, number, is_response)
+        return [each for each in self.waiting if (each.kind, each.number, each.is_response) == wanted]
+
+    def pass_(self, message: Waiting) -> None:
+        self.passed.append(message)
+        self.waiting.remove(message)
+        self.waiting.append(Waiting(message.kind, message.number, not message.is_response, message.target, 0))
+
+    def drop(self, message: Waiting) -> None:
+        self.dropped.append(message)
+        self.waiting.remove(message)
+
+    def asked_epoch(self, message: Waiting, topic: object) -> int:
+        return message.epoch
+
+    def fetch_error(self, message: Waiting) -> int:
+        return self.error
+
+    def told(self, message: Waiting) -> str:
+        return "1 records"
+
+    def limit(self, number: int, offset: int) -> None:
+        self.limits[number] = offset
+
+    def is_shut(self, kind: Kind, number: int) -> bool:
+        return True
+
+
+@dataclass
+class Fake:
+    """A stage without a cluster: A leads epoch 0, B and C follow it."""
+
+    gates: Gates = field(default_factory=Gates)
+    decisions: list[Decision] = field(default_factory=list)
+    partition_: Partition = field(
+        default_factory=lambda: Partition(None, 1, 0, (1, 2, 3), (1, 2, 3))  # type: ignore[arg-type]
+    )
+    learned: dict[str, int] = field(default_factory=lambda: dict.fromkeys(NUMBERS, 10))
+    down: set[str] = field(default_factory=set)
+    fenced: dict[str, int] = field(default_factory=dict)
+    proposed: tuple[int, ...] | None = None
+    unfenced: bool = True
+    topic: str = "t1"
+    epochs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(NUMBERS, 0))
+
+    @property
+    def cluster(self) -> Any:
+        metadata = SimpleNamespace(end=20, topics={"t1": None}, decisions=self.decisions)
+        metadata.look = lambda: metadata
+        return SimpleNamespace(
+            metadata=metadata,
+            asks_beyond=lambda node: self.gates.limits[node.number],
+            is_unfenced=lambda node: self.unfenced,
+            named=lambda number: {number: name for name, number in NUMBERS.items()}.get(number, "nobody"),
+        )
+
+    def until(self, what: str, condition: Any, seconds: float = 0) -> Any:
+        for _ in range(3):
+            found = condition()
+            if found:
+                return found
+        raise NotReached(what)
+
+    def node(self, name: str) -> Any:
+        return SimpleNamespace(number=NUMBERS[name], name=name)
+
+    def names(self, numbers: tuple[int, ...]) -> str:
+        return ", ".join(self.cluster.named(number) for number in numbers)
+
+    def partition(self) -> Partition:
+        return self.partition_
+
+    def pending(self, name: str) -> list[Decision]:
+        return Stage.pending(self, name)  # type: ignore[arg-type]
+
+    def knows_unfenced(self, name: str, number: int) -> bool:
+        return Stage.knows_unfenced(self, name, number)  # type: ignore[arg-type]
+
+    def is_up(self, name: str) -> bool:
+        return name not in self.down
+
+    def leads(self, name: str) -> bool:
+        return name == "A"
+
+    def leader(self) -> str:
+        return "A"
+
+    def followed(self, name: str) -> str | None:
+        return None if name == "A" else "A"
+
+    def epoch(self, name: str) -> int:
+        return self.epochs[name] + sum(each.opens_epoch and each.offset < self.learned[name] for each in self.decisions)
+
+    def role(self, name: str) -> Line:
+        return Line(0.0, "", "follower", "t1-0", 0, leader=1, epoch=self.epoch(name))
+
+    def log(self, name: str) -> list[Any]:
+        return []
+
+    def proposal(self, name: str) -> tuple[int, ...] | None:
+        return self.proposed
+
+
+def play(verb: str, stage: Fake, name: str) -> str:
+    return events.EVENTS[verb](stage, name)  # type: ignore[arg-type]
+
+
+def epochs(*offsets: int) -> list[Decision]:
+    return [Decision(offset, True, "leader 2") for offset in offsets]
+
+
+def test_a_fetch_passes_one_request_and_a_receive_its_answer() -> None:
+    stage = Fake()
+    asked = Waiting(Kind.FETCH, 2)
+    stage.gates.waiting += [asked, Waiting(Kind.FETCH, 3)]
+    assert play("fetch", stage, "B") == "A has answered B: 1 records"
+    assert stage.gates.passed == [asked]
+    with pytest.raises(Nothing, match="B still waits for an answer"):
+        play("fetch", stage, "B")
+    play("receive", stage, "B")
+    assert [each.is_response for each in stage.gates.passed] == [False, True]
+    with pytest.raises(Nothing, match="no answer is on its way to B"):
+        play("receive", stage, "B")
+
+
+def test_a_request_of_an_epoch_that_is_over_is_lost_and_one_of_the_new_passes() -> None:
+    stage = Fake(epochs={"A": 2, "B": 2, "C": 2})
+    old, new = Waiting(Kind.FETCH, 2, epoch=1), Waiting(Kind.FETCH, 2, epoch=2)
+    stage.gates.waiting += [old, new]
+    play("fetch", stage, "B")
+    assert (stage.gates.dropped, stage.gates.passed) == ([old], [new])
+
+
+def test_a_request_that_does_not_come_is_not_done() -> None:
+    with pytest.raises(NotReached, match="B asks A in epoch 0"):
+        play("fetch", Fake(), "B")
+
+
+def test_an_error_is_answered_at_once_and_one_that_fences_ends_the_asking() -> None:
+    stage = Fake()
+    stage.gates.error = UNKNOWN_LEADER_EPOCH
+    stage.gates.waiting.append(Waiting(Kind.FETCH, 2))
+    with pytest.raises(Refused, match="A answers B with error 75"):
+        play("fetch", stage, "B")
+    stage.gates.error = FENCED_LEADER_EPOCH
+    with pytest.raises(Refused, match="error 74"):
+        play("fetch", stage, "B")
+    with pytest.raises(Nothing, match="waits to hear of the next"):
+        play("fetch", stage, "B")
+
+
+@pytest.mark.parametrize("verb", ["produce", "fetch", "receive", "crash", "notify", "catch_up", "alter", "altered"])
+def test_who_is_down_does_nothing(verb: str) -> None:
+    with pytest.raises(Nothing, match="A is down"):
+        play(verb, Fake(down={"A"}), "A")
+
+
+def test_a_leader_does_not_fetch_and_a_follower_does_not_append() -> None:
+    with pytest.raises(Nothing, match="A follows nobody"):
+        play("fetch", Fake(), "A")
+    stage: Any = Fake()
+    stage.sent = {}
+    with pytest.raises(Nothing, match="B does not lead"):
+        play("produce", stage, "B")
+
+
+def test_a_notified_broker_learns_one_epoch_with_what_was_changed_in_it() -> None:
+    changed = Decision(13, False, "broker 3 is fenced")
+    stage = Fake(decisions=[*epochs(11), changed, *epochs(15, 17)])
+    play("notify", stage, "B")
+    assert stage.gates.limits == {2: 15}
+    assert stage.learned["B"] == 15
+    play("notify", stage, "B")
+    assert stage.gates.limits == {2: 17}
+
+
+def test_one_that_catches_up_learns_all_at_once() -> None:
+    stage = Fake(decisions=epochs(11, 15, 17))
+    play("catch_up", stage, "B")
+    assert stage.gates.limits == {2: 20}
+    with pytest.raises(Nothing, match="B knows what was decided"):
+        play("notify", stage, "B")
+
+
+def test_an_elected_leader_has_to_be_alive_and_in_sync() -> None:
+    with pytest.raises(Nothing, match="A leads, as the controller has it"):
+        play("elect", Fake(), "A")
+    with pytest.raises(Refused, match="B is fenced"):
+        play("elect", Fake(unfenced=False), "B")
+    stage: Any = Fake()
+    stage.settings = SimpleNamespace(unclean_leader_election=True)
+    stage.partition_.isr = (1, 2)
+    with pytest.raises(Refused, match="C is not in the ISR: A leads epoch 0, ISR A, B"):
+        play("elect", stage, "C")
+
+
+def test_a_leader_proposes_whom_it_takes_for_alive() -> None:
+    stage = Fake(proposed=(1, 2, 3))
+    stage.partition_.isr = (1, 2)
+    stage.decisions = [Decision(3, False, "broker 3 is unfenced"), Decision(12, False, "broker 3 is fenced")]
+    assert play("expand", stage, "C") == "A proposes the ISR A, B, C"
+    stage.learned["A"] = 13
+    with pytest.raises(Nothing, match="C is fenced, as A knows"):
+        play("expand", stage, "C")
+
+
+def test_a_leader_that_waits_for_an_answer_proposes_nothing_else() -> None:
+    stage = Fake(proposed=(1, 2))
+    with pytest.raises(Nothing, match="A has proposed the ISR A, B, and waits for the answer"):
+        play("shrink", stage, "B")
+    assert play("shrink", stage, "C") == "A proposes the ISR A, B"

@@ -1,0 +1,59 @@
+"""Bytes of a connection become frames, and a frame says what it is and who sends it."""
+
+import pytest
+
+from epochfuzz.harness.cluster.gates.frames import (
+    Api,
+    FrameError,
+    Frames,
+    Header,
+    Kind,
+    correlation,
+    framed,
+    header,
+    source,
+)
+
+HEARTBEAT = bytes.fromhex("003f 0001 00000007 0001 32 00")  # api 63, version 1, number 7, of client 2
+
+
+def test_frames_that_arrive_in_pieces_come_out_whole() -> None:
+    sent = framed(b"one") + framed(b"") + framed(b"three")
+    for size in range(1, len(sent) + 1):
+        frames, found = Frames(), []
+        for at in range(0, len(sent), size):
+            found += frames.feed(sent[at : at + size])
+        assert found == [b"one", b"", b"three"]
+
+
+def test_what_is_no_frame_is_refused() -> None:
+    for announced in ("ffffffff", "7fffffff"):
+        with pytest.raises(FrameError, match="a frame of"):
+            Frames().feed(bytes.fromhex(announced))
+
+
+def test_a_header_says_what_is_asked_and_who_asks() -> None:
+    assert header(HEARTBEAT) == Header(63, 1, 7, "2", 11)
+    assert header(HEARTBEAT).size == 11
+    assert header(bytes.fromhex("0012 0003 00000001 ffff")).client == ""
+    assert correlation(bytes.fromhex("00000007 00")) == 7
+    for short in (HEARTBEAT[:9], b""):
+        with pytest.raises(FrameError):
+            header(short)
+    with pytest.raises(FrameError):
+        correlation(b"\0")
+
+
+@pytest.mark.parametrize(
+    ("key", "client", "told"),
+    [
+        (Api.FETCH, "broker-2-fetcher-0", (Kind.FETCH, 2)),
+        (Api.FETCH, "raft-client-3", (Kind.METADATA, 3)),
+        (Api.FETCH, "epochfuzz", (Kind.OTHER, -1)),
+        (Api.ALTER_PARTITION, "1", (Kind.ALTER, 1)),
+        (Api.BROKER_HEARTBEAT, "1", (Kind.HEARTBEAT, 1)),
+        (Api.API_VERSIONS, "broker-2-fetcher-0", (Kind.OTHER, 2)),
+    ],
+)
+def test_a_message_is_known_by_its_key_and_its_client(key: int, client: str, told: tuple[Kind, int]) -> None:
+    assert source(Header(key, 1, 1, client, 0)) == told

@@ -1,0 +1,95 @@
+"""Random schedules for a cluster: the same for the same seed, short of what does nothing, shrunk by replay."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+pytest.importorskip("confluent_kafka")
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cluster.schedules.beside import protocol_of
+from epochfuzz.harness.cluster.schedules.events import EVENTS
+from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer, told
+from epochfuzz.harness.cluster.schedules.play import Ended, Playing
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts, verb_of
+
+SETTINGS = Configuration(replicas=3)
+PROTOCOL = protocol_of("4.3.1")
+assert PROTOCOL is not None
+
+
+class Player:
+    """Loses a record if all of some events are played."""
+
+    def __init__(self, losing: Sequence[str] = ()) -> None:
+        self.losing, self.played = losing, 0
+
+    def play(self, settings: object, schedule: Sequence[str]) -> Playing:
+        self.played += 1
+        lost = bool(self.losing) and set(self.losing) <= set(schedule)
+        return Playing(Ended.LOST if lost else Ended.KEPT, "acknowledged and gone: m0@0" if lost else "")
+
+
+def fuzzer(player: Any, seed: int = 1, kept: list[Case] | None = None) -> Fuzzer:
+    assert PROTOCOL is not None
+    return Fuzzer(player, PROTOCOL, SETTINGS, seed, ([] if kept is None else kept).append)
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_every_event_that_is_drawn_is_offered_and_does_something_in_the_model(number: int) -> None:
+    events, run = fuzzer(Player()).drawn(number)
+    assert len(events) <= 24
+    assert {verb_of(event).text for event in events} <= set(EVENTS)
+    assert all(step.applied for step in run.steps)
+
+
+def test_the_same_seed_chooses_the_same() -> None:
+    once, again, other = (fuzzer(Player(), seed).chosen(range(20)) for seed in (1, 1, 2))
+    assert once == again != other
+
+
+def test_a_schedule_that_breaks_something_in_the_model_is_chosen_once() -> None:
+    assert PROTOCOL is not None
+    chooser = fuzzer(Player())
+    losing = parse_schedule(["produce A", "fetch B"])
+    broken = replay(losing, PROTOCOL, SETTINGS)
+    broken.first_broken["no-committed-loss"] = 2
+    dull = replay(parse_schedule(["produce A"]), PROTOCOL, SETTINGS)
+    drawn = {5: (losing, broken)}
+    chooser.drawn = lambda number: drawn.get(number % 10, (b"\0", dull))  # type: ignore[method-assign]
+    assert chooser.chosen(range(10)) == (5, losing)
+    assert chooser.chosen(range(10, 20)) != (15, b"\0")
+    assert chooser.result.drawn == 20
+
+
+def test_a_loss_is_shrunk_by_replay_and_kept_as_a_case() -> None:
+    kept: list[Case] = []
+    player = Player(["elect B", "produce A"])
+    found = fuzzer(player, 7, kept)
+    events = parse_schedule(["fetch B", "produce A", "receive B", "elect B", "notify B", "fetch C"])
+    said: list[str] = []
+    found._one(4, events, said.append)
+    (finding,) = found.result.findings
+    assert schedule_texts(finding.events) == ["produce A", "elect B"]
+    assert (finding.shrunk_from, finding.model.ended) == (6, Ended.KEPT)
+    (case,) = kept
+    assert case.id == "cluster-lost-7-4"
+    assert case.events == finding.events
+    assert case.expect["kafka-4.3.1"].broken == ()
+    assert "shrinking 6 events" in said[0]
+    found._one(5, events, said.append)  # a second of its kind is counted, and not shrunk
+    assert len(found.result.findings) == 1
+    assert found.result.ends[Ended.LOST] == 2
+    assert found.result.unlike == {"LOST here, KEPT in the model": 2}
+
+
+def test_what_a_run_has_come_to_is_told_in_a_line() -> None:
+    result = fuzzer(Player()).result
+    result.schedules, result.events, result.seconds = 3, 30, 10.0
+    result.ends.update([Ended.KEPT, Ended.KEPT, Ended.NOT_REACHED])
+    assert told(result) == (
+        "3 schedules, 30 events in 10 s (3.0 a second, with 0 replays to shrink): 2 KEPT, 1 NOT REACHED"
+    )

@@ -1,0 +1,159 @@
+"""Gates hold what is asked for; a broker learns of the metadata only what lies below its limit."""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.cluster.broker.segments import batches
+from epochfuzz.harness.cluster.gates.frames import Kind, header, source
+from epochfuzz.harness.cluster.gates.gates import Gates
+from epochfuzz.harness.cluster.gates.proxy import Message
+from tests.cluster.messages import TOPIC, batch, definitions, request, response
+
+
+class Connection:
+    """Passes at once; what was passed is noted."""
+
+    def __init__(self) -> None:
+        self.held: dict[bool, deque[Message]] = {False: deque(), True: deque()}
+        self.is_closed = False
+        self.passed: list[Message] = []
+
+    def pass_(self, message: Message) -> None:
+        self.held[message.is_response].remove(message)
+        self.passed.append(message)
+
+    def close(self) -> None:
+        self.is_closed = True
+        for waiting in self.held.values():
+            waiting.clear()
+
+
+class Setting:
+    """Gates with one connection, over which messages arrive."""
+
+    def __init__(self, directory: Path) -> None:
+        self.messages = definitions(directory)
+        self.gates = Gates(self.messages)
+        self.connection: Any = Connection()
+        proxy: Any = SimpleNamespace(connections={self.connection}, lock=threading.RLock())
+        self.gates.proxies["A"] = proxy
+
+    def asks(self, client: str, key: int = 1, **values: Any) -> Message:
+        body = request(self.messages.requests[key], client, values)
+        asked = header(body)
+        return self._arrives(Message(self.connection, False, asked, *source(asked), body))
+
+    def answers(self, message: Message, **values: Any) -> Message:
+        body = response(self.messages.responses[message.asked.key], values)
+        told = Message(self.connection, True, message.asked, message.kind, message.number, body, message.body)
+        return self._arrives(told)
+
+    def _arrives(self, message: Message) -> Message:
+        if self.gates._is_held(message):
+            self.connection.held[message.is_response].append(message)
+        else:
+            self.connection.passed.append(message)
+        return message
+
+
+def fetching(epoch: int = 0, offset: int = 0) -> dict[str, Any]:
+    partition = {"Partition": 0, "CurrentLeaderEpoch": epoch, "FetchOffset": offset}
+    return {"Topics": [{"TopicId": TOPIC, "Partitions": [partition]}]}
+
+
+def answer(records: bytes = b"", error: int = 0, **more: Any) -> dict[str, Any]:
+    partition = {"ErrorCode": error, "HighWatermark": 4, "Records": records} | more
+    return {"Responses": [{"Partitions": [partition]}]}
+
+
+@pytest.fixture
+def setting(tmp_path: Path) -> Setting:
+    return Setting(tmp_path)
+
+
+def test_a_gate_holds_requests_and_answers_of_one_broker(setting: Setting) -> None:
+    setting.gates.shut(Kind.FETCH, 2)
+    asked = setting.asks("broker-2-fetcher-0", **fetching())
+    other = setting.asks("broker-3-fetcher-0", **fetching())
+    assert setting.gates.held(Kind.FETCH, 2) == [asked]
+    assert setting.connection.passed == [other]
+    setting.gates.pass_(asked)
+    told = setting.answers(asked, **answer())
+    assert setting.gates.held(Kind.FETCH, 2, is_response=True) == [told]
+    assert setting.gates.has(Kind.FETCH, 2)
+    setting.gates.open(Kind.FETCH, 2)
+    assert setting.connection.passed == [other, asked, told]
+
+
+def test_heartbeats_are_held_as_requests_and_say_how_far_a_broker_is(setting: Setting) -> None:
+    setting.asks("2", key=63, CurrentMetadataOffset=17)
+    setting.gates.shut(Kind.HEARTBEAT, 2)
+    held = setting.asks("2", key=63, CurrentMetadataOffset=18)
+    assert setting.gates.applied == {2: 18}
+    assert setting.gates.held(Kind.HEARTBEAT, 2) == [held]
+
+
+def test_a_broker_asks_for_metadata_when_there_is_something_that_it_may_learn(setting: Setting) -> None:
+    setting.gates.shut(Kind.METADATA, 2)
+    setting.gates.limit(2, 10)
+    asked = setting.asks("raft-client-2", **fetching(offset=10))
+    assert setting.gates.held(Kind.METADATA, 2) == [asked]
+    assert setting.gates.fetch_offset(asked) == 10
+    setting.gates.limit(2, 11)
+    assert setting.connection.passed == [asked]
+
+
+def test_an_answer_with_more_than_that_is_cut_between_two_batches(setting: Setting) -> None:
+    setting.gates.shut(Kind.METADATA, 2)
+    setting.gates.limit(2, 12)
+    whole = batch(10, b"one", b"two") + batch(12, b"three")
+    told = setting.answers(setting.asks("raft-client-2", **fetching(offset=10)), **answer(whole))
+    (partition,) = setting.gates.content(told)["Responses"][0]["Partitions"]
+    assert [each.offset for each in batches(partition["Records"])] == [10]
+    assert partition["HighWatermark"] == 4
+    assert setting.connection.passed[-1] is told
+
+
+def test_metadata_is_whole_where_the_gate_is_open(setting: Setting) -> None:
+    whole = batch(10, b"one") + batch(11, b"two")
+    told = setting.answers(setting.asks("raft-client-2", **fetching(offset=10)), **answer(whole))
+    (partition,) = setting.gates.content(told)["Responses"][0]["Partitions"]
+    assert partition["Records"] == whole
+
+
+def test_the_epoch_of_a_session_is_that_of_the_last_request_that_says_one(setting: Setting) -> None:
+    first = setting.asks("broker-2-fetcher-0", **fetching(epoch=3))
+    later = setting.asks("broker-2-fetcher-0")
+    assert setting.gates.asked_epoch(later, TOPIC) == 3
+    setting.asks("broker-2-fetcher-0", ForgottenTopicsData=[{"TopicId": TOPIC, "Partitions": [0]}])
+    assert setting.gates.asked_epoch(first, TOPIC) is None
+
+
+@pytest.mark.parametrize(
+    ("answered", "told", "error"),
+    [
+        (answer(batch(4, b"m0")), "1 records, high watermark 4", 0),
+        (answer(DivergingEpoch={"Epoch": 0, "EndOffset": 2}), "epoch 0 ends at offset 2", 0),
+        (answer(error=74), "0 records, high watermark 4", 74),
+        ({"Responses": []}, "nothing new", 0),
+    ],
+)
+def test_an_answer_is_told_in_words(setting: Setting, answered: dict[str, Any], told: str, error: int) -> None:
+    message = setting.answers(setting.asks("broker-2-fetcher-0", **fetching()), **answered)
+    assert (setting.gates.told(message), setting.gates.fetch_error(message)) == (told, error)
+
+
+def test_who_is_down_is_forgotten(setting: Setting) -> None:
+    setting.gates.shut(Kind.FETCH, 2)
+    setting.asks("broker-2-fetcher-0", **fetching())
+    forget: Callable[[int], None] = setting.gates.forget
+    forget(3)
+    assert not setting.connection.is_closed
+    forget(2)
+    assert setting.connection.is_closed

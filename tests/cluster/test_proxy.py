@@ -1,0 +1,199 @@
+"""A proxy passes frames, holds them, and passes those in order; nobody from elsewhere can reach it."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from epochfuzz.harness.cluster.gates.frames import Frames, framed
+from epochfuzz.harness.cluster.gates.proxy import Message, Proxy
+from epochfuzz.harness.cluster.waiting import until
+
+
+def asks(number: int) -> bytes:
+    """Return a heartbeat of broker 2."""
+    return bytes.fromhex("003f0001") + number.to_bytes(4, "big") + bytes.fromhex("00013200")
+
+
+class Server:
+    """Answers every request with its number and `!`."""
+
+    def __init__(self) -> None:
+        self.heard: list[bytes] = []
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self.listening.getsockname()[1]
+        self.connections: list[socket.socket] = []
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self.listening.accept()
+            except OSError:
+                return
+            self.connections.append(connection)
+            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        frames = Frames()
+        while data := connection.recv(1 << 16):
+            for body in frames.feed(data):
+                self.heard.append(body)
+                connection.sendall(framed(body[4:8] + b"!"))
+
+    def end(self) -> None:
+        for each in (self.listening, *self.connections):
+            each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+
+class Client:
+    def __init__(self, port: int) -> None:
+        self.connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self._frames = Frames()
+        self._whole: list[bytes] = []
+
+    def send(self, *numbers: int) -> None:
+        for number in numbers:
+            self.connection.sendall(framed(asks(number)))
+
+    def answer(self) -> int | None:
+        """Return the number that is answered next; None at the end."""
+        while not self._whole:
+            data = self.connection.recv(1 << 16)
+            if not data:
+                return None
+            self._whole += self._frames.feed(data)
+        return int.from_bytes(self._whole.pop(0)[:4], "big")
+
+
+class Gate:
+    """Holds what the test says."""
+
+    def __init__(self) -> None:
+        self.holds: Callable[[Message], bool] = lambda message: False
+        self.lock = threading.RLock()
+
+    def decide(self, message: Message) -> bool:
+        return self.holds(message)
+
+
+def held(proxy: Proxy, is_response: bool) -> list[Message]:
+    with proxy.lock:
+        return [message for each in proxy.connections for message in each.held[is_response]]
+
+
+def wait(condition: Callable[[], object]) -> None:
+    until("what the test waits for", condition, 10)
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+@pytest.fixture
+def gate() -> Gate:
+    return Gate()
+
+
+@pytest.fixture
+def proxy(server: Server, gate: Gate) -> Iterator[Proxy]:
+    made = Proxy("A", gate.lock, gate.decide)
+    made.upstream = server.port
+    yield made
+    made.close()
+
+
+def pass_first(proxy: Proxy, is_response: bool) -> None:
+    message = held(proxy, is_response)[0]
+    with proxy.lock:
+        message.connection.pass_(message)
+
+
+def test_what_is_not_held_goes_through(proxy: Proxy) -> None:
+    client = Client(proxy.port)
+    client.send(1, 2, 3)
+    assert [client.answer() for _ in range(3)] == [1, 2, 3]
+
+
+def test_it_listens_on_this_machine_alone(proxy: Proxy) -> None:
+    assert proxy._listening.getsockname()[0] == "127.0.0.1"
+
+
+def test_a_held_request_is_not_heard_before_it_is_passed(proxy: Proxy, gate: Gate, server: Server) -> None:
+    gate.holds = lambda message: not message.is_response
+    client = Client(proxy.port)
+    client.send(1, 2)
+    wait(lambda: len(held(proxy, False)) == 2)
+    assert server.heard == []
+    pass_first(proxy, False)
+    assert client.answer() == 1
+    assert server.heard == [asks(1)]
+
+
+def test_a_held_answer_knows_what_was_asked(proxy: Proxy, gate: Gate, server: Server) -> None:
+    gate.holds = lambda message: message.is_response
+    client = Client(proxy.port)
+    client.send(5)
+    wait(lambda: held(proxy, True))
+    (message,) = held(proxy, True)
+    assert (message.asked.correlation, message.number, message.request) == (5, 2, asks(5))
+    assert server.heard == [asks(5)]
+    pass_first(proxy, True)
+    assert client.answer() == 5
+
+
+def test_what_comes_after_a_held_message_waits_behind_it(proxy: Proxy, gate: Gate) -> None:
+    gate.holds = lambda message: message.is_response and message.asked.correlation == 1
+    client = Client(proxy.port)
+    client.send(1, 2, 3)
+    wait(lambda: len(held(proxy, True)) == 3)
+    pass_first(proxy, True)
+    assert [client.answer() for _ in range(3)] == [1, 2, 3]
+
+
+def test_a_connection_that_is_closed_loses_what_was_held(proxy: Proxy, gate: Gate) -> None:
+    gate.holds = lambda message: True
+    client = Client(proxy.port)
+    client.send(1)
+    wait(lambda: held(proxy, False))
+    with proxy.lock:
+        held(proxy, False)[0].connection.close()
+    assert client.answer() is None
+    assert held(proxy, False) == []
+
+
+def test_a_client_that_goes_takes_its_request_with_it(proxy: Proxy, gate: Gate, server: Server) -> None:
+    gate.holds = lambda message: True
+    client = Client(proxy.port)
+    client.send(1)
+    wait(lambda: held(proxy, False))
+    client.connection.close()
+    wait(lambda: not held(proxy, False))
+    assert server.heard == []
+
+
+def test_an_answer_that_was_given_arrives_although_who_gave_it_is_gone(
+    proxy: Proxy, gate: Gate, server: Server
+) -> None:
+    gate.holds = lambda message: message.is_response
+    client = Client(proxy.port)
+    client.send(1)
+    wait(lambda: held(proxy, True))
+    server.end()
+    pass_first(proxy, True)
+    assert client.answer() == 1
+    assert client.answer() is None
+
+
+def test_where_nobody_listens_behind_it_a_connection_is_closed(proxy: Proxy, server: Server) -> None:
+    server.end()
+    assert Client(proxy.port).answer() is None
+
+
+def test_bytes_that_are_no_frames_end_the_connection(proxy: Proxy) -> None:
+    client = Client(proxy.port)
+    client.connection.sendall(b"\xff\xff\xff\xffGET / HTTP/1.1")
+    assert client.answer() is None

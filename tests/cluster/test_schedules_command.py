@@ -1,0 +1,115 @@
+"""`epochfuzz cluster replay` and `cluster fuzz`: how they end, and what they say of input that cannot be used."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("confluent_kafka")
+
+from epochfuzz.harness.cluster.broker import installation
+from epochfuzz.harness.cluster.broker.installation import Installation
+from epochfuzz.harness.cluster.schedules.play import Ended, Playing
+from epochfuzz.harness.cluster.schedules.player import Player
+
+M1, LOSES = "corpus/documents/m1-loss.yaml", "corpus/history/re-elected-leader.yaml"
+POWER = "corpus/history/kafka-3919-power-outage.yaml"
+
+
+@pytest.fixture
+def plays(monkeypatch: pytest.MonkeyPatch, no_kafka: Installation) -> Callable[..., None]:
+    """Has schedules end so, one after the other; the last one goes on."""
+
+    def set_up(*ended: Ended, why: str = "") -> None:
+        ends = list(ended)
+
+        def play(self: Player, settings: object, schedule: Sequence[str], say: object = None) -> Playing:
+            return Playing(ends.pop(0) if len(ends) > 1 else ends[0], why)
+
+        monkeypatch.setattr(Player, "play", play)
+        monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)
+        monkeypatch.setattr(installation, "from_home", lambda home: Installation("4.3.1-mine", ("kafka.jar",)))
+
+    return set_up
+
+
+def test_a_case_that_ends_as_in_the_model_is_as_expected(plays: Any, epochfuzz: Any) -> None:
+    plays(Ended.KEPT, Ended.LOST)
+    assert epochfuzz("cluster", "replay", M1, LOSES).code == 0
+    plays(Ended.LOST)
+    assert epochfuzz("cluster", "replay", M1).code == 1
+
+
+def test_a_step_that_was_not_done_is_inconclusive(plays: Any, epochfuzz: Any) -> None:
+    plays(Ended.NOT_REACHED, why="the cluster did not do `elect B` at step 15")
+    ended = epochfuzz("cluster", "replay", M1)
+    assert ended.code == 4
+    assert "NOT REACHED: the cluster did not do `elect B` at step 15" in ended.out
+
+
+def test_a_build_that_the_model_does_not_know_has_to_keep_all(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:
+    plays(Ended.KEPT)
+    assert epochfuzz("cluster", "replay", LOSES, "--kafka-home", tmp_path).code == 0
+    plays(Ended.LOST)
+    assert epochfuzz("cluster", "replay", LOSES, "--kafka-home", tmp_path).code == 1
+
+
+def test_json_has_every_case_and_what_is_not_offered(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:
+    plays(Ended.KEPT)
+    document = epochfuzz("cluster", "replay", M1, POWER, "--json", "--out", tmp_path / "new").json
+    (case,) = document["cases"]
+    assert (case["id"], case["ended"], case["model"]["ended"]) == ("m1-loss", "KEPT", "KEPT")
+    assert document["not_offered"] == {"kafka-3919-power-outage": ["flush", "power_loss"]}
+    assert (tmp_path / "new" / "m1-loss.json").exists()
+
+
+def test_fuzz_ends_in_time_and_keeps_what_it_finds(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:
+    plays(Ended.LOST, Ended.KEPT)
+    ended = epochfuzz("cluster", "fuzz", "--for", "1s", "--seed", 3, "--save", tmp_path / "found", "--json")
+    assert ended.code == 1
+    (finding,) = ended.json["findings"]
+    assert finding["ended"] == "LOST"
+    assert [path.name for path in (tmp_path / "found").iterdir()] == [f"cluster-lost-3-{finding['schedule']}.yaml"]
+    plays(Ended.KEPT)
+    assert epochfuzz("cluster", "fuzz", "--for", "1s").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("replay", "none.yaml"), "none.yaml"),
+        (("replay", M1, "--kafka-home", "no-such-directory"), "no-such-directory is no directory"),
+        (("replay", M1, "--kafka-home", "tests"), "there is no Kafka"),
+        (("replay", M1, "--release", "trunk"), "a release is named as 4.3.1 is; got 'trunk'"),
+        (("fuzz", "--for", "soon"), "--for: a duration is a number and s, m or h"),
+        (("fuzz", "--for", "1s", "--kafka-home", "tests"), "there is no Kafka"),
+        (("fuzz", "--for", "1s", "--replicas", "4"), "'--replicas': Input should be less than or equal to 3"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, tuple) else "",
+)
+def test_bad_input_is_one_message(words: tuple[str, ...], told: str, epochfuzz: Any) -> None:
+    ended = epochfuzz("cluster", *words)
+    assert ended.code == 2
+    assert told in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_a_directory_of_an_earlier_replay_is_not_written_over(
+    epochfuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_kafka: Installation
+) -> None:
+    monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)
+    (tmp_path / "cluster-1").mkdir()
+    ended = epochfuzz("cluster", "replay", M1, "--out", tmp_path)
+    assert ended.code == 2
+    assert "cluster-1 is there already: name another directory, or remove it" in ended.err
+
+
+def test_a_directory_that_cannot_be_made_is_one_message(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:
+    plays(Ended.KEPT)
+    (tmp_path / "file").touch()
+    for words in (("replay", M1, "--out"), ("fuzz", "--for", "1s", "--save")):
+        ended = epochfuzz("cluster", *words, tmp_path / "file" / "new")
+        assert ended.code == 2
+        assert "Traceback" not in ended.err
+        assert str(tmp_path / "file" / "new") in ended.err
