@@ -3,7 +3,7 @@
 import json as json_text
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -11,8 +11,8 @@ from rich.table import Table
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table, write_file
-from epochfuzz.harness.cli.signals import as_ctrl_c
 from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.errors import ClusterError
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.cluster.broker.installation import Installation
     from epochfuzz.harness.cluster.schedules.beside import Beside
     from epochfuzz.harness.cluster.schedules.play import Playing
+    from epochfuzz.harness.documents import evidence
 
 _SEEDS = 32  # bits of one that is drawn
 
@@ -67,7 +68,7 @@ def replay(
         if missing(case):
             printing.print(f"{case.id}: not offered on a cluster: {', '.join(missing(case))}", markup=False)
     if json:
-        print_json({"release": release if kafka_home is None else str(kafka_home)} | _plain(loaded, played))
+        print_json(_plain(release if kafka_home is None else str(kafka_home), loaded, played))
     return _exit_code(played)
 
 
@@ -121,7 +122,8 @@ def fuzz(
                 printing.print("stopped", markup=False)
     printing.print(told(fuzzer.result), markup=False, soft_wrap=True)
     if json:
-        print_json({"release": kafka.release, "seed": drawn} | fuzzer.result.plain())
+        document: evidence.ClusterFuzz = {"release": kafka.release, "seed": drawn, **fuzzer.result.plain()}
+        print_json(document)
     return Exit.BROKEN if any(each.model.ended is not each.playing.ended for each in fuzzer.result.findings) else 0
 
 
@@ -166,17 +168,22 @@ def _unlike(playing: "Playing", model: "Beside | None") -> str:
     return model.differs or "how it ends"
 
 
-def _plain(loaded: "list[Case]", played: "list[tuple[Case, Playing, Beside | None]]") -> dict[str, Any]:
+def _plain(
+    kafka: str, loaded: "list[Case]", played: "list[tuple[Case, Playing, Beside | None]]"
+) -> "evidence.ClusterReplay":
     from epochfuzz.harness.cluster.schedules.beside import missing
 
     return {
+        "release": kafka,
         "cases": [
             {
                 "id": case.id,
                 "ended": playing.ended,
                 "why": playing.why,
-                "model": model and {"protocol": model.protocol, "ended": model.ended, "permitted": model.permitted},
-                "differs": model and model.differs,
+                "model": None
+                if model is None
+                else {"protocol": model.protocol, "ended": model.ended, "permitted": model.permitted},
+                "differs": None if model is None else model.differs,
                 "playing": playing.plain(),
             }
             for case, playing, model in played

@@ -1,7 +1,8 @@
-"""Documents of what is known of Kafka itself: `audit` and `cluster run`."""
+"""Documents of what is known of Kafka itself: `audit` and the `cluster` commands."""
 
 from typing_extensions import TypedDict
 
+from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.cluster.timeline import Loss, Moment
 
 
@@ -92,3 +93,63 @@ class Cluster(TypedDict):
     kept: int
     not_reached: int
     runs: list[ClusterRun]
+
+
+class PlayedBeside(TypedDict):
+    """What the model's release makes of a schedule; `permitted` by the contract with clients."""
+
+    protocol: str
+    ended: str
+    permitted: bool
+
+
+class PlayedCase(TypedDict):
+    """A case as it went on a cluster, and where it first differs from the model."""
+
+    id: str
+    ended: str
+    why: str
+    model: PlayedBeside | None
+    differs: str | None
+    playing: Playing
+
+
+class ClusterReplay(TypedDict):
+    """`cluster replay`: `not_offered` has by case what a cluster is not asked for."""
+
+    release: str
+    cases: list[PlayedCase]
+    not_offered: dict[str, list[str]]
+
+
+class FuzzedFinding(TypedDict):
+    """A schedule of `cluster fuzz`, shrunk by replay, and how the model ends it."""
+
+    schedule: int
+    ended: str
+    why: str
+    events: list[str]
+    shrunk_from: int
+    model: str
+
+
+class FuzzedNumbers(TypedDict):
+    """How much was played; `ends` counts schedules by how they ended, `unlike_the_model` those that end otherwise."""
+
+    drawn: int
+    schedules: int
+    events: int
+    seconds: float
+    events_per_second: float | None
+    replays_to_shrink: int
+    ends: dict[str, int]
+    unlike_the_model: dict[str, int]
+    findings: list[FuzzedFinding]
+    not_reached: list[str]
+
+
+class ClusterFuzz(FuzzedNumbers):
+    """`cluster fuzz`."""
+
+    release: str
+    seed: int

@@ -22,6 +22,8 @@ DOCUMENTS: dict[str, Any] = {
     "campaign report": _FINISHED | walks.Status | walks.History,
     "campaign resume": _FINISHED,
     "campaign run": _FINISHED,
+    "cluster fuzz": evidence.ClusterFuzz,
+    "cluster replay": evidence.ClusterReplay,
     "cluster run": evidence.Cluster,
     "conform": conformance.Conform | conformance.Exhaustive,
     "corpus add": cases.CorpusAdd,

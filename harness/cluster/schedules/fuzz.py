@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from epochfuzz.harness.cases.case import Case, Expectation
 from epochfuzz.harness.cluster.schedules.beside import Beside, beside, settings_of
@@ -19,10 +19,13 @@ from epochfuzz.harness.cluster.schedules.player import Player
 from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
 from epochfuzz.harness.engine.walk.generate import Deck, deck_for, schedule
 from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.model.kafka.model import KAFKA
+from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import evidence
 
 _MOST_EVENTS = 24  # of a schedule: what happens in the first lives of a partition
 _LEAST_EVENTS = 4
@@ -46,8 +49,8 @@ class Finding:
     playing: Playing
     model: Beside
 
-    def plain(self) -> dict[str, Any]:
-        """For JSON."""
+    def plain(self) -> "evidence.FuzzedFinding":
+        """Return it as plain data."""
         return {
             "schedule": self.number,
             "ended": self.playing.ended,
@@ -72,8 +75,8 @@ class Fuzzed:
     findings: list[Finding] = field(default_factory=list)
     not_reached: list[str] = field(default_factory=list)
 
-    def plain(self) -> dict[str, Any]:
-        """For JSON."""
+    def plain(self) -> "evidence.FuzzedNumbers":
+        """Return it as plain data."""
         return {
             "drawn": self.drawn,
             "schedules": self.schedules,

@@ -73,8 +73,8 @@ class Playing:
     left: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
-    def plain(self) -> dict[str, Any]:
-        """For JSON."""
+    def plain(self) -> Any:
+        """Return it as plain data."""
         return asdict(self)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.cluster.gates.metadata import DIRECTORY, MetadataLog
-from tests.cluster.messages import TOPIC, batch, definitions, record
+from tests.cluster.gates.messages import TOPIC, batch, definitions, record
 
 T, P, CHANGE, REGISTERS, REGISTRATION, REMOVE = 2, 3, 5, 27, 17, 9
 

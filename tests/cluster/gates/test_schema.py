@@ -7,7 +7,7 @@ import pytest
 
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.cluster.gates.schema import Messages, versions
-from tests.cluster.messages import TOPIC, definitions, jar
+from tests.cluster.gates.messages import TOPIC, definitions, jar
 
 ASKED = {
     "SessionId": 5,

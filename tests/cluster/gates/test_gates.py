@@ -13,7 +13,7 @@ from epochfuzz.harness.cluster.broker.segments import batches
 from epochfuzz.harness.cluster.gates.frames import Kind, header, source
 from epochfuzz.harness.cluster.gates.gates import Gates
 from epochfuzz.harness.cluster.gates.proxy import Message
-from tests.cluster.messages import TOPIC, batch, definitions, request, response
+from tests.cluster.gates.messages import TOPIC, batch, definitions, request, response
 
 
 class Connection:

@@ -81,9 +81,7 @@ class Fake:
 
     gates: Gates = field(default_factory=Gates)
     decisions: list[Decision] = field(default_factory=list)
-    partition_: Partition = field(
-        default_factory=lambda: Partition(None, 1, 0, (1, 2, 3), (1, 2, 3))  # type: ignore[arg-type]
-    )
+    partition_: Partition = field(default_factory=lambda: Partition(None, 1, 0, (1, 2, 3), (1, 2, 3)))
     learned: dict[str, int] = field(default_factory=lambda: dict.fromkeys(NUMBERS, 10))
     down: set[str] = field(default_factory=set)
     fenced: dict[str, int] = field(default_factory=dict)
