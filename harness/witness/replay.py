@@ -49,7 +49,15 @@ class Run:
     steps: tuple[Step, ...]
     healed: state.Partition
     first_broken: dict[str, int]
-    fingerprint: str
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of every event, whether it was enabled, what could be seen after it, and what it newly broke."""
+        digest = hashlib.blake2b(digest_size=8)
+        for step in self.steps:
+            seen = event_text(step.event), step.applied, observe(step.state), step.newly_broken
+            digest.update(json.dumps(seen, sort_keys=True, separators=(",", ":")).encode())
+        return digest.hexdigest()
 
     @cached_property
     def scenes(self) -> tuple["Scene", ...]:
@@ -109,10 +117,6 @@ class Run:
         return min((self.first_broken[name] for name in lasting), default=None)
 
 
-def _note(digest: "hashlib.blake2b", *seen: object) -> None:
-    digest.update(json.dumps(seen, sort_keys=True, separators=(",", ":")).encode())
-
-
 def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration) -> Run:
     """Run a schedule of event bytes under a protocol. A property is reported where it first broke."""
     execution = Execution(protocol, settings)
@@ -120,14 +124,12 @@ def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration)
     start = p.copy()
     steps: list[Step] = []
     first_broken: dict[str, int] = {}
-    trace = hashlib.blake2b(digest_size=8)
     for number, event in enumerate(schedule, start=1):
         applied = execution.apply(event)
         newly_broken = tuple(name for name in properties.names(execution.broken()) if name not in first_broken)
         first_broken |= dict.fromkeys(newly_broken, number)
-        _note(trace, event_text(event), applied, observe(p), newly_broken)
         steps.append(Step(number, event, applied, p.copy(), newly_broken))
     healed, broken_at_end = execution.healed()
     for name in properties.names(broken_at_end):
         first_broken[name] = len(steps)
-    return Run(protocol, settings, start, tuple(steps), healed, first_broken, trace.hexdigest())
+    return Run(protocol, settings, start, tuple(steps), healed, first_broken)

@@ -16,7 +16,7 @@ import copy
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -416,6 +416,7 @@ class _Writer(ast.NodeTransformer):
         raise CannotLink(f"{value!r} is no constant that a compiled rule can have")
 
 
+@cache
 def flat_name(function: Rule) -> str:
     """Return the name of a function among all that are linked: where its module stands in this package, and its own."""
     return f"{function.__module__.removeprefix(_HERE)}.{function.__name__}".replace(".", "_")
