@@ -41,7 +41,7 @@ def test_nothing_is_found_where_everything_was_kept(logs):
     assert found(audited(LOGS / logs)) == []
 
 
-# In the wording and layout of https://github.com/Yolean/kubernetes-kafka/issues/98 (Kafka 1.0, a broker that ends since it
+# As in https://github.com/Yolean/kubernetes-kafka/issues/98 (Kafka 1.0, a broker that ends since it
 # may not truncate) and https://github.com/strimzi/strimzi-kafka-operator/issues/2738 (2.4, with the thread at the end).
 @pytest.mark.parametrize(
     ("logs", "broker", "events", "partitions"), [("pasted-1.0.0", 2, 3, 3), ("pasted-strimzi-2.4", 0, 2, 1)]
