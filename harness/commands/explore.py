@@ -1,22 +1,26 @@
 """`epochfuzz explore`: complete search of a protocol within bounds, in memory or on Spark."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from epochfuzz.harness.cli import campaigns, options
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.witness.causes import causes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.events import VERBS, schedule_texts
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import searches
     from epochfuzz.harness.engine.explore.explore import Exploration
     from epochfuzz.harness.findings.asked import Asked
+    from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 _NEEDS_SPARK = options.needs("spark")
+_OF_SEARCHES = ("property_", "depth", "jobs", "symmetry", "out", "resume", "master", "remote")
 _GOING_ON = ("resume", "memory", "master", "remote", "json")  # options of a search that was begun
 
 
@@ -46,6 +50,12 @@ def explore(
     ] = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,
+    tests: Annotated[
+        Path | None,
+        typer.Option(
+            "--tests", help="Search for nothing; write tours along every transition, with what is to be seen, to run."
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Visit every state within bounds, nearest first: a shortest counterexample, or the proof that there is none.
@@ -58,6 +68,7 @@ def explore(
     - `epochfuzz explore --protocol kip-101 --jobs 1 --no-symmetry`
     - `epochfuzz explore --protocol kip-320 --replicas 3 --epochs 5 --out build/search --memory 1`
     - `epochfuzz explore --resume build/search`
+    - `epochfuzz explore --protocol kip-320 --records 1 --epochs 2 --tests build/tours`
     - `epochfuzz explore --model counter:COUNTER --protocol at-once`
     """
     if model is not None:
@@ -69,6 +80,9 @@ def explore(
         raise BadInput("--protocol says what to search, or --resume DIR with which search to go on")
     (parsed,) = options.parse_protocols([protocol])
     options.parse_property(property_)
+
+    if tests is not None:
+        return _write_tests(parsed, settings, tests, memory, json)
 
     from epochfuzz.harness.findings.asked import Asked
 
@@ -102,13 +116,59 @@ def _own(context: typer.Context, model: str) -> int:
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:
     """Raise BadInput for an option that would be dropped in silence."""
-    if context.params["resume"] is not None:
+    if context.params["tests"] is not None:
+        options.refuse_given(context, _OF_SEARCHES, "--tests DIR writes every transition, and searches for nothing")
+    elif context.params["resume"] is not None:
         dropped = [name for name in context.params if name not in _GOING_ON]
         options.refuse_given(context, dropped, "--resume goes on with what the search was begun with")
     elif context.params["out"] is not None:
         options.refuse_given(context, ["jobs"], "on Spark, --master says how many cores there are")
     else:
         options.refuse_given(context, ["master", "remote"], "--out DIR searches on Spark")
+
+
+def _write_tests(protocol: "Protocol", settings: Configuration, directory: Path, memory: float, json: bool) -> int:
+    """Write tours along every transition within bounds into a directory of their own."""
+    _refuse_what_is_there(directory)
+
+    from epochfuzz.harness.conform.exhaustive.graph import graph
+    from epochfuzz.harness.conform.exhaustive.tour_files import TourFiles
+    from epochfuzz.harness.engine.explore.explore import GIBIBYTE, MemoryEnded
+    from epochfuzz.harness.views import transitions
+    from epochfuzz.harness.views.progress import show_search
+
+    out = console(json)
+    out.print(f"{protocol.name} · {settings.text()}", markup=False)
+    with as_ctrl_c():
+        try:
+            with show_search(out) as progress:
+                found = graph(protocol, settings, VERBS, False, progress.searched, int(memory * GIBIBYTE))
+                files = TourFiles(found, protocol, settings)
+                size = files.size(progress.doing)
+                for line in transitions.to_be_written(size):
+                    out.print(line)
+                files.write(directory, size, progress.doing)
+        except MemoryEnded as error:
+            raise BadInput(f"{error}; --memory gives it more, smaller --records or --epochs have fewer") from None
+        except OSError as error:
+            raise BadInput(f"--tests: {error.filename}: {error.strerror}") from None
+        except KeyboardInterrupt:
+            campaigns.note(f"interrupted; whole in {directory}: {transitions.written(files.written)}")
+            raise
+    out.print(f"{transitions.written(files.written)} in {directory}", markup=False, soft_wrap=True)
+    if json:
+        print_json(files.manifest())
+    return Exit.AS_EXPECTED
+
+
+def _refuse_what_is_there(directory: Path) -> None:
+    try:
+        if any(directory.iterdir()):
+            raise BadInput(f"--tests: there is something in {directory} already; name a directory that is new or empty")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise BadInput(f"--tests: {error.filename}: {error.strerror}") from None
 
 
 def _in_memory(asked: "Asked", memory: float, jobs: int | None, json: bool) -> int:

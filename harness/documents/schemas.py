@@ -28,7 +28,7 @@ DOCUMENTS: dict[str, Any] = {
     "conform": conformance.Conform | conformance.Exhaustive,
     "corpus add": cases.CorpusAdd,
     "explain": explained.Names | explained.Entry | explained.Issue | explained.Releases,
-    "explore": searches.Explore | searches.Explained | searches.OwnExplore,
+    "explore": searches.Explore | searches.Explained | searches.Tours | searches.OwnExplore,
     "fuzz": walks.Fuzz | walks.FuzzSaved | walks.Ablation | walks.AblationSaved | walks.Distinction | searches.OwnFuzz,
     "new-case": cases.NewCase,
     "play": cases.Play,

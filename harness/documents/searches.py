@@ -35,6 +35,35 @@ class Explained(Explore, Causes):
     """The same where a schedule breaks the property, with what is known of that."""
 
 
+class TourFile(TypedDict):
+    """A file of tours; `new_transitions` are those along which no earlier file goes."""
+
+    name: str
+    tours: int
+    steps: int
+    new_transitions: int
+    bytes: int
+
+
+class Tours(TypedDict):
+    """`explore --tests`, and the manifest beside the files; `version` is that of the conformance protocol.
+
+    `model` is the digest of the rules. `complete`: the tours go along every transition within the bounds.
+    """
+
+    epochfuzz: str
+    model: str
+    version: int
+    protocol: str
+    configuration: Settings
+    transitions: int
+    tours: int
+    steps: int
+    bytes: int
+    complete: bool
+    files: list[TourFile]
+
+
 class OwnExplore(Search):
     """`explore --model`."""
 

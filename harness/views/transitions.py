@@ -1,10 +1,13 @@
-"""What an exhaustive run says at its end: how many transitions there are, how many were played, what differs."""
+"""Transitions within bounds in words: how many there are, were played, differ, or are written down as tours."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rich import filesize
+
 from epochfuzz.harness.conform.exhaustive.counts import Counts, counts
 from epochfuzz.harness.conform.exhaustive.crew import Exhaustive
+from epochfuzz.harness.conform.exhaustive.tour_files import Size, Written
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.views import conformance as report
@@ -12,6 +15,8 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import conformance as documents
+
+_MUCH = 1_000_000_000  # bytes
 
 
 def summary(conformance: Conformance, plan: Plan, crew: Exhaustive) -> Iterator[str]:
@@ -68,6 +73,24 @@ def bounds_text(settings: Configuration) -> str:
     return (
         f"{settings.replicas} replicas, {settings.records} record{'s' * (settings.records != 1)}"
         f" and {settings.epochs} epoch change{'s' * (settings.epochs != 1)}"
+    )
+
+
+def to_be_written(size: Size) -> Iterator[str]:
+    """Yield how much there will be, and what to do about it if that is much."""
+    yield (
+        f"to be written: {size.transitions:,} transitions up to the names of replicas, along {size.tours:,} tours of"
+        f" {size.steps:,} steps, about {filesize.decimal(size.bytes)} in {size.files:,} files"
+    )
+    if size.bytes > _MUCH:
+        yield "that is much: smaller --records or --epochs have less, and Ctrl-C leaves the files that are whole"
+
+
+def written(done: Written) -> str:
+    """Tell what was written."""
+    return (
+        f"{done.transitions:,} transitions, {done.tours:,} tours, {done.steps:,} steps, {len(done.files):,} files,"
+        f" {done.bytes:,} bytes"
     )
 
 

@@ -11,7 +11,7 @@ from itertools import compress
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.engine.explore.explore import SearchProgress
+from epochfuzz.harness.engine.explore.explore import DEFAULT_MEMORY, SearchProgress
 from epochfuzz.harness.engine.explore.tours import Edges, Flags, Numbers, Reach
 from epochfuzz.harness.engine.explore.transitions import Transitions, transitions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -94,9 +94,10 @@ def graph(
     verbs: Collection[str],
     with_refused: bool,
     report: Callable[[SearchProgress], None] = lambda progress: None,
+    memory: int = DEFAULT_MEMORY,
 ) -> Graph:
     """Find out what there is to be played. Raises DoesNotFit, MemoryEnded and Ambiguous."""
-    return Graph(transitions(protocol, settings, report=report), verbs, with_refused)
+    return Graph(transitions(protocol, settings, memory, report), verbs, with_refused)
 
 
 def _refused(found: Transitions, supported: Flags) -> tuple[Numbers, npt.NDArray[np.uint8]]:

@@ -1,0 +1,177 @@
+"""Files of tours: requests and the replies that the model gives, for a harness of any language that has no epochfuzz.
+
+A line is `{"request": ..., "reply": ...}` in the words of the conformance protocol, a tour a reset and what follows up
+to the next one. Each step says which transition it goes along. A file is there when it is whole, and the manifest comes
+last.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import count, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epochfuzz.harness.conform.exhaustive.graph import Graph, Tour
+from epochfuzz.harness.conform.oracle.lockstep import LockStep, comparable
+from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.version import epochfuzz_version, model_digest
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import event_text
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import searches
+
+MANIFEST = "manifest.json"
+_TOURS = 250  # in a file: a few megabytes
+_SAMPLE = 64  # tours that the size of all is estimated from
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much there is to be written; the bytes are an estimate."""
+
+    transitions: int
+    tours: int
+    steps: int
+    bytes: int
+
+    @property
+    def files(self) -> int:
+        """How many files that are, without the manifest."""
+        return -(-self.tours // _TOURS)
+
+
+@dataclass
+class Written:
+    """The files that are whole, and how many transitions the tours in them go along."""
+
+    files: "list[searches.TourFile]" = field(default_factory=list)
+    transitions: int = 0
+
+    @property
+    def tours(self) -> int:
+        """How many tours the files have."""
+        return sum(file["tours"] for file in self.files)
+
+    @property
+    def steps(self) -> int:
+        """How many events the files have."""
+        return sum(file["steps"] for file in self.files)
+
+    @property
+    def bytes(self) -> int:
+        """How large the files are."""
+        return sum(file["bytes"] for file in self.files)
+
+
+class TourFiles:
+    """The tours along all transitions of a graph, to be written into a directory."""
+
+    def __init__(self, graph: Graph, protocol: Protocol, settings: Configuration) -> None:
+        self.written = Written()
+        self._graph, self._protocol, self._settings = graph, protocol, settings
+        self._seen = np.zeros(graph.size, bool)
+        reset = json.loads(wire.reset_request(wire.config_of(settings), protocol.name))
+        self._reset = _line({"request": reset, "reply": {"ok": True}})
+
+    def size(self, report: Report) -> Size:
+        """Plan all tours, and estimate from some of them, of all lengths, how much there is to be written."""
+        lengths = []
+        for number, tour in enumerate(self._tours(), 1):
+            lengths.append(len(tour.events))
+            if number % 1_000 == 0:
+                report(f"planning tours · {number:,} tours")
+        steps, transitions = sum(lengths), int(self._graph.reached(np.zeros(self._graph.size, bool)).sum())
+        sample = list(islice(self._tours(), 0, None, max(1, len(lengths) // _SAMPLE)))
+        of_events = sum(len(self._text(tour)) - len(self._reset) for tour in sample)
+        each = of_events / max(1, sum(len(tour.events) for tour in sample))
+        return Size(transitions, len(lengths), steps, int(len(lengths) * len(self._reset) + steps * each))
+
+    def write(self, directory: Path, size: Size, report: Report) -> None:
+        """Write all into an empty directory. However it ends, the manifest has the files that are whole.
+
+        Raises OSError.
+        """
+        directory.mkdir(parents=True, exist_ok=True)
+        digits = max(4, len(str(size.files)))
+        try:
+            tours, number = self._tours(), count(1)
+            while together := list(islice(tours, _TOURS)):
+                self._write(directory / f"tours-{next(number):0{digits}}.jsonl", together, size, report)
+        finally:
+            _save(directory / MANIFEST, json.dumps(self.manifest(), indent=1) + "\n")
+
+    def manifest(self) -> "searches.Tours":
+        """Return what was written, by what, and whether that is all."""
+        written, settings = self.written, self._settings
+        nothing = np.zeros(self._graph.size, bool)
+        return {
+            "epochfuzz": epochfuzz_version(),
+            "model": model_digest(),
+            "version": wire.VERSION,
+            "protocol": self._protocol.name,
+            "configuration": asdict(settings),
+            "transitions": written.transitions,
+            "tours": written.tours,
+            "steps": written.steps,
+            "bytes": written.bytes,
+            "complete": written.transitions == int(self._graph.reached(nothing).sum()),
+            "files": written.files,
+        }
+
+    def _tours(self) -> Iterator[Tour]:
+        return self._graph.tours(np.ones(self._graph.size, bool), np.zeros(self._graph.size, bool))
+
+    def _write(self, path: Path, tours: list[Tour], size: Size, report: Report) -> None:
+        steps = self.written.steps
+        lines = []
+        for tour in tours:
+            lines.append(self._text(tour))
+            steps += len(tour.events)
+            report(f"writing tours · {steps:,} of {size.steps:,} steps")
+        text = "".join(lines)
+        _save(path, text)
+        for tour in tours:
+            self._seen[list(tour.edges)] = True
+        known, self.written.transitions = self.written.transitions, int(self._seen.sum())
+        self.written.files.append(
+            {
+                "name": path.name,
+                "tours": len(tours),
+                "steps": steps - self.written.steps,
+                "new_transitions": self.written.transitions - known,
+                "bytes": len(text),
+            }
+        )
+
+    def _text(self, tour: Tour) -> str:
+        """Return the lines of a tour, with what a subject is compared with after each event."""
+        model = LockStep(self._protocol, self._settings)
+        lines = [self._reset]
+        for event, edge in zip(tour.events, tour.edges, strict=True):
+            model.advance(event)
+            request = {"op": "event", "event": event_text(event)}
+            reply = {"applied": True, "observation": model.compared(comparable(model.model))}  # type: ignore[arg-type]
+            lines.append(_line({"transition": edge, "request": request, "reply": reply}))
+        return "".join(lines)
+
+
+def _line(step: dict[str, object]) -> str:
+    return json.dumps(step, separators=(",", ":")) + "\n"
+
+
+def _save(path: Path, text: str) -> None:
+    """Write a file that is there when it is whole."""
+    temporary = path.with_suffix(".new")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
