@@ -146,7 +146,7 @@ def _write_tests(protocol: "Protocol", settings: Configuration, directory: Path,
                 files = TourFiles(found, protocol, settings)
                 size = files.size(progress.doing)
                 for line in transitions.to_be_written(size):
-                    out.print(line)
+                    out.print(line, soft_wrap=True)
                 files.write(directory, size, progress.doing)
         except MemoryEnded as error:
             raise BadInput(f"{error}; --memory gives it more, smaller --records or --epochs have fewer") from None

@@ -1,0 +1,199 @@
+"""`epochfuzz explore --tests`: tours as files, run by harnesses that know nothing of epochfuzz."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.conform.exhaustive import tour_files
+from epochfuzz.harness.conform.exhaustive.graph import graph
+from epochfuzz.harness.conform.exhaustive.tour_files import Size, TourFiles
+from epochfuzz.harness.conform.protocol.process import LineProcess
+from epochfuzz.harness.views.transitions import to_be_written
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import VERBS
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from tests.conform.running import REFERENCE, ROOT, SUBJECT
+from tests.documents.pages import blocks, named
+
+SMALL = ("--protocol", "kip-320", "--records", "1", "--epochs", "1")
+N = 2_700  # transitions, as `conform --exhaustive` counts them
+GO = shutil.which("go", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/go/bin"]))
+
+
+@pytest.fixture(scope="module")
+def tours(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of all tours within small bounds."""
+    directory = tmp_path_factory.mktemp("tours")
+    files = small()
+    files.write(directory, files.size(ignore), ignore)
+    return directory
+
+
+def small() -> TourFiles:
+    protocol, settings = parse_protocol("kip-320"), Configuration(records=1, epochs=1)
+    return TourFiles(graph(protocol, settings, VERBS, False), protocol, settings)
+
+
+def ignore(doing: str) -> None:
+    pass
+
+
+def steps(directory: Path) -> Iterator[dict[str, Any]]:
+    for file in sorted(directory.glob("*.jsonl")):
+        yield from map(json.loads, file.read_text().splitlines())
+
+
+def differing(directory: Path, command: tuple[str, ...], at_most: int | None = None) -> tuple[int, list[str]]:
+    """How many steps of the files agree with a subject, and the events that do not, up to the first in each tour."""
+    agree, differ, lost = 0, [], False
+    with closing(LineProcess(command)) as subject:
+        for step in steps(directory):
+            is_reset = step["request"]["op"] == "reset"
+            if is_reset and at_most is not None and agree > at_most:
+                break
+            if lost and not is_reset:
+                continue
+            reply = json.loads(subject.ask(json.dumps(step["request"]).encode() + b"\n", 30))
+            lost = not (reply["ok"] if is_reset else agrees(reply, step["reply"]))
+            agree += not lost
+            differ += [step["request"]["event"]] if lost else []
+    return agree, differ
+
+
+def agrees(shown: Any, expected: Any) -> bool:
+    """Whether all that is expected is shown."""
+    if isinstance(expected, dict):
+        return all(name in shown and agrees(shown[name], value) for name, value in expected.items())
+    return bool(shown == expected)
+
+
+def test_a_subject_that_conforms_agrees_with_every_step(tours: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert differing(tours, REFERENCE) == (sum(1 for _ in steps(tours)), [])
+
+
+def test_a_cluster_of_processes_agrees_with_the_steps(tours: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    agree, differ = differing(tours, SUBJECT, at_most=1_500)
+    assert (agree >= 1_500, differ) == (True, [])
+
+
+def test_a_subject_that_does_otherwise_is_found_out(tours: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    _, differ = differing(tours, (*SUBJECT, "--defect", "shrinking-does-not-advance"), at_most=1_500)
+    assert set(differ) == {"shrink B"}
+
+
+def test_every_transition_occurs_and_the_manifest_counts_them(epochfuzz: Any) -> None:
+    ended = epochfuzz("explore", *SMALL, "--tests", "tours", "--json")
+    assert ended.code == 0
+    of_events = [step for step in steps(Path("tours")) if step["request"]["op"] == "event"]
+    assert {step["transition"] for step in of_events} == set(range(N))
+    manifest = ended.json
+    assert json.loads(Path("tours/manifest.json").read_text()) == manifest
+    assert (manifest["transitions"], manifest["steps"], manifest["complete"]) == (N, len(of_events), True)
+    assert manifest["tours"] == sum(1 for _ in steps(Path("tours"))) - len(of_events)
+    sizes = {file.name: file.stat().st_size for file in Path("tours").glob("*.jsonl")}
+    assert {file["name"]: file["bytes"] for file in manifest["files"]} == sizes
+    for name, total in (("steps", "steps"), ("tours", "tours"), ("bytes", "bytes"), ("new_transitions", "transitions")):
+        assert sum(file[name] for file in manifest["files"]) == manifest[total]
+    assert f"{N:,} transitions, {manifest['tours']:,} tours, {len(of_events):,} steps" in ended.err
+    assert f"{len(sizes)} files, {sum(sizes.values()):,} bytes in tours" in ended.err
+
+
+def test_the_size_is_estimated_before_it_is_written(tours: Path) -> None:
+    size, written = small().size(ignore), json.loads((tours / "manifest.json").read_text())
+    assert (size.transitions, size.tours, size.steps) == (N, written["tours"], written["steps"])
+    assert size.files == len(written["files"])
+    assert 0.8 < size.bytes / written["bytes"] < 1.25
+
+
+def test_a_size_of_gigabytes_comes_with_advice_and_a_small_one_does_not() -> None:
+    (_,) = to_be_written(Size(2_700, 964, 10_326, 4_000_000))
+    told, advice = to_be_written(Size(2_287_350, 600_000, 11_000_000, 5_200_000_000))
+    assert "2,287,350 transitions" in told
+    assert "about 5.2 GB in 2,400 files" in told
+    assert "--records or --epochs" in advice
+
+
+def test_what_is_interrupted_leaves_whole_files_and_a_manifest_of_them(
+    tmp_path: Path, tours: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(doing: str) -> None:
+        if len(files.written.files) == 2 and doing.startswith("writing"):
+            raise KeyboardInterrupt
+
+    files = small()
+    with pytest.raises(KeyboardInterrupt):
+        files.write(tmp_path, Size(N, 964, 10_326, 1), interrupt)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert not manifest["complete"]
+    names = [file["name"] for file in manifest["files"]]
+    assert names == ["tours-0001.jsonl", "tours-0002.jsonl"]
+    assert {file.name for file in tmp_path.iterdir()} == {*names, "manifest.json"}
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (tours / name).read_bytes()
+    assert {step["transition"] for step in steps(tmp_path) if "transition" in step} < set(range(N))
+
+
+def test_ctrl_c_says_what_is_whole(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(files: TourFiles, directory: Path, size: Size, report: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tour_files.TourFiles, "write", interrupt)
+    ended = epochfuzz("explore", *SMALL, "--tests", "tours")
+    assert ended.code == 130
+    assert "interrupted; whole in tours: 0 transitions, 0 tours, 0 steps, 0 files, 0 bytes" in ended.err
+
+
+def test_a_directory_with_something_in_it_is_left_alone(epochfuzz: Any) -> None:
+    Path("tours").mkdir()
+    Path("tours/mine").write_text("mine")
+    ended = epochfuzz("explore", *SMALL, "--tests", "tours")
+    assert ended.code == 2
+    assert "there is something in tours already; name a directory that is new or empty" in ended.err
+    assert [file.name for file in Path("tours").iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("where", ["file", "file/tours"])
+def test_what_is_no_directory_is_refused(epochfuzz: Any, where: str) -> None:
+    Path("file").write_text("")
+    ended = epochfuzz("explore", *SMALL, "--tests", where)
+    assert ended.code == 2
+    assert "--tests: " in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_options_of_a_search_are_refused(epochfuzz: Any) -> None:
+    ended = epochfuzz("explore", *SMALL, "--tests", "tours", "--depth", "3", "--no-symmetry")
+    assert ended.code == 2
+    assert "--depth and --symmetry: of no use here" in ended.err
+
+
+@pytest.mark.skipif(GO is None, reason="go is not installed")
+def test_the_example_in_go_does_what_the_page_says(tours: Path, tmp_path: Path) -> None:
+    page = named("conformance.md")
+    (example,) = blocks(page, "go")
+    (promised,) = (block.text for block in blocks(page, "console") if "go run tours.go" in block.text)
+    for text in (example.text, example.text.replace("+= answer", "+= 0 * answer")):
+        (tmp_path / "tours.go").write_text(text)
+        ended = subprocess.run(
+            f"cat {tours}/tours-*.jsonl | {GO} run tours.go",
+            shell=True,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        if text == example.text:
+            assert ended.stdout == promised.partition("\n")[2]
+        else:
+            assert "line 4: after receive B the LEO of B is 0, and should be 1" in ended.stderr
