@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.run.pace import Pace
 from epochfuzz.harness.campaign.run.work import Counts, Stage, Work
+from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store import blocks
 from epochfuzz.harness.campaign.store.checks import SAMPLED
@@ -115,7 +116,7 @@ class Waves:
                 for note in notes:
                     note.result()
             except BaseException:
-                self._spark.interruptAll()
+                versions.interrupt(self._spark)
                 raise
         return self._is_over(stage)
 

@@ -139,14 +139,21 @@ def _temporary_files_in(directory: Path | None) -> Iterator[None]:
 
 
 def _connected(remote: str) -> "SparkSession":
-    from pyspark.errors import PySparkImportError
     from pyspark.sql import SparkSession
+
+    from epochfuzz.harness.campaign.spark import versions
 
     _require_any([urlsplit(remote)])
     try:
-        return SparkSession.builder.remote(remote).getOrCreate()
-    except PySparkImportError:
+        spark = SparkSession.builder.remote(remote).getOrCreate()
+    except ImportError:
         raise CampaignError(_CONNECT_REMEDY) from None
+    try:
+        versions.require_server(spark.version)
+    except CampaignError:
+        spark.stop()
+        raise
+    return spark
 
 
 def _require_any(servers: list[SplitResult]) -> None:

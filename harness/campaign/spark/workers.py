@@ -16,11 +16,12 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import cloudpickle
-from pyspark.sql import DataFrame, SparkSession, is_remote
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 import epochfuzz
 from epochfuzz.harness.campaign.spark import bootstrap
+from epochfuzz.harness.campaign.spark.versions import is_remote
 
 cloudpickle.register_pickle_by_value(bootstrap)  # type: ignore[no-untyped-call]
 

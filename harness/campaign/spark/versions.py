@@ -1,0 +1,62 @@
+"""Versions: what PySpark 3.5 and 4 do not have in common, and which servers a PySpark can work with.
+
+No other file asks which PySpark it is. Platforms bring a 3.5 of their own with parts of 4 in it, so that on any PySpark 3
+nothing is used but what Spark's own 3.5 documents.
+"""
+
+import re
+
+import pyarrow as pa
+import pyspark
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.utils import is_remote
+
+from epochfuzz.harness.campaign.store.errors import CampaignError
+from epochfuzz.harness.extras import OLDEST_SPARK
+
+__all__ = ["condition", "from_arrow", "interrupt", "is_remote", "require_server", "to_arrow"]
+
+_IS_3 = pyspark.__version__.startswith("3.")
+
+
+def to_arrow(rows: DataFrame) -> pa.Table:
+    """Return rows as an Arrow table; PySpark 3 makes no such table of its own, and pandas knows no null integer."""
+    if not _IS_3:
+        return rows.toArrow()
+    return pa.Table.from_pylist([row.asDict(recursive=True) for row in rows.collect()], to_arrow_schema(rows.schema))
+
+
+def from_arrow(spark: SparkSession, table: pa.Table) -> DataFrame:
+    """Return the rows of an Arrow table, which PySpark 3 takes only one by one."""
+    if not _IS_3:
+        return spark.createDataFrame(table)
+    return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))
+
+
+def interrupt(spark: SparkSession) -> None:
+    """End all that a session has under way. Up to 3.5 only Spark Connect knows what is of which session."""
+    if _IS_3 and not is_remote():
+        spark.sparkContext.cancelAllJobs()
+    else:
+        spark.interruptAll()
+
+
+def condition(error: PySparkException) -> str | None:
+    """Return the name of what is wrong."""
+    return error.getErrorClass() if _IS_3 else error.getCondition()
+
+
+def require_server(version: str) -> None:
+    """Raise CampaignError for a Spark Connect server of a version that this PySpark cannot work with."""
+    found = re.match(r"(\d+)\.(\d+)", version)
+    server = (int(found[1]), int(found[2])) if found else OLDEST_SPARK
+    if server < OLDEST_SPARK:
+        oldest = ".".join(map(str, OLDEST_SPARK))
+        raise CampaignError(f"the Spark Connect server is Spark {version}: start one of Spark {oldest} or newer")
+    if server[0] != int(pyspark.__version__.partition(".")[0]):
+        raise CampaignError(
+            f"the Spark Connect server is Spark {version}, and this is PySpark {pyspark.__version__}:"
+            f" pip install 'pyspark[connect]=={server[0]}.{server[1]}.*'"
+        )
