@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.run.pace import Pace
@@ -185,11 +185,15 @@ class Waves:
 
     def _do_and_write(self, numbers: DataFrame, name: str) -> dict[str, int | None]:
         """Do the blocks numbered and write them; returns what was counted meanwhile."""
-        counted = Observation()
         sums = [F.sum(F.when(~F.col("again"), column)).alias(key) for key, column in self._work.counted().items()]
-        rows = self._workers.map(numbers, "do_blocks", self._work.text, blocks.schema(self._work))
-        self._directory.write(rows.observe(counted, *sums), "blocks", name)
-        return counted.get
+        directory, schema = self._directory, blocks.schema(self._work)
+        rows = self._workers.map(numbers, "do_blocks", self._work.text, schema)
+        return versions.observed(
+            rows,
+            sums,
+            write=lambda observed: directory.write(observed, "blocks", name),
+            written=lambda: directory.read(f"blocks/{name}", schema),
+        )
 
     def _note(self, wave: _Wave, schedules: int | None, seconds: float) -> None:
         """Write down what a wave took. Spark gets round to it when the tasks of the next wave are all taken."""

@@ -1,22 +1,24 @@
 """Versions: what PySpark 3.5 and 4 do not have in common, and which servers a PySpark can work with.
 
-No other file asks which PySpark it is. Platforms bring a 3.5 of their own with parts of 4 in it, so that on any PySpark 3
-nothing is used but what Spark's own 3.5 documents.
+No other file asks which PySpark it is. Platforms bring a 3.5 of their own with parts of 4 in it, so that on any PySpark
+3 nothing is used but what Spark's own 3.5 documents.
 """
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pyarrow as pa
 import pyspark
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.utils import is_remote
 
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.extras import OLDEST_SPARK
 
-__all__ = ["condition", "from_arrow", "interrupt", "is_remote", "require_server", "to_arrow"]
+__all__ = ["condition", "from_arrow", "interrupt", "is_remote", "observed", "require_server", "to_arrow"]
 
 _IS_3 = pyspark.__version__.startswith("3.")
 
@@ -35,6 +37,19 @@ def from_arrow(spark: SparkSession, table: pa.Table) -> DataFrame:
     return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))
 
 
+def observed(
+    rows: DataFrame, sums: list[Column], write: Callable[[DataFrame], None], written: Callable[[], DataFrame | None]
+) -> dict[str, Any]:
+    """Write rows, and return what they come to meanwhile; 3.5's client of Spark Connect has to read them again."""
+    if _IS_3 and is_remote():
+        write(rows)
+        again = written()
+        return {} if again is None else again.agg(*sums).collect()[0].asDict()
+    counted = Observation()
+    write(rows.observe(counted, *sums))
+    return counted.get
+
+
 def interrupt(spark: SparkSession) -> None:
     """End all that a session has under way. Up to 3.5 only Spark Connect knows what is of which session."""
     if _IS_3 and not is_remote():
@@ -44,8 +59,11 @@ def interrupt(spark: SparkSession) -> None:
 
 
 def condition(error: PySparkException) -> str | None:
-    """Return the name of what is wrong."""
-    return error.getErrorClass() if _IS_3 else error.getCondition()
+    """Return the name of what is wrong; 3.5's client of Spark Connect has it in the message alone."""
+    if not _IS_3:
+        return error.getCondition()
+    begins = re.match(r"\[([A-Z_.]+)\]", str(error))
+    return begins[1] if begins else error.getErrorClass()
 
 
 def require_server(version: str) -> None:
