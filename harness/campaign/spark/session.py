@@ -92,6 +92,9 @@ def _complaint(error: Exception, log: Path) -> str:
 def _started(master: str, temporary: Path | None, memory: float | None) -> "SparkSession":
     from pyspark.sql import SparkSession
 
+    from epochfuzz.harness.campaign.spark import versions
+
+    versions.require_home()
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
     if shutil.which(java) is None:
         raise CampaignError(f"{java} was not found; {_JAVA_REMEDY}")

@@ -4,8 +4,10 @@ No other file asks which PySpark it is. Platforms bring a 3.5 of their own with 
 3 nothing is used but what Spark's own 3.5 documents.
 """
 
+import os
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +20,16 @@ from pyspark.sql.utils import is_remote
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.extras import OLDEST_SPARK
 
-__all__ = ["condition", "from_arrow", "interrupt", "is_remote", "observed", "require_server", "to_arrow"]
+__all__ = [
+    "condition",
+    "from_arrow",
+    "interrupt",
+    "is_remote",
+    "observed",
+    "require_home",
+    "require_server",
+    "to_arrow",
+]
 
 _IS_3 = pyspark.__version__.startswith("3.")
 
@@ -66,15 +77,37 @@ def condition(error: PySparkException) -> str | None:
     return begins[1] if begins else error.getErrorClass()
 
 
+def require_home() -> None:
+    """Raise CampaignError where SPARK_HOME, whose Java is started, has another Spark than this PySpark is of."""
+    home = os.environ.get("SPARK_HOME")
+    for jar in Path(home, "jars").glob("spark-core_*.jar") if home else ():
+        version = jar.stem.removeprefix("spark-core_").partition("-")[2]
+        if _release(version) != _release(pyspark.__version__):
+            raise CampaignError(
+                f"SPARK_HOME is {home}, Spark {version}, and this is PySpark {pyspark.__version__}:"
+                f" unset SPARK_HOME, or {_remedy('pyspark', version)}"
+            )
+
+
 def require_server(version: str) -> None:
     """Raise CampaignError for a Spark Connect server of a version that this PySpark cannot work with."""
-    found = re.match(r"(\d+)\.(\d+)", version)
-    server = (int(found[1]), int(found[2])) if found else OLDEST_SPARK
+    server = _release(version)
     if server < OLDEST_SPARK:
         oldest = ".".join(map(str, OLDEST_SPARK))
         raise CampaignError(f"the Spark Connect server is Spark {version}: start one of Spark {oldest} or newer")
-    if server[0] != int(pyspark.__version__.partition(".")[0]):
+    if server[0] != _release(pyspark.__version__)[0]:
         raise CampaignError(
             f"the Spark Connect server is Spark {version}, and this is PySpark {pyspark.__version__}:"
-            f" pip install 'pyspark[connect]=={server[0]}.{server[1]}.*'"
+            f" {_remedy('pyspark[connect]', version)}"
         )
+
+
+def _release(version: str) -> tuple[int, int]:
+    """Return major and minor of a version, whatever a vendor has put behind them."""
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
+
+
+def _remedy(distribution: str, version: str) -> str:
+    major, minor = _release(version)
+    return f"pip install '{distribution}=={major}.{minor}.*'"
