@@ -23,7 +23,7 @@ class MissingExtra(Exception):
 
 def is_installed(extra: str) -> bool:
     """Whether all that an extra brings is installed, and new enough."""
-    return not _missing(extra) and (extra != "spark" or spark_that_is_too_old() is None)
+    return not _missing(extra) and (extra != "spark" or not _wrong_with_spark())
 
 
 def _missing(extra: str) -> list[str]:
@@ -38,21 +38,24 @@ def require(extra: str) -> None:
             f"{purpose}, and {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed:"
             f" pip install 'epochfuzz[{extra}]'"
         )
-    old = spark_that_is_too_old() if extra == "spark" else None
-    if old is not None:
-        oldest = ".".join(map(str, OLDEST_SPARK))
-        raise MissingExtra(
-            f"{purpose} {oldest} or newer, and PySpark {old} is installed: pip install 'pyspark>={oldest}'"
-        )
+    wrong = _wrong_with_spark() if extra == "spark" else ""
+    if wrong:
+        raise MissingExtra(f"{purpose} {'.'.join(map(str, OLDEST_SPARK))} or newer, and {wrong}")
 
 
-def spark_that_is_too_old() -> str | None:
-    """Return the version of the PySpark that would be imported, if it is too old; an old one may not even import.
+def _wrong_with_spark() -> str:
+    """Return what is wrong with the PySpark that would be imported, and what to install; an old one may not import.
 
     Spark's own distributions have no metadata of pip's, and their PySpark may be in a zip.
     """
     spec: Any = importlib.util.find_spec("pyspark")
     text = spec.loader.get_data(str(Path(spec.submodule_search_locations[0], "version.py"))).decode()
     version = re.search(r"""__version__.*["'](?P<all>(?P<major>\d+)\.(?P<minor>\d+).*)["']""", text)
-    is_old = version is not None and (int(version["major"]), int(version["minor"])) < OLDEST_SPARK
-    return version["all"] if version is not None and is_old else None
+    if version is None:
+        return ""
+    release = int(version["major"]), int(version["minor"])
+    if release < OLDEST_SPARK:
+        return f"PySpark {version['all']} is installed: pip install 'pyspark>={'.'.join(map(str, OLDEST_SPARK))}'"
+    if release < (4, 0) and importlib.util.find_spec("distutils") is None:
+        return f"PySpark {version['all']} needs distutils, which this Python has no more: pip install setuptools"
+    return ""
