@@ -82,7 +82,11 @@ def _complaint(error: Exception, log: Path) -> str:
     logged = log.read_text(encoding="utf-8", errors="replace")
     if "UnsupportedClassVersionError" in logged:
         return _JAVA_REMEDY
-    if isinstance(error, (ConnectionError, Py4JNetworkError)):
+    if "All masters are unresponsive" in logged:
+        from pyspark import __version__
+
+        reason = f"the master takes no driver of PySpark {__version__}: it has to be of the same version, and running"
+    elif isinstance(error, (ConnectionError, Py4JNetworkError)):
         reason = "its Java process has ended"
     else:
         reason = sentence(logged if "JAVA_GATEWAY_EXITED" in str(error) else str(error))

@@ -85,7 +85,7 @@ def require_home() -> None:
         if _release(version) != _release(pyspark.__version__):
             raise CampaignError(
                 f"SPARK_HOME is {home}, Spark {version}, and this is PySpark {pyspark.__version__}:"
-                f" unset SPARK_HOME, or {_remedy('pyspark', version)}"
+                f" unset SPARK_HOME, or {_remedy(version)}"
             )
 
 
@@ -98,7 +98,7 @@ def require_server(version: str) -> None:
     if server[0] != _release(pyspark.__version__)[0]:
         raise CampaignError(
             f"the Spark Connect server is Spark {version}, and this is PySpark {pyspark.__version__}:"
-            f" {_remedy('pyspark[connect]', version)}"
+            f" {_remedy(version)}"
         )
 
 
@@ -108,6 +108,7 @@ def _release(version: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _remedy(distribution: str, version: str) -> str:
+def _remedy(version: str) -> str:
+    """Return how to get the PySpark of a version. Its extras are not asked for: those of 3.5 would bring NumPy 1."""
     major, minor = _release(version)
-    return f"pip install '{distribution}=={major}.{minor}.*'"
+    return f"pip install 'pyspark=={major}.{minor}.*'"

@@ -85,7 +85,7 @@ def test_a_spark_connect_server_of_another_major_version_is_refused_before_anyth
     builder = SimpleNamespace(remote=lambda at: SimpleNamespace(getOrCreate=lambda: other))
     monkeypatch.setattr(session, "_require_any", lambda servers: None)
     monkeypatch.setattr("pyspark.sql.SparkSession.builder", builder)
-    told = rf"server is Spark 3\.5\.7, and this is PySpark {pyspark.__version__}: pip install 'pyspark\[connect\]==3\.5"
+    told = rf"server is Spark 3\.5\.7, and this is PySpark {pyspark.__version__}: pip install 'pyspark==3\.5"
     with pytest.raises(CampaignError, match=told), session.opened(remote="sc://127.0.0.1:9"):
         pass
     assert stopped == ["stopped"]
