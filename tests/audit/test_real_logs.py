@@ -41,6 +41,17 @@ def test_nothing_is_found_where_everything_was_kept(logs):
     assert found(audited(LOGS / logs)) == []
 
 
+# As in https://github.com/Yolean/kubernetes-kafka/issues/98 (Kafka 1.0, a broker that ends since it
+# may not truncate) and https://github.com/strimzi/strimzi-kafka-operator/issues/2738 (2.4, with the thread at the end).
+@pytest.mark.parametrize(
+    ("logs", "broker", "events", "partitions"), [("pasted-1.0.0", 2, 3, 3), ("pasted-strimzi-2.4", 0, 2, 1)]
+)
+def test_what_people_paste_into_issues_is_read(logs, broker, events, partitions):
+    audit = audited(LOGS / logs)
+
+    assert (audit.brokers, audit.events, audit.partitions) == ((broker,), events, partitions)
+
+
 def test_a_leader_that_was_elected_again_and_lost_nothing_is_a_danger_that_has_passed():
     (passed,) = audited(LOGS / "kept-late-4.3.1").passed
 

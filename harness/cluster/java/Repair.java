@@ -17,26 +17,43 @@ import javassist.expr.MethodCall;
  * Nothing of Kafka's source is needed: a method of the released bytecode is rewritten.
  */
 public class Repair {
-    // Scala up to 4.0, Java since.
-    private static final List<String> REPLICA = List.of("org.apache.kafka.server.replica.Replica", "kafka.cluster.Replica");
     private static final List<String> PARTITION = List.of("kafka.cluster.Partition", "org.apache.kafka.server.partition.Partition");
 
     public static void main(String[] words) throws Exception {
         ClassPool pool = ClassPool.getDefault();
         CtClass repaired = switch (words[0]) {
-            case "every-epoch" -> forgetAtEveryEpoch(first(pool, REPLICA));
+            case "every-epoch" -> forgetAtEveryEpoch(first(pool, PARTITION));
             case "missed-epoch" -> forgetAfterMissedEpoch(first(pool, PARTITION));
             default -> throw new IllegalArgumentException("no such repair: " + words[0]);
         };
         repaired.writeFile(words[1]);
     }
 
-    /** Replica.resetReplicaState, which makeLeader calls at a new epoch: every leader is a new one (isNewLeader). */
-    private static CtClass forgetAtEveryEpoch(CtClass replica) throws Exception {
-        CtMethod reset = replica.getDeclaredMethod("resetReplicaState");
-        int isNewLeader = Arrays.asList(reset.getParameterTypes()).indexOf(CtPrimitiveType.booleanType) + 1;
-        reset.insertBefore("$" + isNewLeader + " = true;");
-        return replica;
+    /** Partition.makeLeader resets its replicas at a new epoch: each time as those of a new leader (isNewLeader). */
+    private static CtClass forgetAtEveryEpoch(CtClass partition) throws Exception {
+        int[] found = {0};
+        for (CtMethod method : partition.getDeclaredMethods()) {
+            if (!method.getName().equals("makeLeader") && !method.getName().startsWith("$anonfun$makeLeader$")) continue;
+            method.instrument(new ExprEditor() {
+                @Override
+                public void edit(MethodCall call) throws CannotCompileException {
+                    if (!call.getMethodName().equals("resetReplicaState")) return;
+                    found[0]++;
+                    call.replace("{ $" + firstFlag(call) + " = true; $_ = $proceed($$); }");
+                }
+            });
+        }
+        if (found[0] != 1) throw new IllegalStateException("makeLeader resets replicas " + found[0] + " times, and not once");
+        return partition;
+    }
+
+    /** The number of the first parameter that is a flag, from 1: of resetReplicaState it is isNewLeader. */
+    private static int firstFlag(MethodCall call) throws CannotCompileException {
+        try {
+            return Arrays.asList(call.getMethod().getParameterTypes()).indexOf(CtPrimitiveType.booleanType) + 1;
+        } catch (NotFoundException missing) {
+            throw new CannotCompileException(missing);
+        }
     }
 
     /** Partition.makeLeader: isNewLeader = !isLeader || leaderEpoch of the registration > leaderEpoch + 1. */

@@ -3,8 +3,9 @@
 import argparse
 import os
 import sys
+from pathlib import Path
 
-from tests.conform.kafka.build import BuildError, class_path, java
+from tests.conform.kafka.build import BuildError, class_path, java, patched
 from tests.conform.kafka.releases import RELEASES, ReleaseError
 
 # Short runs: one processor's worth of garbage collection, and no compiler that takes long to be worth it.
@@ -18,6 +19,9 @@ def main() -> None:
     parser.add_argument("--ibp", metavar="VERSION", help="inter.broker.protocol.version, if not the release's own")
     parser.add_argument("--kafka-version", metavar="VERSION", help="of the artifact, if it is a build of your own")
     parser.add_argument(
+        "--classes", metavar="DIR", type=Path, help="classes that go before Kafka's: a patch of yours, compiled"
+    )
+    parser.add_argument(
         "--clock", metavar="MS", help="how much time passes before an event, if not more than lag allows"
     )
     parser.add_argument("--log", metavar="LEVEL", default="off", help="what Kafka logs, to standard error: warn, info")
@@ -28,6 +32,8 @@ def main() -> None:
         if given.build:
             return
         level = f"-Dorg.slf4j.simpleLogger.defaultLogLevel={given.log}"
+        if given.classes is not None:
+            path = patched(path, given.classes)
         command = [java(), *_OPTIONS, level, "-cp", path, "subject.Main", given.release]
     except (BuildError, ReleaseError) as error:
         sys.exit(f"{parser.prog}: {error}")

@@ -43,6 +43,13 @@ def class_path(release: str, version: str | None = None) -> str:
     return os.pathsep.join([str(target / "classes"), str(_RESOURCES), _jars(version)])
 
 
+def patched(path: str, classes: Path) -> str:
+    """The class path with a directory of classes before it. Raises BuildError if there are none."""
+    if not any(classes.rglob("*.class")):
+        raise BuildError(f"{classes}: there is no *.class; name the directory that holds kafka/ or org/")
+    return os.pathsep.join([str(classes.resolve()), path])
+
+
 def java() -> str:
     """The java command. Raises BuildError."""
     return _tool("java", _JDK)

@@ -8,6 +8,8 @@ import pytest
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.cluster.broker.installation import from_maven
+from epochfuzz.harness.cluster.broker.repair import Repair, repaired
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
@@ -20,6 +22,7 @@ pytestmark = pytest.mark.slow
 
 CASES = {case.id: case for case in load_corpus(ladder.CORPUS)}
 OF_A_MISSED_EPOCH = CASES["kafka-7164-answer-of-a-missed-epoch"]
+RE_ELECTED = ("re-elected-leader", "re-elected-leader-in-kraft", "re-elected-leader-after-a-crash")
 REFUSED = CASES["reverted-expansion"]
 DIVERGING_TO_A_LEADER = CASES["kafka-13207-diverging-answer-to-a-leader"]
 OF_AN_EARLIER_EPOCH = Case(
@@ -117,3 +120,14 @@ def test_an_unclean_election_leaves_no_eligible_leader_replicas(release: str) ->
     settings = Configuration(replicas=2, min_insync_replicas=2, unclean_leader_election=True)
     controller = seen_after(Case("unclean", "", settings, events), release, f"kafka-{release}")["controller"]
     assert (controller["leader"], controller["isr"], controller["elr"]) == ("A", ["A"], [])
+
+
+@pytest.mark.parametrize(
+    ("repair", "choice"), [(Repair.EVERY_EPOCH, "forgotten"), (Repair.MISSED_EPOCH, "forgotten_if_missed")]
+)
+def test_a_repaired_4_3_1_keeps_what_a_re_elected_leader_loses(repair: Repair, choice: str, tmp_path: Path) -> None:
+    repaired(from_maven("4.3.1"), repair, tmp_path)
+    for name in RE_ELECTED:
+        both = replayed(CASES[name], f"4.3.1 --classes {tmp_path}", f"kafka-4.1:isr_change=atomic,remote_leo={choice}")
+        assert (both.subject.broken, both.differs) == ([], None), name
+    assert "no-committed-loss" in replayed(CASES[RE_ELECTED[0]], "4.3.1", "kafka-4.1:isr_change=atomic").subject.broken
