@@ -12,6 +12,7 @@ from epochfuzz.harness.cluster.broker.clients import Read, read_all
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import Kind
 from epochfuzz.harness.cluster.gates.gated import GatedCluster
+from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS, Nothing, Refused
 from epochfuzz.harness.cluster.schedules.stage import Settings, Stage
 from epochfuzz.harness.cluster.timeline import Loss, Run
@@ -27,16 +28,6 @@ class Outcome(StrEnum):
     NOTHING = "nothing to do"
     REFUSED = "refused"
     NOT_DONE = "not done"  # it did not come within its bound, which ends the schedule
-
-
-class Ended(StrEnum):
-    """How a schedule ended."""
-
-    LOST = "LOST"  # a record that was acknowledged, or that a consumer could read, is not at its offset
-    DIVERGED = "DIVERGED"  # replicas do not come to the same log
-    STUCK = "STUCK"  # the whole ISR has a record, and its leader does not show it
-    KEPT = "KEPT"
-    NOT_REACHED = "NOT REACHED"  # the cluster did not do what an event says
 
 
 @dataclass(frozen=True)
