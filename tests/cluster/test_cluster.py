@@ -18,7 +18,6 @@ from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
 from epochfuzz.harness.cluster.waiting import until
 
-
 KILLED = """
 import os, signal, sys
 from pathlib import Path

@@ -8,7 +8,8 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cluster.schedules.beside import beside, settings_of
 from epochfuzz.harness.cluster.schedules.choose import DRAWN_FOR_ONE, Chooser
 from epochfuzz.harness.cluster.schedules.ends import FINDINGS, Ended
-from epochfuzz.harness.cluster.schedules.fuzzed import Finding, Fuzzed, case_of
+from epochfuzz.harness.cluster.schedules.fuzzed import Finding, Fuzzed
+from epochfuzz.harness.cluster.schedules.fuzzed_case import case_of
 from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.cluster.schedules.player import Player
 from epochfuzz.harness.cluster.schedules.shorten import shortened

@@ -1,15 +1,11 @@
-"""What random schedules on a cluster have come to: numbers, and findings as cases. It takes no cluster to read that."""
+"""What random schedules on a cluster have come to: numbers and findings. It takes no cluster to read that."""
 
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.cases.case import Case, Expectation
 from epochfuzz.harness.cluster.schedules.ends import Ended, unlike
-from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import evidence
@@ -85,27 +81,4 @@ def told(result: Fuzzed) -> str:
     return (
         f"{result.schedules} schedules, {result.events} events in {result.seconds:.0f} s ({speed:.1f} a second, with"
         f" {result.replays} replays to shrink): {ends}"
-    )
-
-
-def case_of(finding: Finding, protocol: Protocol, settings: Configuration, seed: int) -> Case:
-    """Return the case of a finding, with what the model makes of it."""
-    run = replay(finding.events, protocol, settings)
-    name = protocol.name
-    return Case(
-        id=f"cluster-{finding.ended.lower()}-{seed}-{finding.number}",
-        why=(
-            f"Found on a cluster of {name}, by a random schedule: {finding.ended}."
-            f" {finding.why}. In the model: {finding.model}."
-        ),
-        settings=settings,
-        events=finding.events,
-        expect={name: Expectation(tuple(run.broken), run.at, tuple(run.permitted) or None)},
-        provenance={
-            "seed": seed,
-            "schedule": finding.number,
-            "shrunk_from": finding.shrunk_from,
-            "certified_minimal": False,
-            "fingerprint": {name: run.fingerprint},
-        },
     )
