@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from epochfuzz.harness.cluster.broker.cluster import NAMES
 from epochfuzz.harness.version import epochfuzz_version, model_digest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
 BLOCK = 8  # schedules; a minute on one core
-_MOST_REPLICAS = 3  # a cluster has so many brokers
 
 SCHEMA = pa.schema(
     {
@@ -46,7 +46,7 @@ class ClusterParameters:
 
     def __post_init__(self) -> None:
         for name, value, is_valid in (
-            ("replicas", self.replicas, 2 <= self.replicas <= _MOST_REPLICAS),
+            ("replicas", self.replicas, 2 <= self.replicas <= len(NAMES)),
             ("seed", self.seed, 0 <= self.seed < 1 << 63),
             ("schedules", self.schedules, self.schedules is None or self.schedules >= 1),
             ("seconds", self.seconds, self.seconds is None or (math.isfinite(self.seconds) and self.seconds > 0)),

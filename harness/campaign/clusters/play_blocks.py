@@ -5,8 +5,9 @@ from typing import Any
 from epochfuzz.harness.campaign.clusters import plays
 from epochfuzz.harness.campaign.clusters.cluster_parameters import ClusterParameters
 from epochfuzz.harness.cluster.schedules.beside import beside, settings_of
-from epochfuzz.harness.cluster.schedules.choose import DRAWN_FOR_ONE, Chooser
+from epochfuzz.harness.cluster.schedules.choose import Chooser
 from epochfuzz.harness.cluster.schedules.ends import Ended
+from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE
 from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.cluster.schedules.player import Player
 from epochfuzz.harness.cluster.schedules.shorten import shortened

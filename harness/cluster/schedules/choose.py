@@ -8,14 +8,13 @@ one to play (ModelFuzz: Gulcan et al., 2024). What it has no part in is the verd
 from collections import Counter
 
 from epochfuzz.harness.cluster.schedules.events import EVENTS
+from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE
 from epochfuzz.harness.engine.walk.generate import Deck, deck_for, schedule
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
-
-DRAWN_FOR_ONE = 100  # schedules, of which one is played
 
 _MOST_EVENTS = 24  # of a schedule: what happens in the first lives of a partition
 _LEAST_EVENTS = 4

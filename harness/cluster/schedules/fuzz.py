@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cluster.schedules.beside import beside, settings_of
-from epochfuzz.harness.cluster.schedules.choose import DRAWN_FOR_ONE, Chooser
+from epochfuzz.harness.cluster.schedules.choose import Chooser
 from epochfuzz.harness.cluster.schedules.ends import FINDINGS, Ended
-from epochfuzz.harness.cluster.schedules.fuzzed import Finding, Fuzzed
+from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE, Finding, Fuzzed
 from epochfuzz.harness.cluster.schedules.fuzzed_case import case_of
 from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.cluster.schedules.player import Player

@@ -10,6 +10,8 @@ from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import evidence
 
+DRAWN_FOR_ONE = 100  # schedules, of which one is played
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -48,8 +50,8 @@ class Fuzzed:
     findings: list[Finding] = field(default_factory=list)
     not_reached: list[str] = field(default_factory=list)
 
-    def plain(self) -> "evidence.FuzzedNumbers":
-        """Return it as plain data."""
+    def numbers(self) -> "evidence.PlayedNumbers":
+        """Return how much was played as plain data."""
         return {
             "drawn": self.drawn,
             "schedules": self.schedules,
@@ -59,9 +61,12 @@ class Fuzzed:
             "replays_to_shrink": self.replays,
             "ends": {ended.value: self.ends[ended] for ended in Ended},
             "unlike_the_model": dict(self.unlike),
-            "findings": [each.plain() for each in self.findings],
             "not_reached": self.not_reached,
         }
+
+    def plain(self) -> "evidence.FuzzedNumbers":
+        """Return it as plain data."""
+        return {**self.numbers(), "findings": [each.plain() for each in self.findings]}
 
     def add(self, number: int, steps: int, ended: Ended, why: str, model: Ended) -> None:
         """Count a schedule that was played."""
