@@ -82,11 +82,13 @@ def test_a_campaign_that_was_killed_plays_the_same_schedules_and_nothing_of_it_i
 
 def test_what_a_worker_lacks_is_one_message(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
-    for name in ("java", "setpriv", "sh", "bash", "dirname", "ps"):
-        if (found := shutil.which(name)) is not None:
-            (tmp_path / "bin" / name).symlink_to(found)
-    here = {"PATH": str(tmp_path / "bin"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    running = campaign("run", "--out", tmp_path / "c", *ASKED, **here)
+    for directory in map(Path, os.get_exec_path()):
+        for file in directory.iterdir() if directory.is_dir() else ():
+            here = tmp_path / "bin" / file.name
+            if file.name != "mvn" and not here.is_symlink():
+                here.symlink_to(file)
+    without = {"PATH": str(tmp_path / "bin"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    running = campaign("run", "--out", tmp_path / "c", *ASKED, **without)
     out, err = running.communicate()
     assert (running.returncode, out) == (2, "")
     assert "a worker cannot start Kafka: mvn is missing: sudo apt-get install maven" in err
