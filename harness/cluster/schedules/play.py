@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException
 from epochfuzz.harness.cluster.broker.clients import Read, read_all
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import Kind
-from epochfuzz.harness.cluster.gates.gated import GatedCluster
+from epochfuzz.harness.cluster.gates.gated import REGISTERS_WITHIN, GatedCluster
 from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS, Nothing, Refused
 from epochfuzz.harness.cluster.schedules.stage import Settings, Stage
@@ -165,9 +165,9 @@ def _heal(stage: Stage, playing: Playing) -> None:
     for node in cluster.brokers.values():
         if node.state == "ending":
             cluster.wait_for_end(node)
-    for node in cluster.brokers.values():
-        if node.state == "down":
-            node.start()
+    started = [(node, cluster.start_again(node)) for node in cluster.brokers.values() if node.state == "down"]
+    for node, is_back in started:  # in the ISR all that time, perhaps: what takes long to start has not diverged
+        stage.until(f"the controller hears from {node.name} again", is_back, REGISTERS_WITHIN)
     try:
         stage.until("all replicas are in sync", lambda: _is_whole(stage), _HEALS_WITHIN)
         stage.until("all logs are the same", lambda: _logs_are_equal(stage))
