@@ -150,8 +150,10 @@ class Clusters(Work[ClusterOutcome]):
         )
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
-        """How long it will take from now on."""
+        """How long it will take from now on; None where a driver that was killed has noted no time."""
         if self.parameters.schedules is not None:
+            if not seconds:
+                return None
             return max(0.0, self.parameters.schedules / counts["schedules"] - 1) * seconds
         return super().seconds_remaining(counts, seconds)
 
