@@ -96,7 +96,7 @@ class Waves:
         report(self.counts, self.seconds)
         if missing is None and self._is_over(stage):
             return True
-        pace = self._pace = self._pace or Pace(self._get_ready())
+        pace = self._pace = self._pace or Pace(self._get_ready(), self._work.LONGEST_WAVE, self._work.TASK)
         started = time.monotonic() - self.seconds
         notes: deque[Future[None]] = deque()
         with ThreadPoolExecutor(_IN_LINE + 1) as pool:
@@ -149,7 +149,7 @@ class Waves:
 
     def _wave_of_missing(self, pool: ThreadPoolExecutor, missing: DataFrame, pace: Pace) -> _Wave:
         size = missing.count()
-        again = missing.where(F.col("id") % SAMPLED == 0).selectExpr(_AGAIN)
+        again = missing.where((F.col("id") % SAMPLED == 0) & F.lit(self._work.TWICE)).selectExpr(_AGAIN)
         return self._wave(pool, missing.repartition(pace.tasks(size)).union(again), size)
 
     def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace, stage: Stage) -> bool:
@@ -164,7 +164,7 @@ class Waves:
     def _again(self, start: int, end: int) -> DataFrame:
         """Return the sampled ones of some blocks, as numbers that have them done again, by a task of their own."""
         sampled = range(-(-start // SAMPLED) * SAMPLED, end, SAMPLED)
-        if not sampled:
+        if not sampled or not self._work.TWICE:
             return self._spark.range(0)
         return self._spark.range(sampled.start, sampled.stop, SAMPLED, 1).selectExpr(_AGAIN)
 
