@@ -20,6 +20,7 @@ from epochfuzz.harness.campaign.clusters import plays
 from epochfuzz.harness.campaign.clusters.cluster_parameters import SCHEMA, ClusterParameters
 from epochfuzz.harness.campaign.run.status import SoFar
 from epochfuzz.harness.campaign.run.work import Counts, Stage, Work
+from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.campaign.store.kept import Kept
@@ -182,14 +183,14 @@ class Clusters(Work[ClusterOutcome]):
         spark = campaign.directory.spark
         argument = {"work": self.text, "sightings": [(each.played, each.seen) for each in found]}
         numbers = spark.range(0, len(found), 1, len(found))
-        shrunk = Workers(spark).map(numbers, _SHRINK, argument, plays.SHRUNK).toArrow().to_pylist()
+        shrunk = versions.to_arrow(Workers(spark).map(numbers, _SHRINK, argument, plays.SHRUNK)).to_pylist()
         return sorted(shrunk, key=lambda row: int(row["schedule"]))
 
     def _blocks(self, campaign: "Campaign[ClusterOutcome]") -> list[dict[str, Any]]:
         if campaign.kept is not None:
             return plays.each_once(campaign.kept)
         finished = campaign.finished()
-        return [] if finished is None else finished.orderBy("number").toArrow().to_pylist()
+        return [] if finished is None else versions.to_arrow(finished.orderBy("number")).to_pylist()
 
     def outcome(self, campaign: "Campaign[ClusterOutcome]") -> ClusterOutcome:
         """Return what a finished campaign has shown."""
