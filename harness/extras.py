@@ -4,7 +4,9 @@ Without any there are cases and state machines in pytest, walks, searches, repla
 """
 
 import importlib.util
-from typing import Final
+import re
+from pathlib import Path
+from typing import Any, Final
 
 # What each extra of pyproject.toml is for, and the modules that come with it.
 EXTRAS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
@@ -12,15 +14,16 @@ EXTRAS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "cluster": ("this talks to Kafka by its clients", ("confluent_kafka",)),
     "report": ("the report of a run has plots and estimates", ("pygal", "scipy")),
 }
+OLDEST_SPARK: Final = (3, 5)  # of a server as well
 
 
 class MissingExtra(Exception):
-    """An extra is not installed; the message says for what it is needed, and which command installs it."""
+    """An extra is not installed, or too old; the message says for what it is needed, and which command installs it."""
 
 
 def is_installed(extra: str) -> bool:
-    """Whether all that an extra brings is installed."""
-    return not _missing(extra)
+    """Whether all that an extra brings is installed, and new enough."""
+    return not _missing(extra) and (extra != "spark" or not _wrong_with_spark())
 
 
 def _missing(extra: str) -> list[str]:
@@ -28,10 +31,31 @@ def _missing(extra: str) -> list[str]:
 
 
 def require(extra: str) -> None:
-    """Raise MissingExtra unless all that an extra brings is installed."""
+    """Raise MissingExtra unless all that an extra brings is installed, and new enough."""
     purpose, missing = EXTRAS[extra][0], _missing(extra)
     if missing:
         raise MissingExtra(
             f"{purpose}, and {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed:"
             f" pip install 'epochfuzz[{extra}]'"
         )
+    wrong = _wrong_with_spark() if extra == "spark" else ""
+    if wrong:
+        raise MissingExtra(f"{purpose} {'.'.join(map(str, OLDEST_SPARK))} or newer, and {wrong}")
+
+
+def _wrong_with_spark() -> str:
+    """Return what is wrong with the PySpark that would be imported, and what to install; an old one may not import.
+
+    Spark's own distributions have no metadata of pip's, and their PySpark may be in a zip.
+    """
+    spec: Any = importlib.util.find_spec("pyspark")
+    text = spec.loader.get_data(str(Path(spec.submodule_search_locations[0], "version.py"))).decode()
+    version = re.search(r"""__version__.*["'](?P<all>(?P<major>\d+)\.(?P<minor>\d+).*)["']""", text)
+    if version is None:
+        return ""
+    release = int(version["major"]), int(version["minor"])
+    if release < OLDEST_SPARK:
+        return f"PySpark {version['all']} is installed: pip install 'pyspark>={'.'.join(map(str, OLDEST_SPARK))}'"
+    if release < (4, 0) and importlib.util.find_spec("distutils") is None:
+        return f"PySpark {version['all']} needs distutils, which this Python has no more: pip install setuptools"
+    return ""

@@ -164,7 +164,11 @@ class Verdicts:
 
 
 def concluded(request: Request, files: Sequence[Facts], whose: Attribution, verdicts: Verdicts) -> Audit:
-    """Return what all of it comes to."""
+    """Return what all of it comes to. Raises AuditError where a file cannot be read, and no line of any other was."""
+    unreadable = [facts for facts in files if facts.problem is not None]
+    if unreadable and not any(facts.lines for facts in files):
+        first = unreadable[0]
+        raise AuditError(f"no line of {counted(len(files), 'file')} was read: {first.file} {first.problem}")
     return Audit(
         files=len(request.sources),
         lines=sum(facts.lines for facts in files),

@@ -21,6 +21,7 @@ from epochfuzz.harness.audit.judgement.findings import Finding
 from epochfuzz.harness.audit.judgement.rules import Judged
 from epochfuzz.harness.audit.lines.reading import Facts, Part, merged
 from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, OUTCOME, PARTS, PLACES, READ, REQUEST
+from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store.directory import Directory
 
@@ -77,7 +78,7 @@ class _Run:
         known = self._facts()
         done = {(facts.file, facts.part) for facts in known}
         missing = [part for part in self._request.parts() if (part.file, part.number) not in done]
-        size = max(_WAVE, _EACH * self._spark.sparkContext.defaultParallelism) if _has_context(self._spark) else _WAVE
+        size = _WAVE if versions.is_remote() else max(_WAVE, _EACH * self._spark.sparkContext.defaultParallelism)
         total, started = len(missing) + len(done), len(done)
         for start in range(0, len(missing), size):
             self._report(
@@ -88,7 +89,7 @@ class _Run:
 
     def _read_wave(self, parts: list[Part], name: str) -> None:
         rows = pa.Table.from_pylist([asdict(part) for part in parts], PARTS)
-        numbered = self._spark.createDataFrame(rows).repartition(len(parts))
+        numbered = versions.from_arrow(self._spark, rows).repartition(len(parts))
         read = self._workers.map(numbered, f"{tasks.__name__}:read_parts", json.dumps(self._request.layouts), READ)
         self._directory.write(read, "read", name)
 
@@ -96,7 +97,7 @@ class _Run:
         rows = self._directory.read("read", READ)
         if rows is None:
             return []
-        texts = rows.where(F.col("facts").isNotNull()).select("facts").toArrow().column(0).to_pylist()
+        texts = versions.to_arrow(rows.where(F.col("facts").isNotNull()).select("facts")).column(0).to_pylist()
         return [Facts.from_text(text) for text in texts]
 
     def _judge(self, parts: list[Facts], whose: Attribution) -> None:
@@ -114,7 +115,7 @@ class _Run:
         read = self._directory.read("read", READ)
         if read is None:
             return None
-        places = self._spark.createDataFrame(pa.Table.from_pylist(list(_places(parts, whose)), PLACES))
+        places = versions.from_arrow(self._spark, pa.Table.from_pylist(list(_places(parts, whose)), PLACES))
         placed = (
             read.where(F.col("facts").isNull())
             .join(F.broadcast(places), ["file", "part"])
@@ -149,10 +150,3 @@ def _places(parts: list[Facts], whose: Attribution) -> Iterator[dict[str, object
         for facts in own:
             yield {"file": file, "part": facts.part, "before": before, "whose": whose.brokers.get(file)}
             before += facts.lines
-
-
-def _has_context(spark: SparkSession) -> bool:
-    """Whether the driver is in this process; on Spark Connect it is not."""
-    from pyspark.sql import is_remote
-
-    return not is_remote()

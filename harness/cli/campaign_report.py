@@ -66,9 +66,10 @@ def report(
 
 
 def _report_kept(kept: "Kept", known: "list[Case]", file: Path | None, sarif: Path | None, json: bool) -> int:
+    from epochfuzz.harness.campaign.clusters.cluster_work import Clusters
     from epochfuzz.harness.campaign.walks.schedules import Schedules
 
-    if isinstance(kept.work, Schedules) and kept.is_finished:
+    if isinstance(kept.work, (Schedules, Clusters)) and kept.is_finished:
         return campaigns.end(kept.work.kept_outcome(kept), kept.path(), known, json, file, sarif)
     if file is not None or sarif is not None:
         raise BadInput(f"--out and --sarif are for a campaign of schedules that is finished, and {kept.path()} is not")

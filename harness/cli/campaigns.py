@@ -13,6 +13,7 @@ from epochfuzz.harness.cli.output import BadInput, Exit, console
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from epochfuzz.harness.campaign.clusters.cluster_work import ClusterOutcome
     from epochfuzz.harness.campaign.run.campaign import Campaign
     from epochfuzz.harness.campaign.store.kept import Kept
     from epochfuzz.harness.campaign.walks.outcome import Finished
@@ -27,6 +28,7 @@ Corpus = Annotated[
 ]
 Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect server, such as sc://localhost.")]
 
+_KEPT = "kept in {0}; show again with: epochfuzz campaign report {0}"
 
 # What these import is imported there, so that help and mistakes are answered before Spark and Numba are loaded. What
 # they say of the run goes to stderr, and what it has found to stdout.
@@ -47,15 +49,16 @@ def kept(directory: str, remote: str | None) -> "Kept | None":
 
 
 def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
-    """Return the campaign of a directory, which has to be of walks or of machines.
+    """Return the campaign of a directory, which has to be one that `campaign run` began.
 
     Raises BadInput and CampaignError.
     """
+    from epochfuzz.harness.campaign.clusters.cluster_work import Clusters
     from epochfuzz.harness.campaign.run.campaign import Campaign
     from epochfuzz.harness.campaign.walks.schedules import Schedules
 
     campaign = Campaign.load(spark, directory)
-    if not isinstance(campaign.work, Schedules):
+    if not isinstance(campaign.work, (Schedules, Clusters)):
         resume = campaign.work.how_to_resume(directory)
         raise BadInput(f"{directory} holds a campaign of {campaign.work.NAME}: to go on with it, {resume}")
     return campaign
@@ -98,7 +101,7 @@ def spark_session(
 
 
 def end(
-    outcome: "Finished",
+    outcome: "Finished | ClusterOutcome",
     directory: str,
     corpus: list["Case"],
     json: bool,
@@ -106,25 +109,31 @@ def end(
     sarif: Path | None = None,
 ) -> int:
     """Show what a finished campaign has found; returns the exit code."""
+    from epochfuzz.harness.campaign.clusters.cluster_work import ClusterOutcome
     from epochfuzz.harness.campaign.run.status import about
     from epochfuzz.harness.campaign.walks.outcome import MachineOutcome, Outcome
     from epochfuzz.harness.campaign.walks.remaining import remaining_json, remaining_lines
     from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
+    from epochfuzz.harness.cli.cluster_results import end_clusters
     from epochfuzz.harness.cli.walk_results import Ending, end_machine, end_walk
     from epochfuzz.harness.engine.walk.walking import Walked
     from epochfuzz.harness.views.campaigns import about_line, checked_facts
 
-    parameters, out = outcome.parameters, console(json)
-    facts = about(outcome.begun, parameters.version, parameters.model)
-    out.print(about_line(facts), f"\nseed {parameters.seed} · {parameters.settings.text()}", sep="")
+    asked, out = outcome.parameters, console(json)
+    facts = about(outcome.begun, asked.version, asked.model)
+    out.print(about_line(facts), f"\nseed {asked.seed} · {asked.settings.text()}", sep="")
     more: dict[str, Any] = {"directory": directory, **facts}
+    if not isinstance(outcome, Outcome) and (report is not None or sarif is not None):
+        about_what = "a machine of yours" if isinstance(outcome, MachineOutcome) else "Kafka itself"
+        raise BadInput(f"--out and --sarif show schedules of the model, and {directory} is about {about_what}")
+    if isinstance(outcome, ClusterOutcome):
+        code = end_clusters(out, outcome, directory, facts, json)
+        note(_KEPT.format(directory))
+        return code
     if isinstance(outcome, MachineOutcome):
-        if report is not None or sarif is not None:
-            raise BadInput(
-                f"--out and --sarif show schedules of the model, and {directory} is about a machine of yours"
-            )
         return end_machine(out, outcome, json, **more)
     assert isinstance(outcome, Outcome)
+    parameters = outcome.parameters
     walked = Walked(outcome.tally, outcome.seconds)
     comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)
     remaining = remaining_json(outcome)
@@ -137,5 +146,5 @@ def end(
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
         code = Exit.GOAL_UNMET
-    note(f"kept in {directory}; show again with: epochfuzz campaign report {directory}")
+    note(_KEPT.format(directory))
     return code

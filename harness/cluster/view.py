@@ -6,7 +6,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.cli.output import print_table
 from epochfuzz.harness.cluster.timeline import Loss, Moment, ReplicaView, Run, Verdict
 
 LEGEND = (
@@ -34,6 +33,8 @@ class Page:
 
 def print_run(out: Console, run: Run) -> None:
     """Print the timeline of a run, what shows it, and what came of it."""
+    from epochfuzz.harness.cli.output import print_table  # cli shows campaigns, and these play on clusters
+
     if run.moments:
         print_table(out, timeline(run))
         if run.moments[0].replicas:

@@ -2,17 +2,20 @@
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from epochfuzz.harness import extras
 from epochfuzz.harness.cli import campaigns, options
 from epochfuzz.harness.cli.campaign_report import report
 from epochfuzz.harness.cli.cases import known_cases
 from epochfuzz.harness.cli.help import Group, SparkCommand
-from epochfuzz.harness.cli.output import BadInput, console
+from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
+from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE, refuse_no_release
+from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -23,6 +26,11 @@ if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
 
 DEFAULT_SECONDS = 30.0
+# What a campaign on clusters has no use for: the release says what Kafka does, and a partition has its defaults.
+_NOT_OF_CLUSTERS = (
+    *("protocol", "certify", "corpus"),
+    *(each.name for each in fields(Configuration) if each.name != "replicas"),
+)
 
 
 class Engine(Enum):
@@ -30,6 +38,7 @@ class Engine(Enum):
 
     WALK = "walk"
     HYPOTHESIS = "hypothesis"
+    CLUSTER = "cluster"
 
 
 app = typer.Typer(
@@ -52,11 +61,12 @@ Out = Annotated[str, typer.Option("--out", help="The campaign's directory: any U
 @app.command("run", cls=SparkCommand)
 @options.configured()
 def run(
+    context: typer.Context,
     *,
     settings: Configuration,
     out: Out,
     protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer reads the default, nobody writes to it
-    schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to walk.")] = None,
+    schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to run.")] = None,
     for_: Annotated[str | None, typer.Option("--for", help="Walk for that long instead: 30s, 5m, 8h.")] = None,
     until_stable: Annotated[
         float | None,
@@ -68,11 +78,20 @@ def run(
     ] = None,
     seed: options.Seed = None,
     engine: Annotated[
-        Engine, typer.Option("--engine", help="Compiled random schedules, or runs of a Hypothesis state machine.")
+        Engine,
+        typer.Option(
+            "--engine",
+            help="Compiled random schedules, runs of a Hypothesis state machine, or schedules on a Kafka cluster for"
+            " each worker.",
+        ),
     ] = Engine.WALK,
     machine: Annotated[
         str | None,
         typer.Option("--machine", help="With --engine hypothesis: a state machine of your own, as module:Name."),
+    ] = None,
+    release: Annotated[
+        str | None,
+        typer.Option("--release", help=f"With --engine cluster: the release of Kafka; {DEFAULT_RELEASE} if left out."),
     ] = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,
@@ -88,6 +107,7 @@ def run(
     - `epochfuzz campaign run --out s3a://bucket/tonight --protocol kip-320 --for 8h --master spark://host:7077`
     - `epochfuzz campaign run --out /tmp/c --until-stable 1e-5 --for 8h`
     - `epochfuzz campaign run --out /tmp/c --engine hypothesis --machine tests.machines:MyLog --schedules 1000`
+    - `epochfuzz campaign run --out /tmp/c --engine cluster --release 4.3.1 --replicas 3 --for 8h --master local[2]`
     - `epochfuzz campaign run --out /tmp/c --schedules 10000000 --seed 7 --json`
     """
     protocols = options.parse_protocols(protocol)
@@ -96,6 +116,8 @@ def run(
     seconds = options.parse_duration(for_) if for_ is not None else None
     if machine is not None and engine is not Engine.HYPOTHESIS:
         raise BadInput("--machine is a Hypothesis state machine: give --engine hypothesis as well")
+    if release is not None and engine is not Engine.CLUSTER:
+        raise BadInput("--release is a Kafka to play schedules on: give --engine cluster as well")
     if until_stable is not None and engine is not Engine.WALK:
         raise BadInput("--until-stable counts situations, which only --engine walk does")
     if until_stable is not None and not 0 < until_stable < 1:
@@ -104,6 +126,11 @@ def run(
         seconds = DEFAULT_SECONDS
     if seed is None:
         seed = secrets.randbelow(1 << 32)
+
+    if engine is Engine.CLUSTER:
+        options.refuse_given(context, _NOT_OF_CLUSTERS, "--engine cluster plays --release with Kafka's defaults")
+        begin_on_clusters = _on_clusters(out, release or DEFAULT_RELEASE, settings.replicas, seed, schedules, seconds)
+        return _finish(begin_on_clusters, _Where(out, master, remote, None, [], json))
 
     options.say_what_versions_stand_for(console(json), protocols)
     if engine is Engine.WALK:
@@ -124,6 +151,32 @@ def run(
         return Campaign.start(spark, out, work_of(asked.row()))
 
     return _finish(begin, _Where(out, master, remote, options.parse_certify(certify), known_cases(corpus), json))
+
+
+def _on_clusters(
+    out: str, release: str, replicas: int, seed: int, schedules: int | None, seconds: float | None
+) -> Callable[["SparkSession"], "Campaign[Any]"]:
+    """Return how to begin a campaign on clusters. Raises BadInput and MissingExtra."""
+    from epochfuzz.harness.cluster.broker.cluster import NAMES
+
+    extras.require("cluster")
+    with as_bad_input(ClusterError):
+        refuse_no_release(release)
+    if replicas > len(NAMES):
+        raise BadInput(f"--replicas: a cluster has {len(NAMES)} brokers; got {replicas}")
+
+    def begin(spark: "SparkSession") -> "Campaign[Any]":
+        from epochfuzz.harness.campaign.clusters.cluster_parameters import ClusterParameters
+        from epochfuzz.harness.campaign.clusters.cluster_work import Clusters
+        from epochfuzz.harness.campaign.run.campaign import Campaign
+        from epochfuzz.harness.cluster.schedules.beside import protocol_of
+
+        protocol = protocol_of(release) or protocol_of(DEFAULT_RELEASE)
+        assert protocol is not None
+        asked = ClusterParameters(release, protocol.name, replicas, seed, schedules, seconds)
+        return Campaign.start(spark, out, Clusters(asked))
+
+    return begin
 
 
 @app.command("resume", cls=SparkCommand)

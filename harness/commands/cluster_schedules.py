@@ -92,7 +92,8 @@ def fuzz(
     """
     from epochfuzz.harness.cases.folder import Folder
     from epochfuzz.harness.cluster.schedules.beside import protocol_of
-    from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer, told
+    from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer
+    from epochfuzz.harness.cluster.schedules.fuzzed import told
     from epochfuzz.harness.cluster.schedules.player import Player
     from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
@@ -124,7 +125,7 @@ def fuzz(
     if json:
         document: evidence.ClusterFuzz = {"release": kafka.release, "seed": drawn, **fuzzer.result.plain()}
         print_json(document)
-    return Exit.BROKEN if any(each.model.ended is not each.playing.ended for each in fuzzer.result.findings) else 0
+    return Exit.BROKEN if any(each.model is not each.ended for each in fuzzer.result.findings) else 0
 
 
 def _kafka(release: str, home: Path | None) -> "Installation":
@@ -194,7 +195,7 @@ def _plain(
 
 def _exit_code(played: "list[tuple[Case, Playing, Beside | None]]") -> int:
     """Return what is as expected: every case ends as in the model of the release, or keeps all where there is none."""
-    from epochfuzz.harness.cluster.schedules.play import Ended
+    from epochfuzz.harness.cluster.schedules.ends import Ended
 
     if any(playing.ended is Ended.NOT_REACHED for _, playing, _ in played):
         return Exit.GOAL_UNMET

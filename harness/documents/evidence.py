@@ -4,6 +4,8 @@ from typing_extensions import TypedDict
 
 from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.cluster.timeline import Loss, Moment
+from epochfuzz.harness.documents.parts import Settings
+from epochfuzz.harness.documents.walks import Facts
 
 
 class Line(TypedDict):
@@ -133,7 +135,7 @@ class FuzzedFinding(TypedDict):
     model: str
 
 
-class FuzzedNumbers(TypedDict):
+class PlayedNumbers(TypedDict):
     """How much was played; `ends` counts schedules by how they ended, `unlike_the_model` those that end otherwise."""
 
     drawn: int
@@ -144,8 +146,13 @@ class FuzzedNumbers(TypedDict):
     replays_to_shrink: int
     ends: dict[str, int]
     unlike_the_model: dict[str, int]
-    findings: list[FuzzedFinding]
     not_reached: list[str]
+
+
+class FuzzedNumbers(PlayedNumbers):
+    """The same with what was found."""
+
+    findings: list[FuzzedFinding]
 
 
 class ClusterFuzz(FuzzedNumbers):
@@ -153,3 +160,21 @@ class ClusterFuzz(FuzzedNumbers):
 
     release: str
     seed: int
+
+
+class SightedFinding(FuzzedFinding):
+    """A finding of a campaign on clusters, and how many of its schedules ended so."""
+
+    seen: int
+
+
+class ClusterCampaign(PlayedNumbers, Facts):
+    """`campaign run`, `resume` and `report` of one with `--engine cluster` that is finished."""
+
+    directory: str
+    release: str
+    protocol: str
+    seed: int
+    configuration: Settings
+    findings: list[SightedFinding]
+    reproduce: str

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.documents import cases, conformance, evidence, explained, measures, searches, walks
 
-_FINISHED: Any = walks.Campaign | walks.MachineCampaign
+_FINISHED: Any = walks.Campaign | walks.MachineCampaign | evidence.ClusterCampaign
 
 DOCUMENTS: dict[str, Any] = {
     "audit": evidence.Audit,

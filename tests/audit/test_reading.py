@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from epochfuzz.harness.audit import one_process
 from epochfuzz.harness.audit.audit import Request, attributed
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.lines import reading
@@ -192,6 +193,15 @@ def test_a_file_that_vanishes_meanwhile_is_said(tmp_path):
     _, facts = read(Part(str(tmp_path / "gone.log")), frames(()))
 
     assert facts == Facts(str(tmp_path / "gone.log"), problem="could not be read to its end: No such file or directory")
+
+
+def test_where_nothing_could_be_read_nothing_is_said_to_be_all_right(tmp_path):
+    request = Request.of([str(written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: []}))])
+    for broker in (1, 2):
+        (tmp_path / f"broker-{broker}" / "server.log").unlink()
+
+    with pytest.raises(AuditError, match=r"no line of 2 files was read: .*server\.log could not be read to its end"):
+        one_process.run(request, lambda text: None)
 
 
 def test_a_line_that_never_ends_is_no_reason_to_keep_it_all(tmp_path, monkeypatch):

@@ -100,10 +100,10 @@ def test_a_wave_that_was_written_is_not_read_again(spark, tmp_path, monkeypatch,
 
 
 def test_a_file_that_vanished_is_said(spark, tmp_path):
-    file = tmp_path / "broker.log"
-    file.write_bytes((LOST / "broker-1.log").read_bytes())
-    request = Request.of([str(file)])
-    file.unlink()
+    for broker in (1, 2):
+        (tmp_path / f"broker-{broker}.log").write_bytes((LOST / f"broker-{broker}.log").read_bytes())
+    request = Request.of([str(tmp_path / "broker-1.log"), str(tmp_path / "broker-2.log")])
+    (tmp_path / "broker-2.log").unlink()
 
     assert any("could not be read" in gap for gap in on_spark.run(spark, str(tmp_path / "out"), request, quiet).gaps)
 

@@ -1,7 +1,11 @@
 """Nodes are started, paused, resumed and ended; what breaks down is said in one sentence."""
 
 import base64
+import os
+import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +17,20 @@ from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
 from epochfuzz.harness.cluster.waiting import until
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from epochfuzz.harness.cluster.broker.installation import Installation
+from epochfuzz.harness.cluster.broker.node import Node
+room = Path(sys.argv[1])
+node = Node("A", 1, 9092, Installation("4.3.1", ("kafka.jar",)), room, room / "logs")
+node.start()
+while b"setpriv" in Path(f"/proc/{node._process.pid}/cmdline").read_bytes():  # it has not come to Java yet
+    pass
+print(node._process.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 @pytest.fixture
@@ -46,6 +64,29 @@ def test_a_node_that_takes_its_time_to_end_is_ending(node: Node, fake_java: Call
     assert node.state == "ending"
     node.kill()
     assert node.state == "down"
+
+
+def test_a_node_ends_with_the_process_that_started_it_however_that_ends(
+    node: Node, fake_java: Callable[..., Path], tmp_path: Path
+) -> None:
+    fake_java()
+    words = [sys.executable, "-c", KILLED, str(tmp_path)]
+    ended = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    process = ended.stdout.strip()
+    try:
+        wait(lambda: not _runs(process))
+    finally:
+        if _runs(process):
+            os.kill(int(process), signal.SIGKILL)
+
+
+def _runs(process: str) -> bool:
+    """Whether there is such a process that is more than what nobody has asked about since it has ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
 
 
 def test_a_node_that_breaks_down_says_what_it_logged_last(node: Node, fake_java: Callable[..., Path]) -> None:

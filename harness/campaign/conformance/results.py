@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.conformance import rows
 from epochfuzz.harness.campaign.conformance.conformance_work import Trials
+from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store import blocks, checks
 from epochfuzz.harness.conform.oracle.fault import Fault, Kind
@@ -76,7 +77,7 @@ class Results:
         }
         numbers = spark.range(0, len(failed), 1, len(failed))
         shrunk = Workers(spark).map(numbers, _SHRINK, argument, rows.NONCONFORMITIES)
-        return list(shrunk.toArrow().to_pylist())
+        return list(versions.to_arrow(shrunk).to_pylist())
 
 
 def _schedules(finished: DataFrame) -> int:

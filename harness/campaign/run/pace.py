@@ -2,18 +2,18 @@
 
 import time
 
-_LONGEST = 30.0  # seconds that a wave is to take at the most: what a killed driver loses;
+LONGEST = 30.0  # seconds that a wave is to take at the most: what a killed driver loses;
 _SHORTEST = 2.0  # and at the least;
 _SHARE = 0.25  # in between, of the time so far: results come soon at first, and a long campaign has few files
-_TASK = 2.0  # seconds that a task is to take, so that all cores are done at nearly the same time
+TASK = 2.0  # seconds that a task is to take, so that all cores are done at nearly the same time
 
 
 class Pace:
     """Sizes of waves, from the blocks per second so far. At first, each core walks one block."""
 
-    def __init__(self, cores: int) -> None:
+    def __init__(self, cores: int, longest: float = LONGEST, task: float = TASK) -> None:
         self.rate: float | None = None
-        self._cores = cores
+        self._cores, self._longest, self._task = cores, longest, task
         self._done = 0
         self._started = time.monotonic()
 
@@ -32,7 +32,7 @@ class Pace:
         if self.rate is None:
             return 1
         blocks_a_second = self.rate / self._cores
-        seconds = min(max(_SHORTEST, _SHARE * elapsed), _LONGEST)
+        seconds = min(max(_SHORTEST, _SHARE * elapsed), self._longest)
         rounds = max(1, round(seconds * blocks_a_second))
         return (
             rounds if seconds_remaining is None else min(rounds, round(max(0.0, seconds_remaining) * blocks_a_second))
@@ -44,4 +44,4 @@ class Pace:
 
     def tasks(self, size: int) -> int:
         """In how many tasks to walk so many blocks."""
-        return min(size, self._cores * max(1, round(self.seconds(size) / _TASK)))
+        return min(size, self._cores * max(1, round(self.seconds(size) / self._task)))

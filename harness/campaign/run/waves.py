@@ -17,11 +17,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.run.pace import Pace
 from epochfuzz.harness.campaign.run.work import Counts, Stage, Work
+from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store import blocks
 from epochfuzz.harness.campaign.store.checks import SAMPLED
@@ -95,7 +96,7 @@ class Waves:
         report(self.counts, self.seconds)
         if missing is None and self._is_over(stage):
             return True
-        pace = self._pace = self._pace or Pace(self._get_ready())
+        pace = self._pace = self._pace or Pace(self._get_ready(), self._work.LONGEST_WAVE, self._work.TASK)
         started = time.monotonic() - self.seconds
         notes: deque[Future[None]] = deque()
         with ThreadPoolExecutor(_IN_LINE + 1) as pool:
@@ -115,7 +116,7 @@ class Waves:
                 for note in notes:
                     note.result()
             except BaseException:
-                self._spark.interruptAll()
+                versions.interrupt(self._spark)
                 raise
         return self._is_over(stage)
 
@@ -148,7 +149,7 @@ class Waves:
 
     def _wave_of_missing(self, pool: ThreadPoolExecutor, missing: DataFrame, pace: Pace) -> _Wave:
         size = missing.count()
-        again = missing.where(F.col("id") % SAMPLED == 0).selectExpr(_AGAIN)
+        again = missing.where((F.col("id") % SAMPLED == 0) & F.lit(self._work.TWICE)).selectExpr(_AGAIN)
         return self._wave(pool, missing.repartition(pace.tasks(size)).union(again), size)
 
     def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace, stage: Stage) -> bool:
@@ -163,7 +164,7 @@ class Waves:
     def _again(self, start: int, end: int) -> DataFrame:
         """Return the sampled ones of some blocks, as numbers that have them done again, by a task of their own."""
         sampled = range(-(-start // SAMPLED) * SAMPLED, end, SAMPLED)
-        if not sampled:
+        if not sampled or not self._work.TWICE:
             return self._spark.range(0)
         return self._spark.range(sampled.start, sampled.stop, SAMPLED, 1).selectExpr(_AGAIN)
 
@@ -184,11 +185,15 @@ class Waves:
 
     def _do_and_write(self, numbers: DataFrame, name: str) -> dict[str, int | None]:
         """Do the blocks numbered and write them; returns what was counted meanwhile."""
-        counted = Observation()
         sums = [F.sum(F.when(~F.col("again"), column)).alias(key) for key, column in self._work.counted().items()]
-        rows = self._workers.map(numbers, "do_blocks", self._work.text, blocks.schema(self._work))
-        self._directory.write(rows.observe(counted, *sums), "blocks", name)
-        return counted.get
+        directory, schema = self._directory, blocks.schema(self._work)
+        rows = self._workers.map(numbers, "do_blocks", self._work.text, schema)
+        return versions.observed(
+            rows,
+            sums,
+            write=lambda observed: directory.write(observed, "blocks", name),
+            written=lambda: directory.read(f"blocks/{name}", schema),
+        )
 
     def _note(self, wave: _Wave, schedules: int | None, seconds: float) -> None:
         """Write down what a wave took. Spark gets round to it when the tasks of the next wave are all taken."""

@@ -10,12 +10,14 @@ import shlex
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import pyarrow as pa
 from pyspark.sql import Column
 
+from epochfuzz.harness.campaign.run import pace
 from epochfuzz.harness.campaign.store.errors import NonDeterminismError
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
@@ -53,6 +55,9 @@ class Work(ABC, Generic[Outcome]):
     NAME: ClassVar[str]  # the value of `engine` in the table of parameters
     PARAMETERS: ClassVar[pa.Schema]  # of the table of parameters, which has one row
     BLOCKS: ClassVar[pa.Schema]  # of the table of blocks, which has the columns of campaign/blocks.py as well
+    TWICE: ClassVar[bool] = True  # whether one block in so many is done twice, to be compared
+    LONGEST_WAVE: ClassVar[float] = pace.LONGEST
+    TASK: ClassVar[float] = pace.TASK
 
     model: str
     version: str
@@ -111,6 +116,11 @@ class Work(ABC, Generic[Outcome]):
 
     def get_ready(self) -> None:
         """Do what every worker has to do once, before time counts. Nothing, for most."""
+
+    @contextmanager
+    def equipped(self) -> Iterator[None]:
+        """Have what blocks are done with for as long as a task lasts. Nothing, for most."""
+        yield
 
     @abstractmethod
     def block(self, number: int) -> dict[str, Any]:

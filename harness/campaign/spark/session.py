@@ -82,7 +82,11 @@ def _complaint(error: Exception, log: Path) -> str:
     logged = log.read_text(encoding="utf-8", errors="replace")
     if "UnsupportedClassVersionError" in logged:
         return _JAVA_REMEDY
-    if isinstance(error, (ConnectionError, Py4JNetworkError)):
+    if "All masters are unresponsive" in logged:
+        from pyspark import __version__
+
+        reason = f"the master takes no driver of PySpark {__version__}: it has to be of the same version, and running"
+    elif isinstance(error, (ConnectionError, Py4JNetworkError)):
         reason = "its Java process has ended"
     else:
         reason = sentence(logged if "JAVA_GATEWAY_EXITED" in str(error) else str(error))
@@ -92,6 +96,9 @@ def _complaint(error: Exception, log: Path) -> str:
 def _started(master: str, temporary: Path | None, memory: float | None) -> "SparkSession":
     from pyspark.sql import SparkSession
 
+    from epochfuzz.harness.campaign.spark import versions
+
+    versions.require_home()
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
     if shutil.which(java) is None:
         raise CampaignError(f"{java} was not found; {_JAVA_REMEDY}")
@@ -139,14 +146,21 @@ def _temporary_files_in(directory: Path | None) -> Iterator[None]:
 
 
 def _connected(remote: str) -> "SparkSession":
-    from pyspark.errors import PySparkImportError
     from pyspark.sql import SparkSession
+
+    from epochfuzz.harness.campaign.spark import versions
 
     _require_any([urlsplit(remote)])
     try:
-        return SparkSession.builder.remote(remote).getOrCreate()
-    except PySparkImportError:
+        spark = SparkSession.builder.remote(remote).getOrCreate()
+    except ImportError:
         raise CampaignError(_CONNECT_REMEDY) from None
+    try:
+        versions.require_server(spark.version)
+    except CampaignError:
+        spark.stop()
+        raise
+    return spark
 
 
 def _require_any(servers: list[SplitResult]) -> None:

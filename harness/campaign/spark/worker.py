@@ -33,9 +33,10 @@ def do_blocks(text: str, numbers: Batches) -> Batches:
     """Do the blocks numbered; a row of blocks.schema for each. ~n, below 0, has block n done again."""
     asked = work(text)
     schema = blocks.schema(asked)
-    for number in each(numbers):
-        again = number < 0
-        yield pa.RecordBatch.from_pylist([blocks.row(asked, ~number if again else number, again)], schema=schema)
+    with asked.equipped():
+        for number in each(numbers):
+            again = number < 0
+            yield pa.RecordBatch.from_pylist([blocks.row(asked, ~number if again else number, again)], schema=schema)
 
 
 @lru_cache(maxsize=4)

@@ -16,16 +16,18 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import cloudpickle
-from pyspark.sql import DataFrame, SparkSession, is_remote
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 import epochfuzz
 from epochfuzz.harness.campaign.spark import bootstrap
+from epochfuzz.harness.campaign.spark.versions import is_remote
 
 cloudpickle.register_pickle_by_value(bootstrap)  # type: ignore[no-untyped-call]
 
 _PACKAGE = Path(epochfuzz.__file__).parent
 _ROOT = _PACKAGE.parent
+_OF_KAFKA = _PACKAGE / "harness" / "cluster" / "resources"  # what brokers and Maven are started with
 
 
 class Workers:
@@ -62,6 +64,7 @@ def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
     """
     folders = (_PACKAGE / name for name in ("model", "strategies", "harness"))  # in a checkout, links
     sources = [_PACKAGE / "__init__.py", *(path for folder in folders for path in sorted(folder.rglob("*.py")))]
+    sources += sorted(_OF_KAFKA.iterdir())
     files = {path.relative_to(_ROOT).as_posix(): path for path in sources}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -12,9 +12,10 @@ from typing import Any
 import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, SparkSession, is_remote
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 from epochfuzz.harness.campaign.store.place import absolute, on_this_machine
 
@@ -37,7 +38,7 @@ class Directory:
     @property
     def local(self) -> Path | None:
         """Where it is, if it is on this machine."""
-        return None if is_remote() else on_this_machine(self.uri)
+        return None if versions.is_remote() else on_this_machine(self.uri)
 
     def path(self, *names: str) -> str:
         """Return the URI of something in the directory."""
@@ -64,14 +65,14 @@ class Directory:
         try:
             with self._complaining("read"):
                 rows = self.spark.read.parquet(self.path(table))
-                return list((rows if most is None else rows.limit(most)).toArrow().to_pylist())
+                return list(versions.to_arrow(rows if most is None else rows.limit(most)).to_pylist())
         except AnalysisException:
             return []
 
     def read_rows(self, table: str, schema: pa.Schema) -> list[dict[str, Any]]:
         """Return the rows of a small table; none where it was never written."""
         rows = self.read(table, schema)
-        return [] if rows is None else rows.toArrow().to_pylist()
+        return [] if rows is None else versions.to_arrow(rows).to_pylist()
 
     def write(self, rows: DataFrame, *table: str) -> None:
         """Write a table, or a part of one, as one file, made on all cores. What a killed driver wrote of it goes."""
@@ -79,7 +80,7 @@ class Directory:
 
     def write_rows(self, rows: list[dict[str, Any]], schema: pa.Schema, *table: str) -> None:
         """Write rows that are at hand as one file."""
-        at_hand = self.spark.createDataFrame(pa.Table.from_pylist(rows, schema))
+        at_hand = versions.from_arrow(self.spark, pa.Table.from_pylist(rows, schema))
         with self._complaining("written"):
             at_hand.coalesce(1).write.mode("overwrite").parquet(self.path(*table))
 
@@ -89,6 +90,6 @@ class Directory:
         try:
             yield
         except (PySparkException, Py4JError) as error:
-            if isinstance(error, AnalysisException) and error.getCondition() in _NOTHING_THERE:
+            if isinstance(error, AnalysisException) and versions.condition(error) in _NOTHING_THERE:
                 raise
             raise CampaignError(f"{self.uri} cannot be {what}: {sentence(str(error))}") from None

@@ -13,6 +13,7 @@ class NonDeterminismError(Exception):
 
 _MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _PYTHON_ERROR = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)")
+_OUR_NAME = re.compile(r"^epochfuzz\.[\w.]+: ")  # of an exception's class
 _JAVA_ERROR = re.compile(
     r"^(?:Caused by: |Exception in thread \S+ |: )?[\w.$]+(?:Exception|Error): (.+)$", re.MULTILINE
 )
@@ -26,5 +27,5 @@ def sentence(text: str) -> str:
     for pattern in (_PYTHON_ERROR, _JAVA_ERROR):
         reasons = pattern.findall(text)
         if reasons:
-            return str(reasons[-1]).strip()
+            return _OUR_NAME.sub("", str(reasons[-1]).strip())
     return next(filter(None, map(str.strip, text.splitlines())), "it gives no reason")

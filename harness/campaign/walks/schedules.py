@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.run.status import Found, SoFar
 from epochfuzz.harness.campaign.run.work import Counts, Stage, Work
+from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store.checks import Checked
 from epochfuzz.harness.campaign.store.kept import Kept
@@ -154,9 +155,8 @@ class Schedules(Work[Outcome]):
             return sums.summed([], protocols)
         spark = campaign.directory.spark
         blocks = finished.select(*self.BLOCKS.names)
-        return sums.summed(
-            [Workers(spark).map(blocks, f"{TASKS}:sum_blocks", self.text, sums.SUMS).toArrow()], protocols
-        )
+        summed = Workers(spark).map(blocks, f"{TASKS}:sum_blocks", self.text, sums.SUMS)
+        return sums.summed([versions.to_arrow(summed)], protocols)
 
     def kept_sum(self, kept: Kept) -> Summed:
         """Return the same of a campaign on this machine, without Spark."""
@@ -172,7 +172,7 @@ class Schedules(Work[Outcome]):
             return self.kept_outcome(campaign.kept)
         summed = self.summed(campaign)
         situations = campaign.directory.read("situations", coverage.SCHEMA)
-        unmet = [] if situations is None else situations.where("schedules = 0").toArrow().to_pylist()
+        unmet = [] if situations is None else versions.to_arrow(situations.where("schedules = 0")).to_pylist()
         found = campaign.directory.read_rows("findings", findings.SCHEMA)
         worked = campaign.seconds(summed.tally.schedules)
         return self.shown(summed, Written(campaign.begun(), worked, found, campaign.checked(), unmet))

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from epochfuzz.harness.campaign.run.status import Found
+from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.walks import coverage, findings, walk_blocks
 from epochfuzz.harness.campaign.walks.outcome import Outcome
@@ -57,7 +58,7 @@ class ModelSchedules(Schedules[Outcome]):
         argument = {"work": self.text, "breaches": [findings.breach_row(breach) for breach in breaches]}
         numbers = spark.range(0, len(breaches), 1, max(1, len(breaches)))
         shrunk = Workers(spark).map(numbers, f"{TASKS}:shrink_breaches", argument, findings.SHRUNK)
-        found = {(row["protocol"], row["property"]): row for row in shrunk.toArrow().to_pylist()}
+        found = {(row["protocol"], row["property"]): row for row in versions.to_arrow(shrunk).to_pylist()}
         return [findings.from_row(found[breach.protocol.name, breach.property], self.parameters) for breach in breaches]
 
     def _certified(self, campaign: "Campaign[Outcome]", found: list[Finding], progress: "Progress") -> list[Finding]:
@@ -72,7 +73,7 @@ class ModelSchedules(Schedules[Outcome]):
         argument = {"work": self.text, "findings": rows, "seconds": self.certify}
         numbers = spark.range(0, 1, 1, 1)
         proven = Workers(spark).map(numbers, f"{TASKS}:certify_findings", argument, findings.SHRUNK)
-        return [findings.from_row(row, self.parameters) for row in proven.toArrow().to_pylist()]
+        return [findings.from_row(row, self.parameters) for row in versions.to_arrow(proven).to_pylist()]
 
     def shown(self, summed: Summed, written: Written) -> Outcome:
         """Return what a finished campaign has shown."""
@@ -133,5 +134,5 @@ class Walks(ModelSchedules):
         spark, protocols = campaign.directory.spark, self.parameters.protocols
         numbers = spark.range(0, len(protocols), 1, len(protocols))
         reached = Workers(spark).map(numbers, f"{TASKS}:reach_situations", self.text, coverage.REACHABLE)
-        rows = coverage.rows(tally, protocols, reached.toArrow().to_pylist())
+        rows = coverage.rows(tally, protocols, versions.to_arrow(reached).to_pylist())
         campaign.directory.write_rows(rows, coverage.SCHEMA, "situations")

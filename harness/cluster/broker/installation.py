@@ -55,10 +55,15 @@ def from_home(home: Path) -> Installation:
     )
 
 
+def refuse_no_release(name: str) -> None:
+    """Raise ClusterError for what is not named as releases are."""
+    if not _RELEASE.fullmatch(name):
+        raise ClusterError(f"a release is named as {DEFAULT_RELEASE} is; got {name!r}")
+
+
 def from_maven(release: str) -> Installation:
     """Return a release of Kafka; Maven fetches it once. Raises ClusterError."""
-    if not _RELEASE.fullmatch(release):
-        raise ClusterError(f"a release is named as {DEFAULT_RELEASE} is; got {release!r}")
+    refuse_no_release(release)
     with locked(cache() / release) as directory:
         listed = directory / "classpath"
         if not _all_there(listed):

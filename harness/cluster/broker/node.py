@@ -8,7 +8,7 @@ from pathlib import Path
 from epochfuzz.harness.cluster.broker.broker_log import BrokerLog
 from epochfuzz.harness.cluster.broker.installation import RESOURCES, Installation
 from epochfuzz.harness.cluster.broker.sockets import unread
-from epochfuzz.harness.cluster.broker.tools import java
+from epochfuzz.harness.cluster.broker.tools import java, tool
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.cluster.room import mark
 
@@ -61,7 +61,8 @@ class Node:
             f"-Dlog4j2.configurationFile={RESOURCES / f'log4j2{self.logging}.properties'}",
         )
         path = os.pathsep.join(self._kafka.class_path)
-        return [java(), *_OPTIONS, *logging, mark(self._room), "-cp", path, main, *words]
+        kafka = [java(), *_OPTIONS, *logging, mark(self._room), "-cp", path, main, *words]
+        return [tool("setpriv"), "--pdeathsig", "KILL", *kafka]  # who is killed cannot end what it has started
 
     def format(self, cluster: str) -> subprocess.Popen[str]:
         """Begin to make its data directory one of a cluster."""

@@ -1,4 +1,4 @@
-"""The commands of other people that a cluster takes: Java and Maven."""
+"""The commands of other people that a cluster takes: Java, Maven, and setpriv of util-linux."""
 
 import functools
 import os
@@ -8,7 +8,12 @@ from pathlib import Path
 
 from epochfuzz.harness.cluster.errors import ClusterError
 
-_PACKAGES = {"java": "openjdk-17-jre-headless", "javac": "openjdk-17-jdk-headless", "mvn": "maven"}
+_PACKAGES = {
+    "java": "openjdk-17-jre-headless",
+    "javac": "openjdk-17-jdk-headless",
+    "mvn": "maven",
+    "setpriv": "util-linux",
+}
 _LEAST_JAVA = 17  # of Kafka 4's brokers (KIP-1013)
 
 

@@ -1,6 +1,6 @@
 """A cluster whose processes reach each other through gates, and clients reach as they always do."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from epochfuzz.harness.cluster.gates.schema import Messages
 SESSION = 4.0  # seconds: that long a broker is alive for the controller which is not, or is not heard of
 LAG = 3.0  # seconds: that long a follower may lag
 _NEVER = 600_000  # ms: nobody loses patience because of a gate
-_REGISTERS_WITHIN = 60.0  # seconds
+REGISTERS_WITHIN = 60.0  # seconds
 
 
 class GatedCluster(Cluster):
@@ -55,7 +55,13 @@ class GatedCluster(Cluster):
 
     def wait_for_unfenced(self, broker: Node) -> None:
         """Wait until the controller hears from a broker."""
-        self.until(f"the controller hears from {broker.name}", lambda: self.is_unfenced(broker), _REGISTERS_WITHIN)
+        self.until(f"the controller hears from {broker.name}", lambda: self.is_unfenced(broker), REGISTERS_WITHIN)
+
+    def start_again(self, broker: Node) -> Callable[[], bool]:
+        """Start a broker that is down; returns what says whether the controller has taken it back."""
+        before = self.metadata.look().registrations[broker.number]
+        broker.start()
+        return lambda: self.is_unfenced(broker) and self.metadata.registrations[broker.number] > before
 
     def shut(self, broker: Node) -> None:
         """Shut the gates of a broker, but for its heartbeats, and wait until it knows what there is and asks for more.

@@ -1,17 +1,20 @@
 """A case on a cluster, beside what the model of its release makes of it. Only here a cluster meets the model."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS
-from epochfuzz.harness.cluster.schedules.play import Ended, Playing, Seen
+from epochfuzz.harness.cluster.schedules.play import Playing, Seen
 from epochfuzz.harness.cluster.schedules.stage import Settings
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model.kafka.contract.observation import observe
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import event_text, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ProtocolError, parse_protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.cases.case import Case
 
 _BROKERS = 3
 _ENDS = (
@@ -50,7 +53,7 @@ def settings_of(settings: Configuration) -> Settings:
     )
 
 
-def missing(case: Case) -> list[str]:
+def missing(case: "Case") -> list[str]:
     """Return what of a case is not offered on a cluster."""
     verbs = dict.fromkeys(text.partition(" ")[0] for text in schedule_texts(case.events))
     few = [] if case.settings.replicas <= _BROKERS else [f"{case.settings.replicas} replicas"]

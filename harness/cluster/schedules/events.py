@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from epochfuzz.harness.cluster.broker.sockets import unread
 from epochfuzz.harness.cluster.gates.frames import Kind
-from epochfuzz.harness.cluster.gates.gated import LAG, SESSION
+from epochfuzz.harness.cluster.gates.gated import LAG, REGISTERS_WITHIN, SESSION
 from epochfuzz.harness.cluster.gates.metadata import NOBODY
 from epochfuzz.harness.cluster.gates.proxy import Message
 from epochfuzz.harness.cluster.schedules.stage import SOON, Stage
@@ -17,7 +17,6 @@ from epochfuzz.harness.cluster.schedules.stage import SOON, Stage
 _FENCED_LEADER_EPOCH = 74  # after which a follower does not ask again (AbstractFetcherThread.onPartitionFenced)
 _FENCED_WITHIN = SESSION * 4
 _LAGS_WITHIN = LAG * 2 + 2  # leaders look every half of it
-_STARTS_WITHIN = 60.0
 # What Partition.submitAlterPartition and what it calls log of an answer, some of it at DEBUG.
 _HEARD = "ISR updated", "Failed to alter", "Failed to update ISR", "Ignoring", "The alter partition request"
 
@@ -123,15 +122,9 @@ def restart(stage: Stage, name: str) -> str:
     node, cluster = stage.node(name), stage.cluster
     if node.state != "down":
         raise Nothing(f"{name} is up")
-    before = cluster.metadata.look().registrations[node.number]
     stage.gates.open(Kind.METADATA, node.number)
     stage.gates.open(Kind.HEARTBEAT, node.number)
-    node.start()
-    stage.until(
-        f"the controller hears from {name} again",
-        lambda: cluster.is_unfenced(node) and cluster.metadata.registrations[node.number] > before,
-        _STARTS_WITHIN,
-    )
+    stage.until(f"the controller hears from {name} again", cluster.start_again(node), REGISTERS_WITHIN)
     cluster.shut(node)
     stage.learned[name] = cluster.metadata.end
     return f"{name} is back, and knows what was decided"

@@ -11,7 +11,8 @@ from confluent_kafka import KafkaException
 from epochfuzz.harness.cluster.broker.clients import Read, read_all
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import Kind
-from epochfuzz.harness.cluster.gates.gated import GatedCluster
+from epochfuzz.harness.cluster.gates.gated import REGISTERS_WITHIN, GatedCluster
+from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS, Nothing, Refused
 from epochfuzz.harness.cluster.schedules.stage import Settings, Stage
 from epochfuzz.harness.cluster.timeline import Loss, Run
@@ -27,16 +28,6 @@ class Outcome(StrEnum):
     NOTHING = "nothing to do"
     REFUSED = "refused"
     NOT_DONE = "not done"  # it did not come within its bound, which ends the schedule
-
-
-class Ended(StrEnum):
-    """How a schedule ended."""
-
-    LOST = "LOST"  # a record that was acknowledged, or that a consumer could read, is not at its offset
-    DIVERGED = "DIVERGED"  # replicas do not come to the same log
-    STUCK = "STUCK"  # the whole ISR has a record, and its leader does not show it
-    KEPT = "KEPT"
-    NOT_REACHED = "NOT REACHED"  # the cluster did not do what an event says
 
 
 @dataclass(frozen=True)
@@ -174,9 +165,9 @@ def _heal(stage: Stage, playing: Playing) -> None:
     for node in cluster.brokers.values():
         if node.state == "ending":
             cluster.wait_for_end(node)
-    for node in cluster.brokers.values():
-        if node.state == "down":
-            node.start()
+    started = [(node, cluster.start_again(node)) for node in cluster.brokers.values() if node.state == "down"]
+    for node, is_back in started:  # in the ISR all that time, perhaps: what takes long to start has not diverged
+        stage.until(f"the controller hears from {node.name} again", is_back, REGISTERS_WITHIN)
     try:
         stage.until("all replicas are in sync", lambda: _is_whole(stage), _HEALS_WITHIN)
         stage.until("all logs are the same", lambda: _logs_are_equal(stage))

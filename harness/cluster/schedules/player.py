@@ -9,7 +9,8 @@ from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
 from epochfuzz.harness.cluster.gates.gated import GatedCluster, running
 from epochfuzz.harness.cluster.room import new_directory, room
-from epochfuzz.harness.cluster.schedules.play import Ended, Playing, play
+from epochfuzz.harness.cluster.schedules.ends import Ended
+from epochfuzz.harness.cluster.schedules.play import Playing, play
 from epochfuzz.harness.cluster.schedules.stage import Settings
 
 _TRIES = 2  # clusters for one schedule, before it is the schedule's fault
@@ -56,7 +57,11 @@ class Player:
         self._cluster = None
 
     def _start(self) -> GatedCluster:
+        """Start a cluster. Raises ClusterError."""
         self.clusters += 1
         here = self._closing.enter_context(room())
         logs = new_directory(here / "logs" if self._out is None else self._out / f"cluster-{self.clusters}")
-        return self._closing.enter_context(running(self._kafka, here, logs))
+        try:
+            return self._closing.enter_context(running(self._kafka, here, logs))
+        except NotReached as error:
+            raise ClusterError(f"the cluster does not start: {error}") from None

@@ -2,6 +2,7 @@
 
 import os
 
+import pyspark
 import pytest
 
 from epochfuzz.harness.campaign.spark import session
@@ -57,6 +58,15 @@ def test_a_missing_java_is_named_with_the_command_that_installs_it(monkeypatch, 
 def test_a_server_that_does_not_answer_is_named(where):
     with pytest.raises(CampaignError, match=r"no Spark server answers at 127\.0\.0\.1:9: "):
         open_session(**where)
+
+
+def test_a_master_that_does_not_understand_this_pyspark_is_named(tmp_path):
+    log = tmp_path / "log"
+    log.write_text(
+        "ERROR StandaloneSchedulerBackend: Application has been killed. Reason: All masters are unresponsive!\n"
+    )
+    told = session._complaint(RuntimeError("Cannot call methods on a stopped SparkContext."), log)
+    assert f"the master takes no driver of PySpark {pyspark.__version__}: it has to be of the same version" in told
 
 
 def test_spark_writes_to_its_log_and_nothing_else(capfd):

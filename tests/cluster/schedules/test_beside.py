@@ -8,8 +8,9 @@ pytest.importorskip("confluent_kafka")
 
 from epochfuzz.harness.cases.case import Case, load_case
 from epochfuzz.harness.cluster.schedules.beside import beside, missing, protocol_of, settings_of
+from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS
-from epochfuzz.harness.cluster.schedules.play import Ended, Outcome, Playing, Seen, Step
+from epochfuzz.harness.cluster.schedules.play import Outcome, Playing, Seen, Step
 from epochfuzz.harness.cluster.schedules.stage import Settings
 from epochfuzz.model.kafka.vocabulary.events import VERBS
 

@@ -9,9 +9,12 @@ pytest.importorskip("confluent_kafka")
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cluster.schedules.beside import protocol_of
+from epochfuzz.harness.cluster.schedules.choose import Chooser
+from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS
-from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer, told
-from epochfuzz.harness.cluster.schedules.play import Ended, Playing
+from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer
+from epochfuzz.harness.cluster.schedules.fuzzed import told
+from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts, verb_of
@@ -33,6 +36,11 @@ class Player:
         return Playing(Ended.LOST if lost else Ended.KEPT, "acknowledged and gone: m0@0" if lost else "")
 
 
+def chooser(seed: int = 1) -> Chooser:
+    assert PROTOCOL is not None
+    return Chooser(PROTOCOL, SETTINGS, seed)
+
+
 def fuzzer(player: Any, seed: int = 1, kept: list[Case] | None = None) -> Fuzzer:
     assert PROTOCOL is not None
     return Fuzzer(player, PROTOCOL, SETTINGS, seed, ([] if kept is None else kept).append)
@@ -40,29 +48,28 @@ def fuzzer(player: Any, seed: int = 1, kept: list[Case] | None = None) -> Fuzzer
 
 @pytest.mark.parametrize("number", range(10))
 def test_every_event_that_is_drawn_is_offered_and_does_something_in_the_model(number: int) -> None:
-    events, run = fuzzer(Player()).drawn(number)
+    events, run = chooser().drawn(number)
     assert len(events) <= 24
     assert {verb_of(event).text for event in events} <= set(EVENTS)
     assert all(step.applied for step in run.steps)
 
 
 def test_the_same_seed_chooses_the_same() -> None:
-    once, again, other = (fuzzer(Player(), seed).chosen(range(20)) for seed in (1, 1, 2))
+    once, again, other = (chooser(seed).chosen(range(20)) for seed in (1, 1, 2))
     assert once == again != other
 
 
 def test_a_schedule_that_breaks_something_in_the_model_is_chosen_once() -> None:
     assert PROTOCOL is not None
-    chooser = fuzzer(Player())
+    choosing = chooser()
     losing = parse_schedule(["produce A", "fetch B"])
     broken = replay(losing, PROTOCOL, SETTINGS)
     broken.first_broken["no-committed-loss"] = 2
     dull = replay(parse_schedule(["produce A"]), PROTOCOL, SETTINGS)
     drawn = {5: (losing, broken)}
-    chooser.drawn = lambda number: drawn.get(number % 10, (b"\0", dull))  # type: ignore[method-assign]
-    assert chooser.chosen(range(10)) == (5, losing)
-    assert chooser.chosen(range(10, 20)) != (15, b"\0")
-    assert chooser.result.drawn == 20
+    choosing.drawn = lambda number: drawn.get(number % 10, (b"\0", dull))  # type: ignore[method-assign]
+    assert choosing.chosen(range(10)) == (5, losing)
+    assert choosing.chosen(range(10, 20)) != (15, b"\0")
 
 
 def test_a_loss_is_shrunk_by_replay_and_kept_as_a_case() -> None:
@@ -74,7 +81,7 @@ def test_a_loss_is_shrunk_by_replay_and_kept_as_a_case() -> None:
     found._one(4, events, said.append)
     (finding,) = found.result.findings
     assert schedule_texts(finding.events) == ["produce A", "elect B"]
-    assert (finding.shrunk_from, finding.model.ended) == (6, Ended.KEPT)
+    assert (finding.shrunk_from, finding.model) == (6, Ended.KEPT)
     (case,) = kept
     assert case.id == "cluster-lost-7-4"
     assert case.events == finding.events

@@ -1,0 +1,19 @@
+"""The task of clusters beside their blocks: shrinking, by replay on a cluster of the task's own."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from epochfuzz.harness.campaign.clusters import plays
+from epochfuzz.harness.campaign.clusters.cluster_work import Clusters
+from epochfuzz.harness.campaign.spark.worker import Batches, each, work
+
+
+def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
+    """Shrink the sightings numbered; a row of plays.SHRUNK for each."""
+    asked = work(argument["work"])
+    assert isinstance(asked, Clusters)
+    with asked.equipped():
+        for number in each(numbers):
+            played, seen = argument["sightings"][number]
+            yield pa.RecordBatch.from_pylist([asked.playground.shrunk(played, seen)], schema=plays.SHRUNK)

@@ -1,0 +1,227 @@
+"""Schedules on Kafka itself as the work of a campaign.
+
+A block's schedules depend on the seed and on its number alone; how they end does not, for the threads of real brokers
+have a part in that. So no block is played twice to be compared, and one that a killed driver had played again counts
+as it came out first.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from epochfuzz.harness import extras
+from epochfuzz.harness.campaign.clusters import plays
+from epochfuzz.harness.campaign.clusters.cluster_parameters import SCHEMA, ClusterParameters
+from epochfuzz.harness.campaign.run.status import SoFar
+from epochfuzz.harness.campaign.run.work import Counts, Stage, Work
+from epochfuzz.harness.campaign.spark import versions
+from epochfuzz.harness.campaign.spark.workers import Workers
+from epochfuzz.harness.campaign.store.errors import CampaignError
+from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.cluster.broker import installation, tools
+from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.cluster.schedules.ends import FINDINGS
+from epochfuzz.harness.cluster.schedules.fuzzed import Finding, Fuzzed
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.clusters.play_blocks import Playground
+    from epochfuzz.harness.campaign.run.campaign import Campaign, Progress
+
+_SHRINK = "epochfuzz.harness.campaign.clusters.cluster_tasks:shrink_sightings"
+
+
+@dataclass(frozen=True)
+class ClusterOutcome:
+    """What a finished campaign has shown; `seen` says of each finding how many schedules were of its kind."""
+
+    parameters: ClusterParameters
+    begun: datetime | None
+    fuzzed: Fuzzed
+    seen: tuple[int, ...]
+
+
+class Clusters(Work[ClusterOutcome]):
+    """Schedules that the model chooses, played on a cluster of each task's own."""
+
+    NAME = "cluster"
+    PARAMETERS = SCHEMA
+    BLOCKS = plays.BLOCKS
+    TWICE = False
+    LONGEST_WAVE = TASK = 120.0  # a cluster takes some ten seconds to start
+
+    playground: "Playground"  # of the task under way
+
+    def __init__(self, asked: ClusterParameters) -> None:
+        self.parameters = asked
+        self.model = asked.model
+        self.version = asked.version
+        self.seconds = asked.seconds
+
+    @property
+    def heading(self) -> str:
+        """What it runs, in a line."""
+        return f"Kafka {self.parameters.release} · {super().heading}"
+
+    @property
+    def seed(self) -> int:
+        """Of the schedules."""
+        return self.parameters.seed
+
+    @property
+    def settings(self) -> Configuration:
+        """The configuration."""
+        return self.parameters.settings
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The protocol that the model takes the release for."""
+        return (self.parameters.protocol,)
+
+    def row(self) -> dict[str, Any]:
+        """Return this as a row of PARAMETERS."""
+        return {"engine": self.NAME, **self.parameters.row()}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        """Return the work of a row of PARAMETERS. Raises ValueError."""
+        return cls(ClusterParameters.from_row(row))
+
+    def require(self) -> None:
+        """Find Kafka's clients here, before workers look for them. Raises CampaignError."""
+        try:
+            extras.require("cluster")
+        except extras.MissingExtra as error:
+            raise CampaignError(str(error)) from None
+
+    def get_ready(self) -> None:
+        """Find all that a cluster takes; Maven fetches the release. Raises ClusterError."""
+        from epochfuzz.harness.campaign.clusters import play_blocks  # noqa: F401 - which takes Kafka's clients
+
+        try:
+            tools.java()
+            tools.tool("setpriv")
+            installation.from_maven(self.parameters.release)
+        except ClusterError as error:
+            raise ClusterError(f"a worker cannot start Kafka: {error}") from None
+
+    @contextmanager
+    def equipped(self) -> Iterator[None]:
+        """Have a cluster, once something is to be played, for as long as a task lasts."""
+        from epochfuzz.harness.campaign.clusters.play_blocks import Playground
+        from epochfuzz.harness.cluster.schedules.player import Player
+
+        with Player(installation.from_maven(self.parameters.release), None) as player:
+            self.playground = Playground(player, self.parameters)
+            yield
+
+    def block(self, number: int) -> dict[str, Any]:
+        """Play the schedules of a block. Raises ClusterError."""
+        return self.playground.block(number)
+
+    def number(self) -> Column:
+        """Return the number of a block."""
+        return F.col("number")
+
+    def compared(self) -> list[Column]:
+        """Return what has to be the same should a block be played again: what is played, not how that ends."""
+        chosen = F.transform("played", lambda played: F.struct(played["schedule"], played["events"]))
+        return [F.col("number"), F.col("drawn"), chosen]
+
+    def counted(self) -> dict[str, Column]:
+        """Schedules, events, and how many schedules have found something."""
+        found = F.filter("played", lambda played: played["ended"].isin(*map(str, FINDINGS)))
+        return {"schedules": F.col("schedules"), "events": F.col("events"), "found": F.size(found)}
+
+    def stages(self, campaign: "Campaign[ClusterOutcome]") -> Iterator[Stage]:
+        """Yield all that was asked for."""
+        yield Stage(0, self.parameters.blocks)
+
+    def progress(self, counts: Counts, seconds: float) -> str:
+        """How far it is."""
+        return (
+            f"{counts['schedules']:,} schedules · {counts['events'] / seconds:.1f} events/s"
+            f" · {counts['found']:,} of them found something"
+        )
+
+    def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
+        """How long it will take from now on; None where a driver that was killed has noted no time."""
+        if self.parameters.schedules is not None:
+            if not seconds:
+                return None
+            return max(0.0, self.parameters.schedules / counts["schedules"] - 1) * seconds
+        return super().seconds_remaining(counts, seconds)
+
+    def finish(self, campaign: "Campaign[ClusterOutcome]", progress: "Progress") -> dict[str, int]:
+        """From what was played to findings and cases."""
+        from epochfuzz.harness.campaign.walks import cases  # which are YAML: workers need none
+        from epochfuzz.harness.cases.case import dump_case
+        from epochfuzz.harness.cluster.schedules.fuzzed_case import case_of
+
+        blocks = self._blocks(campaign)
+        rows = self._shrunk(campaign, plays.sightings(blocks), progress)
+        made = [case_of(plays.finding(row), self.parameters.parsed_protocol, self.settings, self.seed) for row in rows]
+        rows = [row | {"case": dump_case(case)} for row, case in zip(rows, made, strict=True)]
+        campaign.directory.write_rows(rows, plays.TABLE, "findings")
+        cases.write(made, campaign.directory)
+        whole = plays.summed(blocks)
+        return {"schedules": whole.schedules, "events": whole.events, "findings": len(rows)}
+
+    def _shrunk(
+        self, campaign: "Campaign[ClusterOutcome]", found: list[plays.Sighting], progress: "Progress"
+    ) -> list[dict[str, Any]]:
+        """Return a row of plays.SHRUNK for each sighting, made by a task of its own."""
+        if not found:
+            return []
+        progress.doing(f"shrinking {len(found)} findings by replay")
+        spark = campaign.directory.spark
+        argument = {"work": self.text, "sightings": [(each.played, each.seen) for each in found]}
+        numbers = spark.range(0, len(found), 1, len(found))
+        shrunk = versions.to_arrow(Workers(spark).map(numbers, _SHRINK, argument, plays.SHRUNK)).to_pylist()
+        return sorted(shrunk, key=lambda row: int(row["schedule"]))
+
+    def _blocks(self, campaign: "Campaign[ClusterOutcome]") -> list[dict[str, Any]]:
+        if campaign.kept is not None:
+            return plays.each_once(campaign.kept)
+        finished = campaign.finished()
+        return [] if finished is None else versions.to_arrow(finished.orderBy("number")).to_pylist()
+
+    def outcome(self, campaign: "Campaign[ClusterOutcome]") -> ClusterOutcome:
+        """Return what a finished campaign has shown."""
+        if campaign.kept is not None:
+            return self.kept_outcome(campaign.kept)
+        whole = plays.summed(self._blocks(campaign))
+        rows = campaign.directory.read_rows("findings", plays.TABLE)
+        return self._outcome(campaign.begun(), whole, campaign.seconds(whole.schedules), rows)
+
+    def kept_outcome(self, kept: Kept) -> ClusterOutcome:
+        """Return the same of a campaign on this machine, without Spark."""
+        whole = plays.summed(plays.each_once(kept))
+        rows = kept.read_rows("findings", plays.TABLE)
+        return self._outcome(kept.begun, whole, kept.seconds(whole.schedules), rows)
+
+    def _outcome(
+        self, begun: datetime | None, whole: Fuzzed, seconds: float, rows: list[dict[str, Any]]
+    ) -> ClusterOutcome:
+        findings: list[Finding] = list(map(plays.finding, rows))
+        whole.seconds, whole.findings = seconds, findings
+        whole.replays = sum(row["replays"] for row in rows)
+        return ClusterOutcome(self.parameters, begun, whole, tuple(row["seen"] for row in rows))
+
+    def so_far(self, kept: Kept) -> SoFar:
+        """Return what the finished blocks come to."""
+        blocks, protocol = plays.each_once(kept), self.parameters.protocol
+        whole = plays.summed(blocks)
+        found = sum(whole.ends[ended] for ended in FINDINGS)
+        counts = Counter({"schedules": whole.schedules, "events": whole.events, "found": found})
+        if kept.is_finished:
+            findings = plays.found(protocol, kept.read_rows("findings", plays.TABLE))
+        else:
+            findings = plays.sighted(protocol, blocks)
+        return SoFar(counts, tuple(findings), {}, None)

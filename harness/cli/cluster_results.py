@@ -1,0 +1,49 @@
+"""How a campaign on clusters ends: what is printed, the JSON document, and the exit code."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from epochfuzz.harness.campaign.clusters.cluster_work import ClusterOutcome
+from epochfuzz.harness.campaign.clusters.plays import kind
+from epochfuzz.harness.cli.output import Exit, print_json
+from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE, told
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import evidence, walks
+
+
+def end_clusters(out: Console, outcome: ClusterOutcome, directory: str, facts: "walks.Facts", json: bool) -> int:
+    """Show what clusters have done; returns the exit code: what the model says, too, was to be expected."""
+    asked, fuzzed = outcome.parameters, outcome.fuzzed
+    out.print(f"Kafka {asked.release}, in the model {asked.protocol}", markup=False)
+    found = list(zip(fuzzed.findings, outcome.seen, strict=True))
+    for finding, seen in found:
+        for line in (
+            f"\n{kind(finding.ended, finding.model)}: {seen} schedules; of schedule {finding.number},"
+            f" shrunk from {finding.shrunk_from} events to {len(finding.events)}:",
+            f"  {'; '.join(schedule_texts(finding.events))}",
+            f"  {finding.why}",
+        ):
+            out.print(line, markup=False, soft_wrap=True)
+    again = (
+        f"epochfuzz campaign run --out DIR --engine cluster --release {asked.release} --replicas {asked.replicas}"
+        f" --schedules {fuzzed.drawn // DRAWN_FOR_ONE} --seed {asked.seed}"
+    )
+    out.print(f"{told(fuzzed)}\nreproduce: {again}", markup=False, soft_wrap=True)
+    if json:
+        document: evidence.ClusterCampaign = {
+            "directory": directory,
+            **facts,
+            "release": asked.release,
+            "protocol": asked.protocol,
+            "seed": asked.seed,
+            "configuration": asked.settings.changed(),
+            **fuzzed.numbers(),
+            "findings": [{**finding.plain(), "seen": seen} for finding, seen in found],
+            "reproduce": again,
+        }
+        print_json(document)
+    is_as_modelled = all(finding.ended is finding.model for finding in fuzzed.findings)
+    return Exit.AS_EXPECTED if is_as_modelled else Exit.BROKEN

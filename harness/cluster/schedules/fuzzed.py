@@ -1,0 +1,89 @@
+"""What random schedules on a cluster have come to: numbers and findings. It takes no cluster to read that."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from epochfuzz.harness.cluster.schedules.ends import Ended, unlike
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import evidence
+
+DRAWN_FOR_ONE = 100  # schedules, of which one is played
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A schedule in which something was lost, diverged or got stuck. `model` is how it ends there."""
+
+    number: int
+    events: bytes
+    shrunk_from: int
+    ended: Ended
+    why: str
+    model: Ended
+
+    def plain(self) -> "evidence.FuzzedFinding":
+        """Return it as plain data."""
+        return {
+            "schedule": self.number,
+            "ended": self.ended,
+            "why": self.why,
+            "events": schedule_texts(self.events),
+            "shrunk_from": self.shrunk_from,
+            "model": self.model,
+        }
+
+
+@dataclass
+class Fuzzed:
+    """What a run has come to."""
+
+    drawn: int = 0  # schedules, of which some were played
+    schedules: int = 0
+    events: int = 0
+    seconds: float = 0.0
+    replays: int = 0  # to shrink
+    ends: Counter[Ended] = field(default_factory=Counter)
+    unlike: Counter[str] = field(default_factory=Counter)  # cluster and model, where they end otherwise
+    findings: list[Finding] = field(default_factory=list)
+    not_reached: list[str] = field(default_factory=list)
+
+    def numbers(self) -> "evidence.PlayedNumbers":
+        """Return how much was played as plain data."""
+        return {
+            "drawn": self.drawn,
+            "schedules": self.schedules,
+            "events": self.events,
+            "seconds": round(self.seconds, 1),
+            "events_per_second": round(self.events / self.seconds, 2) if self.seconds else None,
+            "replays_to_shrink": self.replays,
+            "ends": {ended.value: self.ends[ended] for ended in Ended},
+            "unlike_the_model": dict(self.unlike),
+            "not_reached": self.not_reached,
+        }
+
+    def plain(self) -> "evidence.FuzzedNumbers":
+        """Return it as plain data."""
+        return {**self.numbers(), "findings": [each.plain() for each in self.findings]}
+
+    def add(self, number: int, steps: int, ended: Ended, why: str, model: Ended) -> None:
+        """Count a schedule that was played."""
+        self.schedules += 1
+        self.events += steps
+        self.ends[ended] += 1
+        if ended is Ended.NOT_REACHED:
+            self.not_reached.append(f"schedule {number}: {why}")
+        elif ended is not model:
+            self.unlike[unlike(ended, model)] += 1
+
+
+def told(result: Fuzzed) -> str:
+    """Return what a run has come to, in a line."""
+    ends = ", ".join(f"{count} {ended}" for ended, count in sorted(result.ends.items()) if count)
+    speed = result.events / result.seconds if result.seconds else 0
+    return (
+        f"{result.schedules} schedules, {result.events} events in {result.seconds:.0f} s ({speed:.1f} a second, with"
+        f" {result.replays} replays to shrink): {ends}"
+    )

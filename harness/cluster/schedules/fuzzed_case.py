@@ -1,0 +1,30 @@
+"""A finding of random schedules on a cluster as a case file."""
+
+from epochfuzz.harness.cases.case import Case, Expectation
+from epochfuzz.harness.cluster.schedules.fuzzed import Finding
+from epochfuzz.harness.witness.replay import replay
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+
+def case_of(finding: Finding, protocol: Protocol, settings: Configuration, seed: int) -> Case:
+    """Return the case of a finding, with what the model makes of it."""
+    run = replay(finding.events, protocol, settings)
+    name = protocol.name
+    return Case(
+        id=f"cluster-{finding.ended.lower()}-{seed}-{finding.number}",
+        why=(
+            f"Found on a cluster of {name}, by a random schedule: {finding.ended}."
+            f" {finding.why}. In the model: {finding.model}."
+        ),
+        settings=settings,
+        events=finding.events,
+        expect={name: Expectation(tuple(run.broken), run.at, tuple(run.permitted) or None)},
+        provenance={
+            "seed": seed,
+            "schedule": finding.number,
+            "shrunk_from": finding.shrunk_from,
+            "certified_minimal": False,
+            "fingerprint": {name: run.fingerprint},
+        },
+    )

@@ -1,0 +1,36 @@
+"""Schedules shrunk by replay on a cluster."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from epochfuzz.harness.cluster.schedules.play import Playing
+from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
+
+_MOST_REPLAYS = 40  # to shrink one finding
+
+
+class Shortened(NamedTuple):
+    """A shorter schedule that ends as the first did, how it was played, and what that took."""
+
+    events: bytes
+    playing: Playing
+    replays: int
+
+
+def shortened(events: bytes, playing: Playing, play: Callable[[bytes], Playing]) -> Shortened:
+    """Shrink a schedule that was played: another counts that ends so, too."""
+    best, replays = playing, 0
+
+    def ends_so(tried: bytes) -> bytes | None:
+        nonlocal best, replays
+        if replays == _MOST_REPLAYS or not tried:
+            return None
+        replays += 1
+        again = play(tried)
+        if again.ended is not playing.ended:
+            return None
+        best = again
+        return tried
+
+    shrunk = delta_debugged(events, ends_so)
+    return Shortened(shrunk, best, replays)

@@ -1,0 +1,95 @@
+"""The real thing: a campaign whose workers have Kafka clusters. It takes Java, Maven, the extra and minutes."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from epochfuzz.harness.campaign.clusters import plays
+from epochfuzz.harness.campaign.store.kept import Kept
+
+pytest.importorskip("confluent_kafka")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_200)]
+
+ROOT = Path(__file__).parents[2]
+ASKED = ("--engine", "cluster", "--replicas", "3", "--schedules", "2", "--seed", "28", "--master", "local[1]")
+
+
+@pytest.fixture(autouse=True)
+def has_what_kafka_needs() -> None:
+    if not shutil.which("mvn") and os.environ.get("CI") != "true":
+        pytest.skip("Maven is not installed")
+
+
+def campaign(*words: object, **environment: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", "from harness.cli.main import main; main()", "campaign", *map(str, words)]
+    return subprocess.Popen(
+        [*command, "--json"],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def of_kafka(directory: Path) -> list[str]:
+    """The processes of clusters whose rooms are in a campaign's directory."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"-Depochfuzz.room={directory}/".encode() in (process / "cmdline").read_bytes():
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
+
+
+def wait(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def played(directory: Path) -> list[tuple[int, list[str]]]:
+    rows = plays.each_once(Kept(directory))
+    return [(each["schedule"], each["events"]) for row in rows for each in row["played"]]
+
+
+def test_a_campaign_that_was_killed_plays_the_same_schedules_and_nothing_of_it_is_left_running(tmp_path: Path) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    out, err = campaign("run", "--out", whole, *ASKED).communicate()
+    assert json.loads(out)["schedules"] == len(played(whole)) == 2, err
+    assert of_kafka(whole) == []
+    running = campaign("run", "--out", killed, *ASKED)
+    wait(lambda: len(of_kafka(killed)) == 4)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    wait(lambda: not of_kafka(killed))
+    out, err = campaign("resume", killed, "--master", "local[1]").communicate()
+    assert json.loads(out)["schedules"] == 2, err
+    assert played(killed) == played(whole)
+    assert of_kafka(killed) == []
+
+
+def test_what_a_worker_lacks_is_one_message(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    for directory in map(Path, os.get_exec_path()):
+        for file in directory.iterdir() if directory.is_dir() else ():
+            here = tmp_path / "bin" / file.name
+            if file.name != "mvn" and not here.is_symlink():
+                here.symlink_to(file)
+    without = {"PATH": str(tmp_path / "bin"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    running = campaign("run", "--out", tmp_path / "c", *ASKED, **without)
+    out, err = running.communicate()
+    assert (running.returncode, out) == (2, "")
+    assert "a worker cannot start Kafka: mvn is missing: sudo apt-get install maven" in err
+    assert "Traceback" not in err

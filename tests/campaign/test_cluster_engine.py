@@ -1,0 +1,334 @@
+"""A campaign on clusters: blocks are shared out, each task has a cluster, and findings are shrunk by replay.
+
+A player of the tests' own stands in for the cluster, and tasks run in this process.
+"""
+
+import importlib
+import shutil
+import threading
+import zipfile
+from collections import Counter
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import functions as F
+
+pytest.importorskip("confluent_kafka")
+
+from epochfuzz.harness import extras
+from epochfuzz.harness.campaign.clusters import play_blocks, plays
+from epochfuzz.harness.campaign.clusters.cluster_parameters import ClusterParameters
+from epochfuzz.harness.campaign.clusters.cluster_work import ClusterOutcome, Clusters
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.run.kinds import work_of_text
+from epochfuzz.harness.campaign.run.pace import Pace
+from epochfuzz.harness.campaign.spark import worker, workers
+from epochfuzz.harness.campaign.store import blocks, checks
+from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError, sentence
+from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.cli import cluster_results
+from epochfuzz.harness.cluster.broker import installation, tools
+from epochfuzz.harness.cluster.broker.installation import Installation
+from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.cluster.schedules import choose, player
+from epochfuzz.harness.cluster.schedules.ends import Ended
+from epochfuzz.harness.cluster.schedules.play import Outcome, Playing, Seen, Step
+from tests.campaign.conftest import Quiet
+
+LOSING = "produce A"
+ASKED = ClusterParameters("4.3.1", "kafka-4.3.1", 3, 28, schedules=5, block=2)
+BLOCKS = [0, 1, 2]
+DRAWN = 4  # in the place of a hundred, which take a second
+ONE_AT_A_TIME = threading.Lock()  # as a worker does tasks; two waves are asked for at once
+
+
+class Player:
+    """Loses a record in every schedule that has one event; `breaks` has it break down instead."""
+
+    open: ClassVar[list["Player"]] = []
+    played: ClassVar[list[tuple[str, ...]]] = []
+    breaks: ClassVar[bool] = False
+
+    def __init__(self, kafka: Installation, out: Path | None) -> None:
+        assert (kafka.release, out) == ("4.3.1", None)
+
+    def __enter__(self) -> "Player":
+        self.open.append(self)
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self.open.remove(self)
+
+    def play(self, settings: Any, schedule: list[str]) -> Playing:
+        assert self in self.open
+        assert settings.replicas == 3
+        if self.breaks:
+            raise ClusterError("there is no room for a cluster")
+        self.played.append(tuple(schedule))
+        lost = LOSING in schedule
+        ended, why = (Ended.LOST, "acknowledged and gone: m0@0") if lost else (Ended.KEPT, "")
+        seen = Seen(dict.fromkeys("ABC", ()), "A", ("A", "B", "C"))
+        return Playing(ended, why, [Step(1 + i, each, Outcome.DONE, "", 0.0, seen) for i, each in enumerate(schedule)])
+
+
+def run_here(self, numbers, task, argument, schema):
+    """Run a task as workers.Workers has Spark's workers do."""
+    module, _, name = task.rpartition(":")
+    function = getattr(importlib.import_module(module or worker.__name__), name)
+    with ONE_AT_A_TIME:
+        batches = function(argument, iter(numbers.toArrow().to_batches()))
+        rows = [row for batch in batches for row in batch.to_pylist()]
+    return self.spark.createDataFrame(pa.Table.from_pylist(rows, schema))
+
+
+def fake(patch: pytest.MonkeyPatch) -> None:
+    for module in (choose, play_blocks, cluster_results):
+        patch.setattr(module, "DRAWN_FOR_ONE", DRAWN)
+    patch.setattr(player, "Player", Player)
+    patch.setattr(Player, "open", [])
+    patch.setattr(Player, "played", [])
+    patch.setattr(installation, "from_maven", lambda release: Installation(release, ("kafka.jar",)))
+    patch.setattr(workers.Workers, "map", run_here)
+
+
+@pytest.fixture(autouse=True)
+def faked(monkeypatch):
+    fake(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def finished(spark, tmp_path_factory):
+    """A campaign that ran undisturbed: its directory, and what it has shown."""
+    directory = tmp_path_factory.mktemp("clusters") / "finished"
+    with pytest.MonkeyPatch.context() as patch:
+        fake(patch)
+        return directory, begin(spark, directory).run(Quiet())
+
+
+def begin(spark, directory, asked: ClusterParameters = ASKED) -> Campaign[ClusterOutcome]:
+    return Campaign.start(spark, str(directory), Clusters(asked))
+
+
+def played(directory: Path) -> dict[int, list[tuple[int, list[str]]]]:
+    """By block, the numbers of the schedules that were played, and their events."""
+    rows = plays.each_once(Kept(directory))
+    return {row["number"]: [(each["schedule"], each["events"]) for each in row["played"]] for row in rows}
+
+
+def rows_of(numbers: list[int]) -> list[dict[str, Any]]:
+    batches = worker.do_blocks(Clusters(ASKED).text, iter([pa.RecordBatch.from_pydict({"id": numbers})]))
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+def test_it_plays_as_many_as_were_asked_for_each_once_and_chosen_of_many(finished):
+    directory, outcome = finished
+    schedules = [number for block in played(directory).values() for number, _ in block]
+    assert [number // DRAWN for number in schedules] == [0, 1, 2, 3, 4]
+    assert (outcome.fuzzed.schedules, outcome.fuzzed.drawn) == (5, 5 * DRAWN)
+    assert sum(outcome.fuzzed.ends.values()) == 5
+    assert not any(row["again"] for part in Kept(directory).tables("blocks") for row in part.to_pylist())
+
+
+def test_what_is_played_depends_on_the_seed_and_the_number_of_the_block_alone(finished):
+    directory, _ = finished
+    for numbers in ([2], [1, 0]):
+        for row in rows_of(numbers):
+            chosen = [(each["schedule"], each["events"]) for each in row["played"]]
+            assert chosen == played(directory)[row["number"]]
+
+
+def test_what_is_found_is_shrunk_and_kept_as_a_case_with_the_models_verdict(finished):
+    directory, outcome = finished
+    (finding,) = outcome.fuzzed.findings
+    assert (finding.ended, finding.model) == (Ended.LOST, Ended.KEPT)
+    rows = plays.each_once(Kept(directory))
+    lost = [each for row in rows for each in row["played"] if each["ended"] == "LOST"]
+    assert outcome.seen == (len(lost),)
+    assert finding.shrunk_from == min(len(each["events"]) for each in lost)
+    (case,) = load_corpus([directory / "cases"])
+    assert case.id == f"cluster-lost-28-{finding.number}"
+    assert (case.events, len(case.events)) == (finding.events, 1)
+    assert outcome.fuzzed.replays > 0
+
+
+def test_one_that_was_killed_plays_the_same_and_no_finished_block_again(spark, finished, tmp_path):
+    directory, undisturbed = finished
+    copied = tmp_path / "c"
+    shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings", "cases"))
+    first, *others = sorted(copied.glob("blocks/wave=*"))
+    for wave in others:
+        shutil.rmtree(wave)
+    done = sum(len(block) for block in played(copied).values())
+    assert 0 < done < 5
+    resumed = Campaign.load(spark, str(copied)).run(Quiet())
+    assert first in copied.glob("blocks/wave=*")
+    assert played(copied) == played(directory)
+    assert len(Player.played) == 5 - done + resumed.fuzzed.replays
+    assert (resumed.fuzzed.ends, resumed.fuzzed.findings) == (undisturbed.fuzzed.ends, undisturbed.fuzzed.findings)
+
+
+def test_a_finished_one_is_shown_again_without_playing_anything(spark, finished):
+    directory, undisturbed = finished
+    shown = Campaign.load(spark, str(directory)).run(Quiet())
+    assert (shown.fuzzed, shown.seen) == (undisturbed.fuzzed, undisturbed.seen)
+    assert Player.played == []
+
+
+@pytest.mark.parametrize("how", ["done", "failed", "left"])
+def test_a_task_has_one_cluster_for_all_its_blocks_and_ends_it_however_it_ends(how, monkeypatch):
+    numbers = iter([pa.RecordBatch.from_pydict({"id": BLOCKS})])
+    task: Any = worker.do_blocks(Clusters(ASKED).text, numbers)
+    next(task)
+    (cluster,) = Player.open
+    next(task)
+    assert Player.open == [cluster]
+    if how == "done":
+        assert len(list(task)) == 1
+    elif how == "failed":
+        monkeypatch.setattr(Player, "breaks", True)
+        with pytest.raises(ClusterError):
+            next(task)
+    else:
+        task.close()
+    assert Player.open == []
+
+
+def test_a_block_that_ended_otherwise_when_it_was_played_again_counts_as_at_first(spark, finished):
+    directory, _ = finished
+    campaign = Campaign.load(spark, str(directory))
+    written = blocks.written(campaign.directory, campaign.work)
+    assert written is not None
+    other = F.transform("played", lambda each: each.withField("ended", F.lit("STUCK")).withField("steps", F.lit(1)))
+    both = written.union(written.withColumn("played", other))
+    assert checks.compare(both, campaign.work).blocks == len(BLOCKS)
+    others = F.transform("played", lambda each: each.withField("schedule", F.lit(7)))
+    with pytest.raises(NonDeterminismError, match="block 0 was"):
+        checks.compare(written.union(written.withColumn("played", others)), campaign.work)
+
+
+def test_a_wave_has_a_task_for_each_core_since_a_cluster_takes_long_to_start():
+    pace = Pace(2, Clusters.LONGEST_WAVE, Clusters.TASK)
+    pace.rate = 1 / 30
+    assert pace.wave(3_600, None, None) == 4
+    assert pace.tasks(4) == 2
+
+
+def test_a_task_is_told_its_work_as_text():
+    work = work_of_text(Clusters(ASKED).text)
+    assert isinstance(work, Clusters)
+    assert work.parameters == ASKED
+    assert [list(ASKED.turns(block)) for block in BLOCKS] == [[0, 1], [2, 3], [4]]
+    assert replace(ASKED, schedules=None, seconds=9.0).turns(2) == range(4, 6)
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"replicas": 4}, "replicas is 4"),
+        ({"schedules": 0}, "schedules is 0"),
+        ({"schedules": None}, "either schedules or seconds says when to stop"),
+        ({"protocol": "kafka-0"}, "unknown protocol: 'kafka-0'"),
+        ({"release": None}, "release: no value"),
+    ],
+)
+def test_parameters_that_nobody_can_play_are_refused(changed, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        Clusters.from_row(ASKED.row() | changed)
+
+
+def test_what_a_worker_lacks_is_one_sentence(monkeypatch):
+    def missing(name: str) -> str:
+        raise ClusterError(f"{name} is missing: sudo apt-get install maven")
+
+    monkeypatch.setattr(tools, "tool", missing)
+    with pytest.raises(ClusterError) as failed:
+        Clusters(ASKED).get_ready()
+    told = "a worker cannot start Kafka: setpriv is missing: sudo apt-get install maven"
+    assert str(failed.value) == told
+    name = f"{ClusterError.__module__}.{ClusterError.__name__}"
+    assert sentence(f"Traceback (most recent call last):\n  File x\n{name}: {failed.value}\n") == told
+
+
+def test_without_the_extra_here_it_does_not_begin(spark, tmp_path, monkeypatch):
+    monkeypatch.setitem(extras.EXTRAS, "cluster", ("this talks to Kafka by its clients", ("no_such_module",)))
+    with pytest.raises(CampaignError, match=r"no_such_module is not installed: pip install 'epochfuzz\[cluster\]'"):
+        begin(spark, tmp_path / "c")
+
+
+def test_workers_elsewhere_get_what_brokers_and_maven_are_started_with():
+    _, sources = workers.zip_of_sources()
+    names = zipfile.ZipFile(BytesIO(sources)).namelist()
+    assert {"pom.xml", "log4j2-gates.properties"} <= {Path(name).name for name in names}
+
+
+RUN = ("--engine", "cluster", "--replicas", 3, "--schedules", 3, "--seed", 5)
+
+
+def test_the_command_shows_what_clusters_did_and_so_do_resume_and_report(epochfuzz, tmp_path):
+    ran = epochfuzz("campaign", "run", "--out", tmp_path / "c", *RUN, "--json")
+    assert ran.code == 1, ran.err
+    assert (ran.json["release"], ran.json["schedules"], ran.json["drawn"]) == ("4.3.1", 3, 3 * DRAWN)
+    (finding,) = ran.json["findings"]
+    assert (finding["ended"], finding["model"], finding["events"]) == ("LOST", "KEPT", [LOSING])
+    assert ran.json["unlike_the_model"] == {"LOST here, KEPT in the model": finding["seen"]}
+    assert "--engine cluster --release 4.3.1 --replicas 3 --schedules 3 --seed 5" in ran.json["reproduce"]
+    for command in ("resume", "report"):
+        again = epochfuzz("campaign", command, tmp_path / "c", "--json")
+        assert (again.code, again.json) == (1, ran.json | {"directory": str(tmp_path / "c")})
+    shown = epochfuzz("campaign", "report", tmp_path / "c").out
+    assert f"LOST here, KEPT in the model: {finding['seen']} schedules; of schedule " in shown
+    assert f"\n  {LOSING}\n  acknowledged and gone: m0@0\n" in shown
+    assert "3 schedules, " in shown
+    refused = epochfuzz("campaign", "report", tmp_path / "c", "--sarif", tmp_path / "c.sarif")
+    assert (refused.code, f"and {tmp_path / 'c'} is about Kafka itself" in refused.err) == (2, True)
+
+
+def test_a_campaign_under_way_shows_what_was_found_so_far(epochfuzz, finished, tmp_path):
+    directory, outcome = finished
+    shutil.copytree(directory, tmp_path / "c", ignore=shutil.ignore_patterns("outcome", "findings"))
+    shown = epochfuzz("campaign", "report", tmp_path / "c")
+    assert shown.code == 1
+    assert "5 schedules · " in shown.out
+    assert f" · {outcome.seen[0]} of them found something" in shown.out
+    assert "LOST here, KEPT in the model" in shown.out
+    assert ", not shrunk yet" in shown.out
+    assert f"epochfuzz campaign resume {tmp_path / 'c'}" in shown.out
+    history = epochfuzz("campaign", "report", "--history", tmp_path / "c", directory, "--json").json
+    assert Counter(line["property"] for line in history["findings"]) == {"LOST here, KEPT in the model": 1}
+
+
+def test_what_the_model_loses_as_well_was_to_be_expected():
+    as_modelled = {"ended": "LOST", "model": "LOST", "length": 3, "seen": 2}
+    (found,) = plays.found("kafka-4.3.1", [as_modelled])
+    assert (found.property, found.known_flaw) == ("LOST, as in the model", "the model of the release ends so, too")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--protocol", "hw"), "--protocol: of no use here: --engine cluster plays --release with Kafka's defaults"),
+        (("--acks", "1", "--certify", "0"), "--certify and --acks: of no use here"),
+        (("--machine", "a:B"), "--machine is a Hypothesis state machine"),
+        (("--until-stable", "0.1"), "--until-stable counts situations, which only --engine walk does"),
+        (("--release", "trunk"), "a release is named as 4.3.1 is; got 'trunk'"),
+        (("--replicas", "4"), "--replicas: a cluster has 3 brokers; got 4"),
+        (("--schedules", "1", "--for", "1h"), "--schedules and --for both say when to stop"),
+    ],
+)
+def test_options_of_no_use_on_clusters_are_refused(epochfuzz, words, complaint):
+    ended = epochfuzz("campaign", "run", "--out", "c", "--engine", "cluster", *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert complaint in ended.err
+
+
+def test_a_release_is_for_clusters_alone(epochfuzz):
+    ended = epochfuzz("campaign", "run", "--out", "c", "--release", "4.3.1")
+    assert (ended.code, "--release is a Kafka to play schedules on: give --engine cluster as well" in ended.err) == (
+        2,
+        True,
+    )
