@@ -147,14 +147,15 @@ def _write_tests(protocol: "Protocol", settings: Configuration, directory: Path,
                 size = files.size(progress.doing)
                 for line in transitions.to_be_written(size):
                     out.print(line, soft_wrap=True)
-                files.write(directory, size, progress.doing)
+                try:
+                    files.write(directory, size, progress.doing)
+                except KeyboardInterrupt:
+                    campaigns.note(f"interrupted; whole in {directory}: {transitions.written(files.written)}")
+                    raise
         except MemoryEnded as error:
             raise BadInput(f"{error}; --memory gives it more, smaller --records or --epochs have fewer") from None
         except OSError as error:
-            raise BadInput(f"--tests: {error.filename}: {error.strerror}") from None
-        except KeyboardInterrupt:
-            campaigns.note(f"interrupted; whole in {directory}: {transitions.written(files.written)}")
-            raise
+            raise BadInput(f"--tests: {error.filename or directory}: {error.strerror}") from None
     out.print(f"{transitions.written(files.written)} in {directory}", markup=False, soft_wrap=True)
     if json:
         print_json(files.manifest())
@@ -162,6 +163,7 @@ def _write_tests(protocol: "Protocol", settings: Configuration, directory: Path,
 
 
 def _refuse_what_is_there(directory: Path) -> None:
+    """Raise BadInput for a directory with something in it, and for what is none."""
     try:
         if any(directory.iterdir()):
             raise BadInput(f"--tests: there is something in {directory} already; name a directory that is new or empty")
