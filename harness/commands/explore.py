@@ -134,6 +134,7 @@ def _write_tests(protocol: "Protocol", settings: Configuration, directory: Path,
     from epochfuzz.harness.conform.exhaustive.graph import graph
     from epochfuzz.harness.conform.exhaustive.tour_files import TourFiles
     from epochfuzz.harness.engine.explore.explore import GIBIBYTE, MemoryEnded
+    from epochfuzz.harness.engine.explore.transitions import Ambiguous
     from epochfuzz.harness.views import transitions
     from epochfuzz.harness.views.progress import show_search
 
@@ -154,6 +155,8 @@ def _write_tests(protocol: "Protocol", settings: Configuration, directory: Path,
                     raise
         except MemoryEnded as error:
             raise BadInput(f"{error}; --memory gives it more, smaller --records or --epochs have fewer") from None
+        except Ambiguous as error:
+            raise BadInput(str(error)) from None
         except OSError as error:
             raise BadInput(f"--tests: {error.filename or directory}: {error.strerror}") from None
     out.print(f"{transitions.written(files.written)} in {directory}", markup=False, soft_wrap=True)
