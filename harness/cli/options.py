@@ -42,7 +42,7 @@ OwnModel = Annotated[
         "--model",
         metavar="MODULE:NAME",
         help="A model of your own in place of Kafka's: its module, here or installed, and its name there."
-        " docs/extending.md has one.",
+        " docs/how-to/extend-the-model.md has one.",
     ),
 ]
 Property = Annotated[

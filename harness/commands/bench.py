@@ -25,7 +25,7 @@ def bench(
 
     - `epochfuzz bench`
     - `epochfuzz bench --quick --json`
-    - `epochfuzz bench --write docs/benchmark-results.md`
+    - `epochfuzz bench --write docs/benchmark/results.md`
     """
     if write is not None and not write.parent.is_dir():
         raise BadInput(f"--write: there is no directory {write.parent}")

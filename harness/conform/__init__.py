@@ -1,4 +1,4 @@
-"""Conformance: somebody's own implementation, run beside the model. docs/conformance.md says how to take part."""
+"""Conformance: somebody's own implementation, run beside the model. docs/how-to/test-your-broker.md says how."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -78,8 +78,8 @@ def pages() -> dict[str, str]:
             " and the configuration.",
             [*_asked_for(), *_sections("goal")],
         ),
-        "words.md": _page(
-            "Words",
+        "glossary.md": _page(
+            "Glossary",
             "After this page you can read a timeline and the end of a run. These are words of Kafka's replication, and"
             " some of epochfuzz, that stand there without explanation. `epochfuzz explain WORD` draws the examples.",
             _sections("word"),

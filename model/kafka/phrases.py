@@ -5,7 +5,7 @@ from epochfuzz.model.kafka.vocabulary.events import Verb
 # How often each phrase is in the deck, for each replica. Replication has to make progress for faults to matter, and an
 # election that nobody hears of is seldom the start of anything. These weights are where random ascents ended that
 # sought the fewest schedules to find the broken protocols of harness/defects, half of which were held back to judge
-# them by; what such an ascent changed to no avail was taken back. See docs/benchmark.md.
+# them by; what such an ascent changed to no avail was taken back. See docs/benchmark/method.md.
 PHRASES: dict[tuple[int, ...], int] = {
     **{(verb,): verb.dealt for verb in Verb},
     (Verb.FETCH, Verb.RECEIVE): 3,

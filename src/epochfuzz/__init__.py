@@ -1,6 +1,6 @@
 """Property-based fuzz testing of Kafka-style replication.
 
-What a test suite needs is here, by `from epochfuzz import ...`; docs/python.md shows it in use. Each is imported when
+What a test suite needs is here, by `from epochfuzz import ...`; docs/how-to/pytest.md shows it. Each is imported when
 it is first asked for, so that `import epochfuzz` costs nothing.
 
 The packages are links to the folders of the same names at the top of the repository, so that what is imported is

@@ -209,7 +209,7 @@ def test_options_of_a_search_are_refused(epochfuzz: Any) -> None:
 
 @pytest.mark.skipif(GO is None, reason="go is not installed")
 def test_the_example_in_go_does_what_the_page_says(tours: Path, tmp_path: Path) -> None:
-    page = named("conformance.md")
+    page = named("how-to/every-transition.md")
     (example,) = blocks(page, "go")
     (promised,) = (block.text for block in blocks(page, "console") if "go run tours.go" in block.text)
     for text in (example.text, example.text.replace("+= answer", "+= 0 * answer")):

@@ -46,7 +46,7 @@ def test_every_kind_of_event_is_named():
 
 
 def test_every_finding_is_on_the_page_of_audits():
-    rows = re.findall(r"^\| `([\w-]+)` \|", named("audit.md").read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| `([\w-]+)` \|", named("how-to/audit.md").read_text(encoding="utf-8"), re.MULTILINE)
 
     assert rows == [
         What.COMMITTED_LOSS,

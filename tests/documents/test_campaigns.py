@@ -1,4 +1,4 @@
-"""docs/reference/campaigns.md: what it says that executors need is enough."""
+"""docs/how-to/campaigns.md: what it says that executors need is enough."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from tests.documents.pages import ROOT, named
 
-PAGE = named("reference/campaigns.md").read_text(encoding="utf-8")
+PAGE = named("how-to/campaigns.md").read_text(encoding="utf-8")
 LISTED = re.search(r"with ((?:`[\w<]+`[, and\n]*)+);", PAGE)
 NEEDED = [name.partition("<")[0] for name in re.findall(r"`([\w<]+)`", LISTED[1])] if LISTED else []
 

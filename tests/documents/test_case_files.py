@@ -1,4 +1,4 @@
-"""docs/reference/case-files.md: it has every key, and what it says of mistakes is said."""
+"""docs/reference/case-format.md: it has every key, and what it says of mistakes is said."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from tests.documents.pages import blocks, named
 
-PAGE = named("reference/case-files.md")
+PAGE = named("reference/case-format.md")
 EXAMPLE = blocks(PAGE, "yaml")[0].text
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL))
 

@@ -34,7 +34,7 @@ def test_the_readme_has_the_table_of_releases_as_it_is_now() -> None:
 
 
 def test_the_page_on_subjects_says_what_each_release_stands_for() -> None:
-    page = (reference.DIRECTORY.parent / "conformance.md").read_text(encoding="utf-8")
+    page = (reference.DIRECTORY / "wire-semantics.md").read_text(encoding="utf-8")
     for name in RELEASES:
         assert f"| `{name}` | {releases.versions_of(name)} |" in page, name
 
@@ -49,7 +49,7 @@ def test_a_picture_shows_what_its_case_does_today(picture: Picture) -> None:
 def test_the_figures_of_the_readme_are_those_of_the_results() -> None:
     readme = reference.README.read_text(encoding="utf-8")
     section = readme.partition("## How fast\n")[2].partition("\n## ")[0].replace("\n", " ")
-    results = (reference.DIRECTORY.parent / "benchmark-results.md").read_text(encoding="utf-8")
+    results = (reference.DIRECTORY.parent / "benchmark" / "results.md").read_text(encoding="utf-8")
     figures = re.findall(r"[\d.]+ million (?:events|transitions)/s|[\d.]+ times|\d+ of \d+", section)
     assert len(figures) == 5
     assert [figure for figure in figures if figure not in results] == []

@@ -187,7 +187,9 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
 
 @pytest.mark.slow
 def test_the_workflow_of_the_install_page_runs_as_written(wheel: Path, bare_python: Path, project: Path) -> None:
-    (page,) = (block for block in blocks(named("install.md"), "yaml") if block.notes["file"].startswith(".github/"))
+    (page,) = (
+        block for block in blocks(named("start/install.md"), "yaml") if block.notes["file"].startswith(".github/")
+    )
     workflow = yaml.safe_load(page.text)
     assert set(workflow[True]) == {"push", "pull_request", "schedule"}  # YAML takes `on` for true
     (project / "wheels").mkdir()

@@ -25,7 +25,7 @@ def test_importing_it_imports_nothing_else() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_is_there_documented_and_on_the_page(name: str) -> None:
     assert (getattr(epochfuzz, name).__doc__ or "").strip()
-    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "pytest.md").read_text(encoding="utf-8")
     assert re.search(rf"`[^`\n]*\b{name}\b[^`\n]*`", page)
 
 

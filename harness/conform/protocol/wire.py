@@ -1,4 +1,4 @@
-"""The conformance protocol, version 1: one JSON object a line, one reply to each request (docs/conformance.md).
+"""The conformance protocol, version 1: JSON lines, one reply to each request (docs/reference/wire-protocol.md).
 
 These types are what replies are validated against and what the JSON schema is generated from. A key that version 1 does
 not know is let through, and named in the summary of a run: it is either a misspelling or meant for somebody else.

@@ -1,4 +1,4 @@
-"""docs/conformance.md: its messages and its Python are understood."""
+"""docs/reference/wire-protocol.md and docs/how-to/test-your-broker.md: messages and Python are understood."""
 
 import json
 from typing import Any
@@ -10,12 +10,12 @@ from tests.conform.running import failures
 from tests.documents.pages import blocks, named
 
 
-def texts(language: str) -> list[str]:
-    return [block.text for block in blocks(named("conformance.md"), language)]
+def texts(page: str, language: str) -> list[str]:
+    return [block.text for block in blocks(named(page), language)]
 
 
 def test_its_messages_are_those_of_the_protocol() -> None:
-    reset, ready, unable, event, applied = texts("json")
+    reset, ready, unable, event, applied = texts("reference/wire-protocol.md", "json")
     assert json.loads(reset) == json.loads(wire.reset_request(wire.config_of(Configuration()), "kip-320"))
     assert wire.parse_reset_reply(ready.encode())["ok"]
     assert not wire.parse_reset_reply(unable.encode())["ok"]
@@ -24,7 +24,7 @@ def test_its_messages_are_those_of_the_protocol() -> None:
 
 
 def test_its_python_makes_a_test_case() -> None:
-    subject, test = texts("python")
+    subject, test = texts("how-to/test-your-broker.md", "python")
     names: dict[str, Any] = {}
     exec(subject, names)
     assert {name for name in vars(names["MyLog"]) if not name.startswith("_")} == {"reset", "apply", "observe"}

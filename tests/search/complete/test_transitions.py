@@ -39,7 +39,7 @@ def test_as_many_transitions_are_found_as_were_counted_by_hand() -> None:
 
 
 def test_the_page_on_subjects_has_the_counts_as_they_are() -> None:
-    page = named("conformance.md").read_text()
+    page = named("how-to/every-transition.md").read_text()
     for protocol in ("kip-320", "kafka-2.6.1"):
         row = [
             len(transitions(parse_protocol(protocol), Configuration(replicas=2, records=records, epochs=epochs)).events)

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The replicas of one partition and their controller. Its events are those of docs/conformance.md. */
+/** The replicas of one partition and their controller. Its events are those of docs/reference/wire-semantics.md. */
 final class Cluster implements AutoCloseable {
     private static final String NAMES = "ABCDE";
     private static final List<String> VERBS = List.of("produce", "fetch", "receive", "drop", "crash", "power_loss",

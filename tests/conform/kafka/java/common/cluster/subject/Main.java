@@ -11,7 +11,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** The conformance protocol of docs/conformance.md: a JSON object a line on standard input, one in reply to each. */
+/** The conformance protocol of docs/reference/wire-protocol.md: a JSON object a line on standard input, one in reply to each. */
 public final class Main {
     private static final Gson JSON = new GsonBuilder().serializeNulls().create();
 
