@@ -1,5 +1,6 @@
 """`epochfuzz explain`: what a name means, why it exists, which generations have it, and an example."""
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,14 +24,17 @@ from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEA
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import explained as documents
 
+_VERSION = re.compile(r"(?:kafka[- ]?)?v?(\d+(?:\.\d+)+)", re.IGNORECASE)
+
 
 def explain(
     name: Annotated[
         list[str] | None,
         typer.Argument(
             autocompletion=completion.subjects,
-            help="A property, mechanism, choice of a mechanism, generation, release, event, goal, KIP, issue, or word"
-            " as ISR is; or `releases` for what each of them keeps and breaks. All names are listed if left out.",
+            help="A property, mechanism, choice of a mechanism, generation, release or version, event, goal, word such"
+            " as ISR, KIP or KAFKA number, in any case of letters; or `releases`, for what each of them keeps and"
+            " breaks. Lists all names if left out.",
         ),
     ] = None,
     json: options.Json = False,
@@ -44,7 +48,8 @@ def explain(
     - `epochfuzz explain isr_expansion=epoch_start`
     - `epochfuzz explain high watermark went back`
     - `epochfuzz explain ISR`
-    - `epochfuzz explain KAFKA-7395`
+    - `epochfuzz explain KIP-320`
+    - `epochfuzz explain 4.3.1`
     - `epochfuzz explain releases`
     """
     out = console(json)
@@ -59,7 +64,7 @@ def explain(
         return Exit.AS_EXPECTED
     if name == ["releases"]:
         return _explain_releases(out, json)
-    wanted = " ".join(name)
+    wanted = _as_release(" ".join(name))
     if issues.is_issue(wanted) and wanted not in explaining.glossary():  # kip-101 is a generation, KIP-101 a proposal
         return _explain_issue(out, wanted, json)
     try:
@@ -75,13 +80,20 @@ def explain(
     return Exit.AS_EXPECTED
 
 
+def _as_release(name: str) -> str:
+    """Return the name of a version that is written as `4.3.1`, `v4.3` or `Kafka 4.3.1`; any other name as it is."""
+    written = _VERSION.fullmatch(name)
+    return f"{versions.PREFIX}{written[1]}" if written else name
+
+
 def _explain_issue(out: Console, name: str, json: bool) -> int:
     """Return what a KIP or an issue of Kafka's tells of."""
     try:
         issue = issues.issue(name)
     except explaining.UnknownName as error:
         raise BadInput(str(error)) from None
-    out.print(Text.assemble((issue.name, "bold"), f", {issue.link}\n"))
+    out.print(Text.assemble((issue.name, "bold"), f", {issue.link}"))
+    out.print(Text(f"{issue.about}\n"))
     for heading, entries in (("tells of", issue.tells_of), ("is mentioned by", issue.mentioned_by)):
         if entries:
             out.print(Text(heading, "bold"))
@@ -90,6 +102,7 @@ def _explain_issue(out: Console, name: str, json: bool) -> int:
         document: documents.Issue = {
             "name": issue.name,
             "kind": "issue",
+            "means": issue.about,
             "link": issue.link,
             "tells_of": [entry.name for entry in issue.tells_of],
             "mentioned_by": [entry.name for entry in issue.mentioned_by],

@@ -24,6 +24,7 @@ class Issue(TypedDict):
 
     name: str
     kind: str
+    means: str
     link: str
     tells_of: list[str]
     mentioned_by: list[str]

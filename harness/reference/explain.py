@@ -30,7 +30,9 @@ KINDS = {
     "event": "events",
     "goal": "goals",
     "word": "words",
+    "term": "terms",
 }
+_UNDECLARED = ("word", "term")  # of no rule: all that there is of them is written
 
 _MOST_SUGGESTIONS = 3
 
@@ -85,7 +87,7 @@ def glossary() -> dict[str, Entry]:
     for kind, several in KINDS.items():
         text = (files("epochfuzz.harness.reference") / "glossary" / f"{several}.yaml").read_text(encoding="utf-8")
         written = parsed(text)
-        declared = _declared(kind) if kind != "word" else dict.fromkeys(written, "")  # words are of no rule
+        declared = dict.fromkeys(written, "") if kind in _UNDECLARED else _declared(kind)
         if unknown := written.keys() - declared.keys():
             raise LookupError(f"glossary/{several}.yaml explains what is not declared: {', '.join(sorted(unknown))}")
         for name, meaning in declared.items():
@@ -150,9 +152,9 @@ def subjects() -> list[str]:
 def by_generation(entry: Entry) -> dict[str, str]:
     """Return what a name stands for in each generation; of a generation or release, the mechanisms it is made of.
 
-    A word means the same in all of them.
+    A word or a term means the same in all of them.
     """
-    if entry.kind == "word":
+    if entry.kind in _UNDECLARED:
         return {}
     if entry.name in NAMED:
         protocol = NAMED[entry.name]

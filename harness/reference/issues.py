@@ -1,17 +1,20 @@
-"""Issues: Kafka's improvement proposals and JIRA issues, and what of the glossary speaks of each."""
+"""Issues: Kafka's improvement proposals and JIRA issues, where they stand, and what of the glossary speaks of each."""
 
+import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from epochfuzz.harness.reference.explain import Entry, UnknownName, glossary
+from epochfuzz.harness.yaml_text import parsed
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 
-_ISSUE = re.compile(r"(KIP|KAFKA)[- ]?(\d+)", re.IGNORECASE)
-_LINKS = {
-    "KAFKA": "https://issues.apache.org/jira/browse/KAFKA-{}",
-    # Pages of proposals are named by their titles; their list is in the order of numbers.
-    "KIP": "https://cwiki.apache.org/confluence/display/KAFKA/Kafka+Improvement+Proposals",
-}
+NUMBER = re.compile(r"\b(KIP|KAFKA)-(\d+)\b")
+_WRITTEN = re.compile(r"(KIP|KAFKA)[- ]?(\d+)", re.IGNORECASE)
+_JIRA = "https://issues.apache.org/jira/browse/"
+_WIKI = "https://cwiki.apache.org/confluence/display/KAFKA/"
+_PROPOSALS = f"{_WIKI}Kafka+Improvement+Proposals"  # for a proposal whose page is not known here
 
 
 @dataclass(frozen=True)
@@ -19,22 +22,37 @@ class Issue:
     """A KIP or a JIRA issue. `tells_of` are choices whose flaw it tells of; `mentioned_by` whatever else names it."""
 
     name: str
+    about: str
     link: str
     tells_of: tuple[Entry, ...]
     mentioned_by: tuple[Entry, ...]
 
 
+@functools.cache
+def written() -> dict[str, dict[str, str]]:
+    """Return what is written of each number, by its name: `about`, and of a proposal `page`."""
+    every: dict[str, dict[str, str]] = parsed(Path(__file__).with_name("issues.yaml").read_text(encoding="utf-8"))
+    return every
+
+
+def link(name: str) -> str:
+    """Return the address of `KIP-101` or `KAFKA-7395`."""
+    if name.startswith("KAFKA"):
+        return f"{_JIRA}{name}"
+    page = written().get(name, {}).get("page")
+    return f"{_WIKI}{page}" if page else _PROPOSALS
+
+
 def is_issue(name: str) -> bool:
     """Return whether a name is that of a KIP or an issue, in any case of letters."""
-    return _ISSUE.fullmatch(name) is not None
+    return _WRITTEN.fullmatch(name) is not None
 
 
 def issue(name: str) -> Issue:
     """Return what there is of a KIP or an issue. Raises UnknownName for one that nothing here speaks of."""
-    found = _ISSUE.fullmatch(name)
+    found = _WRITTEN.fullmatch(name)
     assert found is not None, name
-    kind, number = found[1].upper(), found[2]
-    canonical = f"{kind}-{number}"
+    canonical = f"{found[1].upper()}-{found[2]}"
     entries = glossary()
     told = {
         f"{mechanism}={choice.text}"
@@ -44,11 +62,44 @@ def issue(name: str) -> Issue:
     }
     exactly = re.compile(rf"{canonical}\b")
     speaking = [each for each in entries.values() if exactly.search(f"{each.means} {each.why}")]
-    if not told and not speaking:
+    if not told and not speaking and canonical not in written():
         raise UnknownName(f"nothing here speaks of {canonical}; `epochfuzz explain` lists all there is")
     return Issue(
         canonical,
-        _LINKS[kind].format(number),
+        written().get(canonical, {}).get("about", ""),
+        link(canonical),
         tuple(entries[name] for name in entries if name in told),
         tuple(each for each in speaking if each.name not in told),
     )
+
+
+def linked(markdown: str) -> str:
+    """Return a page in Markdown in which every number is a link, by references that stand at its end.
+
+    Numbers in code, in fenced blocks and in what is a link already stay as they are. What has been linked once comes
+    out as it went in.
+    """
+    page = bracketed(_DEFINITIONS.sub("", markdown))
+    named = {found["number"] for found in _PIECES.finditer(page) if found["number"]}
+    if not named:
+        return page
+    return f"{page.rstrip()}\n\n" + "".join(f"[{name}]: {link(name)}\n" for name in in_order(named))
+
+
+def bracketed(text: str) -> str:
+    """Return text with each number in brackets, to which a page has the links."""
+    return _PIECES.sub(lambda found: f"[{found['bare']}]" if found["bare"] else found[0], text)
+
+
+# What is left alone: code, comments, addresses, links. And a number that is not, in brackets or without.
+_PIECES = re.compile(
+    r"^```.*?^```|`[^`\n]+`|<!--.*?-->|https?://[^\s)>\"]+|\[(?!(?:KIP|KAFKA)-\d+\](?!\())[^\]]*\]\([^)]*\)"
+    r"|\[(?P<number>(?:KIP|KAFKA)-\d+)\]|\b(?P<bare>(?:KIP|KAFKA)-\d+)\b",
+    re.MULTILINE | re.DOTALL,
+)
+_DEFINITIONS = re.compile(r"\n*(?:^\[(?:KIP|KAFKA)-\d+\]: \S+\n)+\Z", re.MULTILINE)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Return names of issues, proposals first, by their numbers."""
+    return sorted(names, key=lambda name: (not name.startswith("KIP"), int(name.rpartition("-")[2])))

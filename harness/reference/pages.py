@@ -7,27 +7,50 @@ import functools
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.reference import markdown, releases
+from epochfuzz.harness.reference import issues, markdown, python_api, releases
 from epochfuzz.harness.reference.explain import Entry, Example, by_generation, glossary
 from epochfuzz.harness.witness.causes import causes
+from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
-from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
-from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS, Choice
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol, parse_protocol
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
 README = DIRECTORY.parents[1] / "README.md"
 _RELEASES = re.compile(r"\| release \| stands for \|.*?\n\n", re.DOTALL)
 
 _NOTICE = (
-    "<!-- Written by `python -m epochfuzz.harness.reference.pages` from harness/reference/glossary/ and the model:"
-    " change it there. -->"
+    "<!-- Written by `python -m epochfuzz.harness.reference.pages` from harness/reference/glossary/, the model and"
+    " docstrings: change it there. -->"
 )
 _WIDTH = 120
+
+# The mechanisms by what they are about, in the order in which one reads them.
+_THEMES = {
+    "Truncation": (
+        *("truncation", "truncate_when", "epoch_cache", "cache_truncation"),
+        *("high_watermark_truncation", "out_of_range"),
+    ),
+    "Requests and responses that cross an epoch": (
+        *("fencing", "late_answer", "diverging_fetch", "diverging_high_watermark"),
+        *("remote_leo", "remote_leo_out_of_range"),
+    ),
+    "The ISR": (
+        *("isr_expansion", "isr_change", "isr_eligibility", "effective_isr", "isr_version", "isr_answer"),
+        *("isr_queue", "isr_duplicate", "isr_refresh"),
+    ),
+    "The controller": (
+        *("leaderless", "registration", "follower_fence_epoch", "eligible_leaders", "last_known_leader"),
+        *("stale_controller", "controller_writes", "controller_requests"),
+    ),
+    "Clients": ("high_watermark_gate", "pending_produce", "idempotence", "consumer_position", "stable_offset"),
+}
 
 
 def readme() -> str:
@@ -48,13 +71,24 @@ def pages() -> dict[str, str]:
             " examples.",
             _sections("event"),
         ),
+        "protocols.md": _page(
+            "Protocols",
+            "After this page you can name any protocol that epochfuzz knows. A protocol is a choice for each of the"
+            " [mechanisms](mechanisms.md). Its name is that of a reference design (`kip-320`), or of a release or any"
+            " version of Kafka (`kafka-2.6.1`), and other choices may follow: `kip-320:fencing=none`,"
+            " `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`. A reference design, also called a generation, is a"
+            " KIP's idea with all its repairs; no release is exactly like one. A [release](releases.md) is what"
+            " shipped, with its bugs.",
+            [*_versions(), *_choices(GENERATIONS), *_sections("generation")],
+        ),
         "mechanisms.md": _page(
-            "Mechanisms and generations",
-            "After this page you can put together any protocol that epochfuzz knows. A protocol is a choice for each"
-            " mechanism. A generation is the choice that some versions of Kafka made, and its name is a"
-            " protocol, such as `kip-320`; with mechanisms replaced, it reads `kip-320:fencing=none` or"
-            " `kip-320:fencing=none,truncation=leader_epoch`. `epochfuzz explain NAME` draws the examples.",
-            [*_choices(GENERATIONS), *_sections("generation"), *_sections("mechanism")],
+            "Mechanisms",
+            "After this page you know every choice that Kafka's replication has made and left, and what each one"
+            " breaks. A mechanism is one question that a protocol answers; a choice is its answer, and stands in the"
+            " name of a [protocol](protocols.md): `kip-320:fencing=none`. *Breaks* names the property that a shortest"
+            " schedule breaks if that choice replaces the one of a reference design, and how many events it takes."
+            " `epochfuzz explain fencing` says at length why, and shows that schedule.",
+            _by_theme(),
         ),
         "releases.md": _page(
             "Releases",
@@ -78,17 +112,24 @@ def pages() -> dict[str, str]:
             " and the configuration.",
             [*_asked_for(), *_sections("goal")],
         ),
+        "python-api.md": _page(
+            "The Python API",
+            "After this page you know what each name that `from epochfuzz import ...` gives takes, returns and raises."
+            " All are typed, and loaded when they are first used. [Test from pytest](../how-to/pytest.md) shows them at"
+            " work.",
+            python_api.sections(),
+        ),
         "glossary.md": _page(
             "Glossary",
-            "After this page you can read a timeline and the end of a run. These are words of Kafka's replication, and"
-            " some of epochfuzz, that stand there without explanation. `epochfuzz explain WORD` draws the examples.",
-            _sections("word"),
+            "After this page you can read a timeline and the end of a run. First come words of Kafka's replication,"
+            " each with an example that `epochfuzz explain WORD` draws; then those of testing and of epochfuzz.",
+            [*_sections("word"), *_sections("term")],
         ),
     }
 
 
 def _page(title: str, opening: str, parts: Iterable[str]) -> str:
-    return "\n\n".join([_NOTICE, f"# {title}", _wrapped(opening), *parts]) + "\n"
+    return issues.linked("\n\n".join([_NOTICE, f"# {title}", _wrapped(opening), *parts]) + "\n")
 
 
 def _of_kind(kind: str) -> list[Entry]:
@@ -98,9 +139,14 @@ def _of_kind(kind: str) -> list[Entry]:
 def _sections(kind: str) -> Iterator[str]:
     for entry in _of_kind(kind):
         yield f"## {entry.name}"
-        yield from map(_wrapped, filter(None, (entry.means, entry.why)))
+        yield from map(_wrapped, filter(None, (entry.means, entry.why, _also(entry))))
         if entry.example is not None:
             yield _wrapped(_example(entry.example))
+
+
+def _also(entry: Entry) -> str:
+    others = [name for name in entry.also if name.lower() != entry.name.lower()]
+    return f"Also: {', '.join(others)}." if others else ""
 
 
 def _example(example: Example) -> str:
@@ -122,6 +168,58 @@ def _configured(settings: Configuration) -> str:
     changed = {key: value for key, value in settings.changed().items() if value != getattr(Configuration(), key)}
     words = [key if value is True else f"{key}={value}" for key, value in changed.items()]
     return f" with {', '.join(f'`{word}`' for word in words)}" if words else ""
+
+
+def _versions() -> Iterator[str]:
+    yield markdown.table(["release", "versions of Kafka"], [[f"`{name}`", versions.span(name)] for name in RELEASES])
+
+
+def _by_theme() -> Iterator[str]:
+    """Yield a section for each theme, and in it the choices of each mechanism, a row for one."""
+    if wrong := set(MECHANISMS) ^ set(chain(*_THEMES.values())):
+        raise LookupError(f"_THEMES and the mechanisms differ in {', '.join(sorted(wrong))}")
+    entries = glossary()
+    for theme, mechanisms in _THEMES.items():
+        yield f"## {theme}"
+        for mechanism in mechanisms:
+            yield f"### {mechanism}"
+            yield _wrapped(entries[mechanism].means)
+            rows = [_choice(mechanism, choice) for choice in MECHANISMS[mechanism]]
+            yield markdown.table(["choice", "what it does", "stands in", "breaks", "issue"], rows)
+
+
+def _choice(mechanism: str, choice: Choice) -> list[str]:
+    name = f"{mechanism}={choice.text}"
+    holders = [each for each, protocol in NAMED.items() if protocol.choice(mechanism) == choice]
+    example = glossary()[name].example
+    does_break = example is not None and example.breaks and parse_protocol(example.under).choice(mechanism) == choice
+    return [
+        f"`{name}`",
+        choice.meaning,
+        _span(holders),
+        f"{example.breaks} ({len(example.events)})" if example and does_break else "",
+        ", ".join(
+            f"[{Path(each).stem}](../{each.removeprefix('docs/')})" if "/" in each else each for each in choice.told_by
+        ),
+    ]
+
+
+def _span(holders: list[str]) -> str:
+    """Return the reference designs and the releases of a choice, each from the first to the last of a run."""
+    runs = [_runs([name for name in names if name in holders], list(names)) for names in (GENERATIONS, RELEASES)]
+    return ", ".join(filter(None, runs))
+
+
+def _runs(some: list[str], every: list[str]) -> str:
+    if len(some) == len(every):
+        return f"every {'release' if every[0] in RELEASES else 'design'}"
+    runs: list[list[str]] = []
+    for name in some:
+        if runs and every.index(runs[-1][-1]) == every.index(name) - 1:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return ", ".join(" to ".join(dict.fromkeys([run[0], run[-1]])) for run in runs)
 
 
 def _choices(protocols: dict[str, Protocol]) -> Iterator[str]:
@@ -155,7 +253,12 @@ def _breaking() -> Iterator[str]:
 
 def _item(text: str) -> str:
     return textwrap.fill(
-        text, _WIDTH, initial_indent="* ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        issues.bracketed(text),
+        _WIDTH,
+        initial_indent="* ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
@@ -205,7 +308,7 @@ def _asked_for() -> Iterator[str]:
 
 
 def _wrapped(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(issues.bracketed(text), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 if __name__ == "__main__":

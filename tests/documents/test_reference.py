@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import epochfuzz
 from epochfuzz.harness.reference import markdown, releases
 from epochfuzz.harness.reference import pages as reference
 from epochfuzz.harness.reference.explain import glossary
@@ -21,9 +22,16 @@ def test_a_page_that_is_written_from_the_glossary_is_up_to_date(name: str) -> No
     )
 
 
-def test_every_name_of_the_glossary_has_a_section_on_one_page() -> None:
-    headings = [line.removeprefix("## ") for text in PAGES.values() for line in text.splitlines() if line[:3] == "## "]
-    assert sorted(headings) == sorted(glossary())
+def test_every_name_of_the_glossary_has_a_section_or_a_row_on_one_page() -> None:
+    patterns = (r"^##+ (.+)$", r"^\| `(\w+=[\w-]+)` \|")
+    texts = [text for name, text in PAGES.items() if name != "python-api.md"]
+    places = [name for text in texts for each in patterns for name in re.findall(each, text, re.MULTILINE)]
+    assert sorted(name for name in places if name in glossary()) == sorted(glossary())
+
+
+def test_every_name_that_is_imported_from_epochfuzz_has_a_section() -> None:
+    sections = re.findall(r"^## (\w+)$", PAGES["python-api.md"], re.MULTILINE)
+    assert sections == [name for name in epochfuzz.__all__ if not name.startswith("__")]
 
 
 def test_the_readme_has_the_table_of_releases_as_it_is_now() -> None:

@@ -1,0 +1,89 @@
+"""The Python API as a page: what `from epochfuzz import ...` gives, by its declarations and docstrings."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import Any, get_type_hints
+
+import epochfuzz
+
+_INDENTED = 4  # columns, from which on a docstring shows code
+
+
+def sections() -> Iterator[str]:
+    """Yield the paragraphs of the page: for each name its declaration, what it says of itself, and its members."""
+    for name in epochfuzz.__all__:
+        if name.startswith("__"):
+            continue
+        declared = _declaration(getattr(epochfuzz, name))
+        yield f"## {name}"
+        if isinstance(declared, ast.FunctionDef):
+            yield f"```python\n{_signature(declared)}\n```"
+        yield from _paragraphs(declared)
+        if isinstance(declared, ast.ClassDef):
+            yield from _members(declared)
+
+
+def _declaration(thing: Any) -> ast.FunctionDef | ast.ClassDef:
+    """Return the source of a function or class, or what it would be: `Config` is made of the settings there are."""
+    try:
+        text = textwrap.dedent(inspect.getsource(thing))
+    except OSError:
+        fields = "".join(f"\n    {key}: {kind.__name__}" for key, kind in get_type_hints(thing).items())
+        text = f'class {thing.__name__}:\n    """{thing.__doc__}"""{fields}'
+    declared = ast.parse(text).body[0]
+    assert isinstance(declared, ast.FunctionDef | ast.ClassDef)
+    return declared
+
+
+def _signature(function: ast.FunctionDef) -> str:
+    """Return how a function is called, a parameter a line if it does not fit into one."""
+    returned = f" -> {ast.unparse(function.returns)}" if function.returns else ""
+    arguments = ast.unparse(function.args).removeprefix("self").removeprefix(", ")
+    line = f"{function.name}({arguments}){returned}"
+    if len(line) <= 100:
+        return line
+    parts = ",\n    ".join(_parts(arguments))
+    return f"{function.name}(\n    {parts},\n){returned}"
+
+
+def _parts(arguments: str) -> Iterator[str]:
+    """Yield the parameters of a list of them, in which brackets may have commas of their own."""
+    depth, begun = 0, 0
+    for place, letter in enumerate(arguments):
+        depth += (letter in "[(") - (letter in "])")
+        if letter == "," and depth == 0:
+            yield arguments[begun:place].strip()
+            begun = place + 1
+    yield arguments[begun:].strip()
+
+
+def _paragraphs(declared: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
+    for paragraph in (ast.get_docstring(declared) or "").split("\n\n"):
+        if paragraph.startswith(" " * _INDENTED):
+            yield f"```python\n{textwrap.dedent(paragraph)}\n```"
+        elif paragraph:
+            yield paragraph
+
+
+def _members(declared: ast.ClassDef) -> Iterator[str]:
+    """Yield a list of the public methods and fields; of a field without a docstring its type is all there is."""
+    lines = [line for each in declared.body for line in _member(each)]
+    if lines:
+        yield "\n".join(lines)
+
+
+def _member(each: ast.stmt) -> Iterator[str]:
+    if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and not each.target.id.startswith("_"):
+        yield f"* `{each.target.id}: {ast.unparse(each.annotation)}`"
+    if isinstance(each, ast.FunctionDef) and not each.name.startswith("_"):
+        is_property = any(isinstance(by, ast.Name) and by.id == "property" for by in each.decorator_list)
+        summary = (ast.get_docstring(each) or "").partition("\n\n")[0].replace("\n", " ")
+        yield textwrap.fill(
+            f"* `{each.name if is_property else _signature(each)}`: {summary}",
+            120,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
