@@ -62,7 +62,7 @@ else
 endif
 
 clean:
-	rm -rf .venv build tests/conform/kafka/target *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache spark-warehouse
+	rm -rf .venv build tests/conform/kafka/target tests/systems/*/target *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache spark-warehouse
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # constraints.txt pins what builds (pip, setuptools) as well as what runs. pip builds a distribution in an isolated

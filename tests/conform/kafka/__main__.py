@@ -5,11 +5,9 @@ import os
 import sys
 from pathlib import Path
 
-from tests.conform.kafka.build import BuildError, class_path, java, patched
+from tests.conform.kafka.build import build_of
 from tests.conform.kafka.releases import RELEASES, ReleaseError
-
-# Short runs: one processor's worth of garbage collection, and no compiler that takes long to be worth it.
-_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djava.security.manager=allow")
+from tests.systems.jvm.build import BuildError, command, patched
 
 
 def main() -> None:
@@ -28,18 +26,18 @@ def main() -> None:
     parser.add_argument("--build", action="store_true", help="build the subject, and do not start it")
     given = parser.parse_args()
     try:
-        path = class_path(given.release, given.kafka_version)
+        path = build_of(given.release, given.kafka_version).class_path()
         if given.build:
             return
-        level = f"-Dorg.slf4j.simpleLogger.defaultLogLevel={given.log}"
         if given.classes is not None:
             path = patched(path, given.classes)
-        command = [java(), *_OPTIONS, level, "-cp", path, "subject.Main", given.release]
+        arguments = [given.release]
+        arguments += ["--ibp", given.ibp] if given.ibp else []
+        arguments += ["--clock", given.clock] if given.clock else []
+        start = command(path, *arguments, log=given.log)
     except (BuildError, ReleaseError) as error:
         sys.exit(f"{parser.prog}: {error}")
-    command += ["--ibp", given.ibp] if given.ibp else []
-    command += ["--clock", given.clock] if given.clock else []
-    os.execv(command[0], command)
+    os.execv(start[0], start)
 
 
 if __name__ == "__main__":

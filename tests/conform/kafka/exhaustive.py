@@ -20,9 +20,10 @@ from epochfuzz.harness.conform.run.workers import Processes
 from epochfuzz.harness.views import transitions
 from epochfuzz.harness.views.conformance import nonconformity_text
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from tests.conform.kafka.build import BuildError, class_path, missing
+from tests.conform.kafka.build import build_of
 from tests.conform.kafka.ladder import PATIENCE, ROOT
 from tests.conform.kafka.rungs import RUNGS, Rung
+from tests.systems.jvm.build import BuildError, missing
 
 BOUNDS = Configuration(replicas=2, records=1, epochs=2)
 TOURS = 2_000  # that a process lives for: Kafka's code gets faster for a minute
@@ -57,7 +58,7 @@ def _exhaust(rung: Rung, asked: Asked, out: Console) -> bool:
     """Play a rung's transitions; whether nothing differs but what is known."""
     protocol = rung.of_the_model()
     assert protocol is not None
-    class_path(rung.release)
+    build_of(rung.release).class_path()
     command = (sys.executable, "-m", "tests.conform.kafka", *rung.words)
     plan = Plan(
         command, [protocol], BOUNDS, 0, 0, patience=PATIENCE, processes_for=TOURS, known=load_known(KNOWN)

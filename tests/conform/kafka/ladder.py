@@ -23,9 +23,10 @@ from epochfuzz.harness.cli.rerun import verdict_text
 from epochfuzz.harness.conform.oracle.fault import JUDGED, SubjectUnable
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
-from tests.conform.kafka.build import BuildError, class_path, missing
+from tests.conform.kafka.build import build_of
 from tests.conform.kafka.differences import reason
 from tests.conform.kafka.rungs import RUNGS, Rung
+from tests.systems.jvm.build import BuildError, missing
 
 ROOT = Path(__file__).parents[3]
 CORPUS = (ROOT / "corpus" / "documents", ROOT / "corpus" / "history")
@@ -90,7 +91,7 @@ def main() -> int:
 
 def _climb(rung: Rung, cases: Sequence[Case], out: Console) -> Iterator[Verdict]:
     """Replay all cases on a rung; how long it takes is printed."""
-    class_path(rung.release)
+    build_of(rung.release).class_path()
     started = time.monotonic()
     events = ran = differ = 0
     unable: Counter[str] = Counter()

@@ -21,6 +21,7 @@ from tests.conform.kafka.ladder import CORPUS, Verdict
 from tests.conform.kafka.releases import RELEASES, ReleaseError, adapter
 from tests.conform.kafka.rungs import RUNGS, Rung
 from tests.conform.reference import Reference
+from tests.systems.jvm.build import missing
 
 CASES = {case.id: case for case in load_corpus(CORPUS)}
 M1_LOSS = CASES["m1-loss"]
@@ -62,7 +63,7 @@ def test_a_release_without_an_adapter_is_refused(release: str) -> None:
 def test_what_has_to_be_installed_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    assert build.missing() == [
+    assert missing() == [
         "javac is missing: sudo apt-get install openjdk-17-jdk-headless",
         "mvn is missing: sudo apt-get install maven",
     ]
@@ -126,7 +127,7 @@ def test_no_other_verdict_than_the_one_that_is_written_down_passes() -> None:
 
 @pytest.fixture(scope="module")
 def oldest() -> Iterator[CommandSubject]:
-    if build.missing():
+    if missing():
         pytest.skip("no JDK or no Maven")
     with CommandSubject([sys.executable, "-m", "tests.conform.kafka", "0.10.2.2"], ladder.PATIENCE) as subject:
         yield subject
@@ -140,7 +141,7 @@ def test_kafka_0_10_loses_the_record(oldest: CommandSubject, monkeypatch: pytest
 
 
 def subject_of(rung: Rung) -> CommandSubject:
-    if build.missing():
+    if missing():
         pytest.skip("no JDK or no Maven")
     return CommandSubject([sys.executable, "-m", "tests.conform.kafka", *rung.words], ladder.PATIENCE)
 

@@ -12,8 +12,9 @@ from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from tests.conform.kafka import build, ladder
-from tests.conform.kafka.releases import adapter
+from tests.conform.kafka import ladder
+from tests.conform.kafka.build import build_of
+from tests.systems.jvm.build import HERE, command, missing
 
 RELEASE = "2.8.1"
 DISK_IS_COPIED = """        Disk image = node.disk.copyTo(freshDirectory());
@@ -23,7 +24,7 @@ DISK_IS_TAKEN = "        node.disk = image;\n"
 FORGOTTEN = """        gate.forget(node.id);
         node.heard.clear();
 """
-STARTED = "node.broker = new KafkaBroker("
+STARTED = "node.broker = release.start("
 
 
 def crash_that_forgets_nothing(cluster: str) -> str:
@@ -33,7 +34,7 @@ def crash_that_forgets_nothing(cluster: str) -> str:
     )
     changed = changed.replace(DISK_IS_TAKEN, "", 1)
     changed = changed.replace(
-        STARTED, "node.broker = asleep.containsKey(node.id) ? asleep.remove(node.id) : new KafkaBroker("
+        STARTED, "node.broker = asleep.containsKey(node.id) ? asleep.remove(node.id) : release.start("
     )
     field = "    private final Map<Integer, Broker> asleep = new java.util.HashMap<>();\n\n    Cluster("
     return changed.replace("\n    Cluster(", "\n" + field, 1)
@@ -46,20 +47,22 @@ def crash_that_keeps_requests(cluster: str) -> str:
 
 def mutant(change: str, directory: Path) -> list[str]:
     """The command of a subject whose Cluster.java was changed."""
-    for lack in build.missing():
+    for lack in missing():
         pytest.skip(lack)
-    build.class_path(RELEASE)  # which fetches the jars
-    original = build.HERE / "java" / "common" / "subject" / "Cluster.java"
+    build = build_of(RELEASE)
+    build.class_path()  # which fetches the jars
+    original = HERE / "java" / "cluster" / "subject" / "Cluster.java"
     changed = globals()[change](original.read_text())
     assert changed != original.read_text()
     mutated = directory / "Cluster.java"
     mutated.write_text(changed)
-    sources = [str(mutated if file == original else file) for file in build.sources(adapter(RELEASE))]
-    jars = (build.TARGET / RELEASE / "classpath").read_text().strip()
+    sources = [str(mutated if file == original else file) for file in build.sources]
     classes = directory / "classes"
-    subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", jars, *sources], check=True, capture_output=True)
-    path = os.pathsep.join([str(classes), str(build.HERE / "resources"), jars])
-    return [build.java(), "-cp", path, "subject.Main", RELEASE]
+    subprocess.run(
+        ["javac", "-nowarn", "-d", str(classes), "-cp", build.jars(), *sources], check=True, capture_output=True
+    )
+    path = os.pathsep.join([str(classes), str(build.resources), build.jars()])
+    return command(path, RELEASE)
 
 
 def lock_step(command: list[str], schedule: str) -> Rerun:
@@ -87,5 +90,4 @@ def test_a_crash_that_forgets_nothing_is_seen(change: str, schedule: str, field:
 @pytest.mark.parametrize("schedule", ["produce A, crash A, restart A", "produce A, shrink B, crash A, alter A"])
 def test_the_adapter_as_it_is_shows_nothing_there(schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
-    path = build.class_path(RELEASE)
-    assert lock_step([build.java(), "-cp", path, "subject.Main", RELEASE], schedule).differs is None
+    assert lock_step(command(build_of(RELEASE).class_path(), RELEASE), schedule).differs is None

@@ -11,7 +11,7 @@ import pytest
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.conform.protocol.process import LineProcess
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from tests.conform.kafka import build
+from tests.systems.jvm.build import missing
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -24,7 +24,7 @@ EVENTS = ("produce A", "fetch B", "receive B", "crash A", "restart A")
 @pytest.fixture(autouse=True)
 def there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
-    for lack in build.missing():
+    for lack in missing():
         pytest.skip(lack)
 
 

@@ -16,7 +16,8 @@ from epochfuzz.harness.conform.run.rerun import Rerun, rerun
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from tests.conform.kafka import build, ladder
+from tests.conform.kafka import ladder
+from tests.systems.jvm.build import missing
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +42,7 @@ OF_AN_EARLIER_EPOCH = Case(
 @pytest.fixture(autouse=True)
 def there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
-    for lack in build.missing():
+    for lack in missing():
         pytest.skip(lack)
 
 

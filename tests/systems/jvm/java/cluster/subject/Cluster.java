@@ -39,7 +39,7 @@ final class Cluster implements AutoCloseable {
     Cluster(Release release) throws IOException {
         this.release = release;
         root = Files.isDirectory(MEMORY)
-                ? Files.createTempDirectory(MEMORY, "conform-kafka-") : Files.createTempDirectory("conform-kafka-");
+                ? Files.createTempDirectory(MEMORY, "conform-") : Files.createTempDirectory("conform-");
         Runtime.getRuntime().addShutdownHook(new Thread(new Disk(root)::delete));
     }
 
@@ -51,9 +51,9 @@ final class Cluster implements AutoCloseable {
     void reset(Settings chosen, String protocol) throws IOException {
         nodes.forEach(this::end);
         nodes.clear();
-        Gauges.forget();
+        release.forget();
         settings = chosen;
-        rules = Rules.of(release, protocol);
+        rules = release.rules(protocol);
         time = new FakeTime();
         produced = 0;
         brokerEpochs = new long[settings.replicas()];
@@ -427,7 +427,7 @@ final class Cluster implements AutoCloseable {
     private void start(Node node) {
         node.position = 0;
         node.noted = 0;
-        node.broker = new KafkaBroker(new Host(node.id, release, settings, node.disk, time, gate, brokerEpochs));
+        node.broker = release.start(new Host(node.id, release, settings, node.disk, time, gate, brokerEpochs));
         note(node);
         node.look();
         node.checkpointed = node.disk.highWatermark();

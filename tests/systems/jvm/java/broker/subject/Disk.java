@@ -17,7 +17,6 @@ import java.util.stream.Stream;
  * @param powerLost whether the machine lost power, and its log has not been recovered since
  */
 record Disk(Path directory, boolean powerLost) {
-    private static final String PARTITION = Partitions.TOPIC + "-" + Partitions.PARTITION;
     private static final String SEGMENT = "00000000000000000000.log";
 
     Disk(Path directory) {
@@ -52,7 +51,7 @@ record Disk(Path directory, boolean powerLost) {
     }
 
     Path segment() {
-        return directory.resolve(PARTITION).resolve(SEGMENT);
+        return directory.resolve(Partitions.DIRECTORY).resolve(SEGMENT);
     }
 
     long segmentSize() {
@@ -84,18 +83,17 @@ record Disk(Path directory, boolean powerLost) {
         }
     }
 
-    /** replication-offset-checkpoint: a version, a count, and topic, partition and offset a line. */
+    /** replication-offset-checkpoint: a version, a count, and partition and offset a line. */
     long highWatermark() {
         return lines(directory.resolve("replication-offset-checkpoint")).stream()
-                .map(line -> line.split(" "))
-                .filter(words -> words[0].equals(Partitions.TOPIC))
-                .mapToLong(words -> Long.parseLong(words[2]))
+                .filter(line -> line.startsWith(Partitions.CHECKPOINTED))
+                .mapToLong(line -> Long.parseLong(line.substring(Partitions.CHECKPOINTED.length())))
                 .findFirst().orElse(0);
     }
 
     /** leader-epoch-checkpoint: a version, a count, and epoch and start offset a line; null where there is none. */
     List<List<Long>> epochs() {
-        Path checkpoint = directory.resolve(PARTITION).resolve("leader-epoch-checkpoint");
+        Path checkpoint = directory.resolve(Partitions.DIRECTORY).resolve("leader-epoch-checkpoint");
         if (!Files.exists(checkpoint)) {
             return null;
         }

@@ -1,7 +1,6 @@
 package subject;
 
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -45,69 +44,11 @@ record Rules(
         boolean tracksEligibleLeaders,
         Eligibility eligibility) {
 
-    private static final String RELEASE = "kafka-";
-    private static final List<String> GENERATIONS = List.of("hw", "kip-101", "kip-279", "kip-320", "kip-497", "kip-595",
-            "kip-841", "kip-903", "min-isr-gate", "kip-966");
-
     /** Who may join the ISR: anybody, who is registered (KIP-841), or who has fetched since it registered (KIP-903). */
     enum Eligibility { UNCHECKED, ALIVE, INCARNATION }
 
-    static Rules of(Release release, String protocol) {
-        Map<String, String> chosen = choices(protocol);
-        boolean raft = release.isRaft();
-        boolean fences = release.speaks("2.1");
-        String late = chosen.getOrDefault("late_answer", lateAnswer(protocol));
-        return new Rules(
-                raft,
-                raft && has(protocol, "kip-841", "3.3"),
-                chosen.getOrDefault("registration", release.isAtLeast("2.2") ? "fenced" : "resume").equals("fenced"),
-                chosen.getOrDefault("follower_fence_epoch", raft && release.isAtLeast("3.6") ? "kept" : "bumped")
-                        .equals("bumped"),
-                !raft,
-                chosen.getOrDefault("fencing", fences ? "epoch" : "none").equals("none"),
-                !late.equals("same_epoch"),
-                late.equals("diverging_any"),
-                release.isAtLeast("1.1") && !release.speaks("0.11"),
-                chosen.getOrDefault("isr_change", has(protocol, "kip-497", "2.7") ? "request" : "atomic").equals("atomic"),
-                chosen.getOrDefault("isr_queue", release.isAtLeast("3.0") ? "single" : "cleared_by_news")
-                        .equals("cleared_by_news"),
-                chosen.getOrDefault("stale_controller", "retried").equals("final"),
-                !raft,
-                release.isAtLeast("4.0")
-                        && !chosen.getOrDefault("eligible_leaders", has(protocol, "kip-966", "4.1") ? "tracked" : "none")
-                                .equals("none"),
-                Eligibility.valueOf(chosen.getOrDefault("isr_eligibility", eligibility(release)).toUpperCase()));
-    }
-
-    /** Up to 2.0.1, and with truncation on fetch until KAFKA-18991, no epochs were compared; in all generations they are. */
-    private static String lateAnswer(String protocol) {
-        String name = protocol.split(":", 2)[0];
-        if (!name.startsWith(RELEASE)) {
-            return "same_epoch";
-        }
-        Release release = Release.of(name.substring(RELEASE.length()));
-        if (release.version().equals("2.8.0")) {
-            return "diverging_any";
-        }
-        boolean compares = release.isAtLeast("4.0") ? !release.version().equals("4.0.0")
-                : release.isAtLeast("3.9.1") || release.version().equals("3.9")
-                || release.isAtLeast("2.1") && !release.isAtLeast("2.8");
-        return compares ? "same_epoch" : "same_leader";
-    }
-
-    private static String eligibility(Release release) {
-        return !release.isAtLeast("3.3") ? "unchecked" : release.isAtLeast("3.5") ? "incarnation" : "alive";
-    }
-
-    /** Whether a protocol, such as kip-497 or kafka-2.8.1, has what a generation has brought, and Kafka since a release. */
-    private static boolean has(String protocol, String generation, String since) {
-        String name = protocol.split(":", 2)[0];
-        return name.startsWith(RELEASE) ? Release.of(name.substring(RELEASE.length())).isAtLeast(since)
-                : GENERATIONS.indexOf(name) >= GENERATIONS.indexOf(generation);
-    }
-
     /** {@code name:mechanism=choice,...} */
-    private static Map<String, String> choices(String protocol) {
+    static Map<String, String> choices(String protocol) {
         Map<String, String> choices = new HashMap<>();
         String[] parts = protocol.split(":", 2);
         if (parts.length == 2) {

@@ -39,6 +39,19 @@ record Release(String version, String interBrokerProtocol, int clockMs) {
         return KafkaBroker.IS_RAFT;
     }
 
+    Rules rules(String protocol) {
+        return KafkaRules.of(this, protocol);
+    }
+
+    Broker start(Host host) {
+        return new KafkaBroker(host);
+    }
+
+    /** What brokers that are gone have left in this process. */
+    void forget() {
+        Gauges.forget();
+    }
+
     /** The version of the format of records. */
     byte magic() {
         return (byte) (speaks("0.11") ? 2 : 1);
