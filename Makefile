@@ -15,7 +15,7 @@ FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-
 RELEASE = 4.3.1
 FINDING_TEST = mvn --quiet --batch-mode --file tests/cluster/finding/pom.xml -Dkafka.version=$(RELEASE)
 
-.PHONY: fuzz check test slow kafka kafka-exhaustive finding finding-test site clean system
+.PHONY: fuzz check test slow kafka kafka-exhaustive systems finding finding-test site clean system
 .DELETE_ON_ERROR:
 
 fuzz: .venv/installed
@@ -40,6 +40,11 @@ slow: .venv/installed
 # get them; Maven fetches some hundred megabytes of jars, once.
 kafka: .venv/installed
 	.venv/bin/python -m tests.conform.kafka.ladder
+
+# The corpus, and cases of their own, on systems that nobody here wrote. What cannot be built for want of a tool is left
+# out, and it is said what to install; jars and modules are fetched once. SYSTEM=fluss runs those alone.
+systems: .venv/installed
+	.venv/bin/python -m tests.systems $(SYSTEM)
 
 # Every transition of the model with 2 replicas, 1 record and 2 epoch changes, on Kafka's own code of each release:
 # minutes up to 2.6, hours from 3.4 on. FOR=10m plays so long on each; the next time goes on from there.

@@ -20,13 +20,15 @@ from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, parse_event, 
 from epochfuzz.model.kafka.vocabulary.names import nearest
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
-__all__ = ["Case", "CaseError", "CheckedState", "Expectation", "dump_case", "load_case", "log_texts"]
+__all__ = ["Case", "CaseError", "CheckedState", "Expectation", "OnSystem", "dump_case", "load_case", "log_texts"]
 
 SCHEMA = 1
 MAX_EVENTS = 10_000  # a replay keeps the state after every event
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _RECORD = re.compile(r"(m(?:0|[1-9][0-9]?)|COMMIT|ABORT)@(0|[1-9][0-9]?)")
+_SYSTEM = re.compile(r"[a-z][a-z0-9-]*-[0-9]+(\.[0-9]+)*")
+_ISSUE = re.compile(r"[\w.-]+/[\w.-]+#[0-9]+")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 
 
@@ -45,6 +47,16 @@ class Expectation:
 
 
 @dataclass(frozen=True)
+class OnSystem(Expectation):
+    """What a schedule does to somebody's system, which is to be had or not: `fluss-0.9.1`, say.
+
+    `issue` is the one that tells of it, such as apache/fluss#4269; None where none is known.
+    """
+
+    issue: str | None = None
+
+
+@dataclass(frozen=True)
 class CheckedState:
     """What is to be seen after event number `after` (0: at the start) under one protocol.
 
@@ -60,7 +72,8 @@ class CheckedState:
 class Case:
     """A schedule of event bytes with its settings, its story and its expectations by protocol text.
 
-    `provenance` is the tool's note of where the case comes from.
+    `systems` are those that nobody here wrote, by name; a replay of the case does not need them. `provenance` is the
+    tool's note of where the case comes from.
     """
 
     id: str
@@ -70,6 +83,7 @@ class Case:
     expect: dict[str, Expectation] = field(default_factory=dict)
     states: tuple[CheckedState, ...] = ()
     provenance: dict[str, Any] | None = None
+    systems: dict[str, OnSystem] = field(default_factory=dict)
     path: Path | None = field(default=None, compare=False)
 
     @property
@@ -86,7 +100,8 @@ class Case:
 
 def load_case(path: str | Path) -> Case:
     """Return the case in a file. Raises CaseError, which names the file and the line at fault."""
-    parts = read(Path(path)).fields(("schema", "id", "why", "events"), ("config", "expect", "states", "provenance"))
+    optional = ("config", "expect", "states", "systems", "provenance")
+    parts = read(Path(path)).fields(("schema", "id", "why", "events"), optional)
     if str(parts["schema"].scalar()) != str(SCHEMA):
         raise parts["schema"].expected(f"{SCHEMA}, the only one this version reads")
     settings = _settings(parts["config"]) if "config" in parts else Configuration()
@@ -99,6 +114,7 @@ def load_case(path: str | Path) -> Case:
         expect=_expectations(parts["expect"], events) if "expect" in parts else {},
         states=_states(parts["states"], settings, events) if "states" in parts else (),
         provenance=_read_known(parts["provenance"], _PROVENANCE) if "provenance" in parts else None,
+        systems=_systems(parts["systems"], events) if "systems" in parts else {},
         path=Path(path),
     )
 
@@ -116,6 +132,8 @@ def dump_case(case: Case) -> str:
         content["expect"] = {protocol: _expectation_content(e) for protocol, e in case.expect.items()}
     if case.states:
         content["states"] = [_state_content(state) for state in case.states]
+    if case.systems:
+        content["systems"] = {name: _expectation_content(e) for name, e in case.systems.items()}
     if case.provenance is not None:
         content["provenance"] = Flow(case.provenance)
     return write(content)
@@ -160,15 +178,27 @@ def _expectations(value: Value, events: bytes) -> dict[str, Expectation]:
 
 
 def _expectation(value: Value, events: bytes) -> Expectation:
-    parts = value.fields(("broken",), ("at", "permitted"))
+    return Expectation(**_expected(value.fields(("broken",), ("at", "permitted")), events))
+
+
+def _systems(value: Value, events: bytes) -> dict[str, OnSystem]:
+    return {key.parsed(_system): _on_system(item, events) for key, item in value.entries()}
+
+
+def _on_system(value: Value, events: bytes) -> OnSystem:
+    parts = value.fields(("broken",), ("at", "permitted", "issue"))
+    return OnSystem(**_expected(parts, events), issue=parts["issue"].parsed(_issue) if "issue" in parts else None)
+
+
+def _expected(parts: dict[str, Value], events: bytes) -> dict[str, Any]:
     broken = _properties(parts["broken"])
     if "at" in parts and not broken:
         raise parts["at"].error("at says when a property breaks, but broken names none; name one or remove at")
-    return Expectation(
-        broken=broken,
-        at=parts["at"].whole_number(1, len(events)) if "at" in parts else None,
-        permitted=_properties(parts["permitted"]) if "permitted" in parts else None,
-    )
+    return {
+        "broken": broken,
+        "at": parts["at"].whole_number(1, len(events)) if "at" in parts else None,
+        "permitted": _properties(parts["permitted"]) if "permitted" in parts else None,
+    }
 
 
 def _properties(value: Value) -> tuple[str, ...]:
@@ -264,6 +294,18 @@ def _slug(text: str) -> str:
     return text
 
 
+def _system(text: str) -> str:
+    if not _SYSTEM.fullmatch(text):
+        raise ValueError(f"{text!r} names no system; write it with its version, such as fluss-0.9.1")
+    return text
+
+
+def _issue(text: str) -> str:
+    if not _ISSUE.fullmatch(text):
+        raise ValueError(f"{text!r} names no issue; write it as owner/repository#number, such as apache/fluss#4269")
+    return text
+
+
 def _protocol(text: str) -> str:
     name = parse_protocol(text).name
     if name != text:
@@ -300,6 +342,8 @@ def _expectation_content(expectation: Expectation) -> Flow:
         content["at"] = expectation.at
     if expectation.permitted is not None:
         content["permitted"] = list(expectation.permitted)
+    if isinstance(expectation, OnSystem) and expectation.issue is not None:
+        content["issue"] = expectation.issue
     return content
 
 

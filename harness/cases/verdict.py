@@ -87,7 +87,7 @@ def differences(
 def _verdict(case: Case, run: Run) -> Verdict:
     name = run.protocol.name
     expected = case.expect.get(name)
-    mismatches = [*_broken_otherwise(run, expected)] if expected else []
+    mismatches = [*broken_otherwise(run, expected)] if expected else []
     for state in case.states:
         if state.protocol == name:
             mismatches += _seen_otherwise(run, state)
@@ -95,7 +95,8 @@ def _verdict(case: Case, run: Run) -> Verdict:
     return Verdict(run, at, tuple(mismatches), _drift(run, case.fingerprints.get(name)))
 
 
-def _broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
+def broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
+    """Yield how what a run breaks differs from what was expected, in sentences."""
     for name in expected.broken:
         if name not in run.broken:
             yield f"{name} was expected to break and {'is only permitted to' if name in run.permitted else 'held'}"

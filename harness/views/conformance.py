@@ -12,7 +12,7 @@ from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.oracle.fault import Kind, shown
 from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy
-from epochfuzz.harness.conform.oracle.lockstep import LockStep, comparable, ordered
+from epochfuzz.harness.conform.oracle.lockstep import LockStep, beside, ordered
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.harness.conform.run.block import Trial
 from epochfuzz.harness.conform.run.nonconformity import Nonconformity
@@ -271,11 +271,11 @@ def _times(seen: int) -> str:
 def _beside(run: Run, nonconformity: Nonconformity) -> Table:
     """Whatever differs at the end of the schedule; what is judged is the first of it."""
     applied, observation = nonconformity.answers[-1]
-    model = {"applied": run.steps[-1].applied, **comparable(run.steps[-1].state)}
-    beside = LockStep(nonconformity.protocol, nonconformity.trial.settings)
+    model = {"applied": run.steps[-1].applied, **beside(run.steps[-1].state, observation)}
+    judge = LockStep(nonconformity.protocol, nonconformity.trial.settings)
     for event in nonconformity.sighting.sent:
-        beside.advance(event)
-    subject = {"applied": applied, **beside.compared(observation)}
+        judge.advance(event)
+    subject = {"applied": applied, **judge.compared(observation)}
     table = Table("field", "model", "subject", title=f"After event {len(run.steps)}")
     for name in sorted(subject["replicas"].keys() - model["replicas"]):  # that the partition does not have
         table.add_row(f"replicas.{name}", "", Text(shown(subject["replicas"].pop(name)), "bold"))

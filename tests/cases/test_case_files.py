@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epochfuzz.harness.cases.case import Case, CaseError, CheckedState, Expectation, dump_case, load_case
+from epochfuzz.harness.cases.case import (
+    Case,
+    CaseError,
+    CheckedState,
+    Expectation,
+    OnSystem,
+    dump_case,
+    load_case,
+)
 from epochfuzz.harness.cases.corpus import CorpusError, find_cases, load_corpus
 from epochfuzz.model.kafka.contract.properties import NAMES
 from epochfuzz.model.kafka.vocabulary.configuration import ACKS, MAX_REPLICAS, MIN_REPLICAS, Configuration
@@ -361,6 +369,12 @@ def expectations(draw: st.DrawFn, length: int) -> Expectation:
     return Expectation(broken, at, draw(st.none() | BROKEN))
 
 
+@st.composite
+def on_systems(draw: st.DrawFn, length: int) -> OnSystem:
+    expected = draw(expectations(length))
+    return OnSystem(expected.broken, expected.at, expected.permitted, draw(st.none() | st.just("apache/fluss#4269")))
+
+
 def checked_states(replicas: int, length: int) -> st.SearchStrategy[CheckedState]:
     letters = st.sampled_from(REPLICA_NAMES)
     replica: dict[str, st.SearchStrategy[Any]] = {
@@ -394,6 +408,7 @@ def cases(draw: st.DrawFn) -> Case:
         expect=draw(st.dictionaries(PROTOCOLS, expectations(len(events)))),
         states=tuple(draw(st.lists(checked_states(configuration.replicas, len(events)), max_size=2))),
         provenance=draw(st.none() | PROVENANCES),
+        systems=draw(st.dictionaries(st.sampled_from(["fluss-0.9.1", "rocketmq-5.5.1"]), on_systems(len(events)))),
     )
 
 

@@ -174,3 +174,14 @@ def test_of_the_events_that_the_model_refuses_in_one_state_the_first_is_sent() -
     subject = Changed(unchanged)
     run(subject, ["receive B", "receive B", "restart A", "produce A", "restart A"])
     assert subject.received == ["receive B", "produce A", "restart A"]
+
+
+def told(*records: str) -> Change:
+    return lambda observation: observation.update(producers={"acked": list(records)})
+
+
+def test_what_producers_were_told_is_compared_where_it_is_shown() -> None:
+    replicated = [*REPLICATED[:4]]
+    assert [each.fault.field for each in run(Changed(told()), replicated).sightings] == ["producers.acked"]
+    assert [each.fault.field for each in run(Changed(told("m0")), replicated[:1]).sightings] == ["producers.acked"]
+    assert run(Changed(told()), replicated[:3]).sightings == []

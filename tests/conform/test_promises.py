@@ -133,3 +133,26 @@ def test_every_property_that_a_model_can_break_is_judged() -> None:
         if found >= breakable:
             return
     assert found >= breakable
+
+
+class Telling(Reference):
+    """The model, whose producers are told when their record is appended, whatever the ISR has."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def apply(self, event: str) -> bool:
+        applied = super().apply(event)
+        if applied and event.startswith("produce"):
+            self.told.append(f"m{len(self.told)}")
+        return applied
+
+    def observe(self) -> dict[str, Any]:
+        return {**super().observe(), "producers": {"acked": list(self.told)}}
+
+
+def test_what_producers_were_told_is_believed_where_it_is_shown() -> None:
+    early = parse_schedule(["produce A", "elect B", "notify B"])
+    assert run(early, "kip-320", Configuration()).sightings == []
+    told = run(early, "kip-320", Configuration(), Telling())
+    assert [(str(each.fault.field), len(each.sent)) for each in told.sightings] == [("no-acked-loss", 3)]

@@ -23,6 +23,7 @@ PLACES = {
     "states": ("- {after: 4", "- {{{}: 1, after: 4"),
     "A replica": ("A: {", "A: {{{}: 1, "),
     "controller": ("controller: {", "controller: {{{}: 1, "),
+    "systems": ("fluss-0.9.1: {", "fluss-0.9.1: {{{}: 1, "),
     "provenance": ("provenance: {", "provenance: {{{}: 1, "),
 }
 

@@ -40,6 +40,7 @@ FIELDS = {
         ("replicas", observation.REPLICA),
         ("controller", observation.CONTROLLER),
         ("consumer", observation.CONSUMER),
+        ("producers", observation.PRODUCERS),
     )
     for seen in table
 }
@@ -58,7 +59,7 @@ def fields_of(shown: "Observation") -> Iterator[str]:
         if part == "replicas":
             for replica in values.values():
                 yield from _named("replicas", replica)
-        elif part in ("controller", "consumer"):
+        elif part in ("controller", "consumer", "producers"):
             yield from _named(part, values)
         else:
             yield part[:_LONGEST_NAME]

@@ -7,12 +7,12 @@ from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.oracle.fault import Fault, Kind
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.contract.observation import CONSUMER, CONTROLLER, REPLICA, Seen, observe
+from epochfuzz.model.kafka.contract.observation import CONSUMER, CONTROLLER, PRODUCERS, REPLICA, Seen, observe
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Effect, replica_of, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, REFUSALS
-from epochfuzz.model.kafka.vocabulary.state import Partition
+from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
 
 
 class LockStep:
@@ -51,7 +51,7 @@ class LockStep:
         """Return the first field that differs, if any does."""
         if applied != self._applied:
             return [Fault(Kind.DIFFERENCE, "applied", self._applied, applied)]
-        expected = comparable(self.model)
+        expected = beside(self.model, observation)
         if observation == expected:
             return []
         return self._first_difference(observation, expected)
@@ -90,6 +90,12 @@ def comparable(p: Partition) -> dict[str, Any]:
     return observation
 
 
+def beside(p: Partition, observation: Observation) -> dict[str, Any]:
+    """Return what an observation is held against: `comparable`, and what producers were told if it shows that."""
+    told = {"producers": {seen.name: seen.value(p, NONE) for seen in PRODUCERS}} if "producers" in observation else {}
+    return comparable(p) | told
+
+
 def ordered(observation: Observation, p: Partition) -> dict[str, Any]:
     """Return the fields of an observation that mean something where p does, in the order in which they are compared."""
     parts: dict[str, Any] = dict(observation)
@@ -100,6 +106,8 @@ def ordered(observation: Observation, p: Partition) -> dict[str, Any]:
     }
     if p.consumer:
         meaning["consumer"] = _chosen(parts.get("consumer", {}), CONSUMER, p)
+    if "producers" in parts:
+        meaning["producers"] = _chosen(parts["producers"], PRODUCERS, p)
     return meaning
 
 

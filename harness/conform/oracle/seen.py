@@ -33,6 +33,7 @@ class SeenPartition:
         self._controller_epoch: int | None = None
         self._isr_by_epoch: dict[int | None, int] = {}
         self._offsets = [_UNSEEN] * MAX_RECORDS  # by record: where it was seen first
+        self._acked: int | None = None  # the set that producers were told of, if that is shown
         self._complete: list[int] = []  # replicas that show a log and a high watermark
 
     def show(self, observation: Observation, event: int | None = None) -> None:
@@ -46,6 +47,7 @@ class SeenPartition:
         self._complete = [r for r, replica in enumerate(replicas) if {"log", "hw"} <= replica.keys()]
         self._controller = observation.get("controller", {})
         self._show_controller(self._controller, replicas)
+        self._show_producers(observation.get("producers", {}))
         for r, replica in enumerate(replicas):
             self._show_replica(r, replica)
         for r, replica in enumerate(replicas):
@@ -131,7 +133,17 @@ class SeenPartition:
         p.isr[r] = self._isr_by_epoch.get(epoch, p.decided_isr[0]) | 1 << r  # where no ISR is shown, it counts itself
         if read_before == NONE:
             p.led_from[r] = p.leo[r]
-        promises.remember_readable(p, r, max(0, read_before))
+        if self._acked is None:
+            promises.remember_readable(p, r, max(0, read_before))
+        else:
+            promises.expose(p, r, max(0, read_before))
+
+    def _show_producers(self, producers: dict[str, Any]) -> None:
+        """Show which producers were answered; where that is left out, who is answered is worked out."""
+        self._acked = None
+        if "acked" in producers:
+            self._acked = sum({1 << _RECORDS[name] for name in producers["acked"] if name in _RECORDS})
+            self.state.acked |= self._acked
 
     def _show_high_watermark(self, r: int, replica: dict[str, Any]) -> None:
         """Show a high watermark beyond the log, which nothing that is read may follow."""

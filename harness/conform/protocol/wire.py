@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # their keys follow from declarations and are known only as t
     ReplicaObservation = dict[str, Any]
     ControllerObservation = dict[str, Any]
     ConsumerObservation = dict[str, Any]
+    ProducersObservation = dict[str, Any]
     Config = dict[str, Any]
 else:
     ReplicaObservation = _observed(
@@ -76,6 +77,11 @@ else:
         "ConsumerObservation",
         "What can be seen of the consumer, where there is one. A field that is left out is not compared.",
         observation.CONSUMER,
+    )
+    ProducersObservation = _observed(
+        "ProducersObservation",
+        "What producers were told. Left out, it is worked out from high watermarks and the ISR.",
+        observation.PRODUCERS,
     )
     Config = TypedDict(
         "Config",
@@ -96,6 +102,7 @@ class Observation(TypedDict, total=False):
     replicas: dict[ReplicaName, ReplicaObservation]
     controller: ControllerObservation
     consumer: ConsumerObservation
+    producers: ProducersObservation
 
 
 class ResetRequest(TypedDict):

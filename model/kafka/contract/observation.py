@@ -182,6 +182,16 @@ CONSUMER = (
     ),
 )
 
+# What producers were told. Only subjects show it: it is no part of `observe`, or every fingerprint would be another.
+PRODUCERS = (
+    Seen(
+        "acked",
+        Shape.RECORDS,
+        "the records whose producers were told, at any time, that they are stored as acks asks for it",
+        lambda p, _: record_names(p.acked),
+    ),
+)
+
 
 def observe(p: Partition) -> dict[str, Any]:
     """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with what there is of REPLICA and of CONTROLLER.

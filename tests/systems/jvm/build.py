@@ -21,16 +21,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.systems.system import BuildError
+
+__all__ = ["Build", "BuildError", "command", "java", "missing", "newest", "patched", "shared"]
+
 HERE = Path(__file__).parent
 _JAVA = "17"
 _JDK = f"openjdk-{_JAVA}-jdk-headless"
 
 # Short runs: one processor's worth of garbage collection, and no compiler that takes long to be worth it.
 _OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djava.security.manager=allow")
-
-
-class BuildError(Exception):
-    """The subject cannot be built; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,5 @@
+"""The systems that `python -m tests.systems` knows, each declared where its subject is."""
+
+from tests.systems.system import System
+
+SYSTEMS: tuple[System, ...] = ()
