@@ -17,6 +17,7 @@ import yaml
 from yaml.composer import Composer
 
 from epochfuzz.harness import yaml_text
+from epochfuzz.harness.cases import bundled
 from epochfuzz.harness.printable import printable
 from epochfuzz.model.kafka.vocabulary.names import nearest
 
@@ -254,12 +255,13 @@ def _text_of(file: Path) -> str:
 def _bytes_of(file: Path) -> bytes:
     if str(file) == STANDARD_INPUT:
         return sys.stdin.buffer.read(MAX_BYTES + 1)
+    place = bundled.located(file)
     try:
-        if file.is_dir():
+        if place.is_dir():
             raise CaseError(file, None, "this is a directory; name a case file")
-        if not file.is_file():  # a pipe would be waited for
-            raise CaseError(file, None, "there is no such file; check the path")
-        with file.open("rb") as stream:
+        if not place.is_file():  # a pipe would be waited for
+            raise CaseError(file, None, bundled.missing(file))
+        with place.open("rb") as stream:
             return stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise CaseError(file, None, f"the file cannot be read ({error.strerror}); check path and permissions") from None

@@ -20,7 +20,7 @@ _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink,
 Examples:
 
 - `epochfuzz fuzz` walks random schedules, and shows the shortest that lose a record
-- `epochfuzz replay corpus/documents/m1-loss.yaml --trace` shows one, step by step
+- `epochfuzz replay m1-loss --trace` shows one, step by step
 - `epochfuzz explain no-committed-loss` says what a name means
 """
 # The commands in the order in which people meet them: each has a module of its name, which is imported for those who

@@ -32,7 +32,9 @@ Home = Annotated[
 
 
 def replay(
-    cases: Annotated[list[Path], typer.Argument(metavar="CASE...", help="Case files, or directories of them.")],
+    cases: Annotated[
+        list[Path], typer.Argument(metavar="CASE...", help="Case files, directories of them, or ids such as m1-loss.")
+    ],
     release: Release = DEFAULT_RELEASE,
     kafka_home: Home = None,
     out: Annotated[

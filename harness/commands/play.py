@@ -26,7 +26,9 @@ DEFAULT_PORT = 8320
 def play(
     *,
     settings: Configuration,
-    case: Annotated[Path | None, typer.Argument(help="A case file to start from, if any.")] = None,
+    case: Annotated[
+        Path | None, typer.Argument(help="A case to start from, if any: a file, or an id such as m1-loss.")
+    ] = None,
     protocol: Annotated[
         list[str] | None,
         options.protocol_option(
@@ -50,7 +52,7 @@ def play(
     Examples:
 
     - `epochfuzz play`
-    - `epochfuzz play corpus/documents/m1-loss.yaml`
+    - `epochfuzz play m1-loss`
     - `epochfuzz play --protocol kafka-2.6.1 --protocol kip-320 --replicas 3 --min-insync-replicas 2`
     - `epochfuzz play lost.yaml --protocol kip-320 --protocol kip-320:fencing=none --out corpus/found --port 0`
     """

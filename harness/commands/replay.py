@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 def replay(
     context: typer.Context,
-    case: Annotated[list[Path], typer.Argument(help="Case files, or directories of them; - for standard input.")],
+    case: Annotated[
+        list[Path],
+        typer.Argument(help="Case files, directories of them, or ids such as m1-loss; - for standard input."),
+    ],
     protocol: Annotated[
         list[str] | None,
         options.protocol_option(
@@ -56,12 +59,12 @@ def replay(
 
     Examples:
 
-    - `epochfuzz replay corpus/documents/m1-loss.yaml --trace`
+    - `epochfuzz replay m1-loss --trace`
     - `epochfuzz replay corpus --json`
     - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol kip-320`
-    - `epochfuzz replay corpus/documents/m1-loss.yaml --format svg --out m1-loss.svg`
-    - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol hw --format tla --out m1_loss.tla`
-    - `epochfuzz replay corpus/documents/m1-loss.yaml --protocol hw --format itf --out m1-loss.itf.json`
+    - `epochfuzz replay m1-loss --format svg --out m1-loss.svg`
+    - `epochfuzz replay m1-loss --protocol hw --format tla --out m1_loss.tla`
+    - `epochfuzz replay m1-loss --protocol hw --format itf --out m1-loss.itf.json`
     - `epochfuzz replay corpus --protocol kip-320 --subject "python -m tests.conform.subject"`
     - `epochfuzz replay short.yaml --model counter:COUNTER --trace`
     """
@@ -82,6 +85,10 @@ def replay(
             cases = [rewritten(each) for each in cases]
             for each in cases:
                 assert each.path is not None  # it was loaded from there
+                if not each.path.exists():
+                    raise BadInput(
+                        f"{each.path}: a case that epochfuzz brings is not rewritten: save it as a file first"
+                    )
                 write_file(each.path, dump_case(each))
         if not cases:
             raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")

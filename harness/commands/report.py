@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def report(
-    case: Annotated[list[Path], typer.Argument(help="Case files, or directories of them.")],
+    case: Annotated[list[Path], typer.Argument(help="Case files, directories of them, or ids such as m1-loss.")],
     file: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
     protocol: Annotated[
         list[str] | None,
@@ -35,7 +35,7 @@ def report(
 
     Examples:
 
-    - `epochfuzz report corpus/documents/m1-loss.yaml --out m1-loss.html`
+    - `epochfuzz report m1-loss --out m1-loss.html`
     - `epochfuzz report corpus --out corpus.html`
     - `epochfuzz report lost.yaml --protocol kip-101 --protocol kip-320 --out lost.html`
     """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def shrink(
     context: typer.Context,
-    case: Annotated[Path, typer.Argument(help="The case file.")],
+    case: Annotated[Path, typer.Argument(help="The case: a file, or an id such as m1-loss.")],
     protocol: Annotated[
         str,
         options.protocol_option("--protocol", "-p", help="The protocol that the schedule breaks."),
@@ -45,7 +45,7 @@ def shrink(
 
     Examples:
 
-    - `epochfuzz shrink corpus/documents/m1-loss.yaml --protocol hw`
+    - `epochfuzz shrink m1-loss --protocol hw`
     - `epochfuzz shrink long.yaml --protocol kip-101 --property no-divergence > short.yaml`
     - `epochfuzz shrink long.yaml --protocol kafka-4.1 --certify all > short.yaml`
     - `epochfuzz shrink long.yaml --model counter:COUNTER --protocol at-once > short.yaml`

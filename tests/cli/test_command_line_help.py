@@ -82,7 +82,7 @@ def completions(words):
         ("epochfuzz explain ISR s", ["shrank"]),
         ("epochfuzz explain high watermark w", ["went back"]),
         ("epochfuzz explain fencing=", ["fencing=none", "fencing=epoch"]),
-        ("epochfuzz explain rele", ["releases"]),
+        ("epochfuzz explain rele", ["release", "releases"]),
         ("epochfuzz conform --judge p", ["promises"]),
     ],
 )  # fmt: skip

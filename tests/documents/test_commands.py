@@ -37,7 +37,7 @@ class Reader:
         installed = parent / "installed"
         package = installed / "epochfuzz"
         package.mkdir(parents=True)
-        for name in ("__init__.py", "strategies", "harness"):
+        for name in ("__init__.py", "corpus", "strategies", "harness"):
             (package / name).symlink_to(ROOT / "src" / "epochfuzz" / name)
         (package / "model").symlink_to(self.directory / "model")
         self.environment = os.environ | {

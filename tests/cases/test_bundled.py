@@ -1,0 +1,53 @@
+"""The cases that epochfuzz brings with it are named by their ids, wherever one stands."""
+
+from pathlib import Path
+
+import pytest
+
+from epochfuzz.harness.cases.case import CaseError, load_case
+from epochfuzz.harness.cases.corpus import load_corpus
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_case_is_named_by_its_id_in_a_directory_that_has_none_of_the_files() -> None:
+    case = load_case("m1-loss")
+    assert (case.id, case.path) == ("m1-loss", Path("m1-loss"))
+    assert [each.id for each in load_corpus(["m1-loss", "kafka-7415-undefined-epoch"])] == [
+        "m1-loss",
+        "kafka-7415-undefined-epoch",
+    ]
+
+
+def test_a_file_of_that_name_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "m1-loss").write_text("schema: 1\nid: mine\nwhy: It is mine.\nevents: [produce A]\n", encoding="utf-8")
+    assert load_case("m1-loss").id == "mine"
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (
+            "m1-lost",
+            "m1-lost: there is no such file, and no case of that id comes with epochfuzz; did you mean 'm1-loss'?",
+        ),
+        ("xyzzy", "xyzzy: there is no such file, and no case of that id comes with epochfuzz; check the path"),
+        ("corpus/m1-loss", "corpus/m1-loss: there is no such file; check the path"),
+        ("m1-loss.yaml", "m1-loss.yaml: there is no such file; check the path"),
+    ],
+)
+def test_a_name_of_neither_a_file_nor_a_case_is_refused(path: str, said: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        load_case(path)
+    assert str(caught.value) == said
+
+
+def test_a_case_that_epochfuzz_brings_is_replayed_and_not_rewritten(epochfuzz, tmp_path: Path) -> None:
+    assert epochfuzz("replay", "m1-loss", "--protocol", "kip-101").code == 0
+    refused = epochfuzz("replay", "m1-loss", "--rewrite")
+    assert refused.code == 2
+    assert "a case that epochfuzz brings is not rewritten" in " ".join(refused.err.split())
+    assert list(tmp_path.iterdir()) == []
