@@ -1,4 +1,4 @@
-"""docs/how-to/campaigns.md: what it says that executors need is enough."""
+"""docs/how-to/spark-cluster.md: what it says that executors need is enough."""
 
 import re
 import subprocess
@@ -8,8 +8,8 @@ import pytest
 
 from tests.documents.pages import ROOT, named
 
-PAGE = named("how-to/campaigns.md").read_text(encoding="utf-8")
-LISTED = re.search(r"with ((?:`[\w<]+`[, and\n]*)+);", PAGE)
+PAGE = named("how-to/spark-cluster.md").read_text(encoding="utf-8")
+LISTED = re.search(r"packages \| ((?:`[\w<]+`[, ]*)+);", PAGE)
 NEEDED = [name.partition("<")[0] for name in re.findall(r"`([\w<]+)`", LISTED[1])] if LISTED else []
 
 # Walks a block and looks for situations, where nothing that the project depends on can be imported but what is listed.
