@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from tests.distributions import distributions_needed, project_table
-from tests.documents.pages import blocks, named
+from tests.documents.pages import assert_printed, blocks, named
 
 ROOT = Path(__file__).parents[2]
 OWN_PACKAGES = ("model", "harness", "strategies")
@@ -185,11 +185,33 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     assert not (project / "tonight").exists()
 
 
+@pytest.mark.parametrize(("page", "until"), [("quickstart", "\n## Where to go"), ("tutorial", "\n## A mechanism of")])
+def test_a_page_that_asks_for_the_wheel_alone_is_followed_with_it_alone(
+    bare_python: Path, tmp_path: Path, page: str, until: str
+) -> None:
+    text = named(f"start/{page}.md").read_text(encoding="utf-8")
+    assert until in text
+    (tmp_path / "page.md").write_text(text.partition(until)[0], encoding="utf-8")
+    for name in ("pytest", "epochfuzz"):
+        script = bare_python.with_name(name)
+        script.write_text(f'#!/bin/sh\nexec "{bare_python}" -m {name} "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
+    environment = clean_environment() | {"PATH": f"{bare_python.parent}{os.pathsep}{os.environ['PATH']}"}
+    for block in blocks(tmp_path / "page.md"):
+        if "file" in block.notes:
+            place = tmp_path / block.notes["file"]
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(block.text, encoding="utf-8")
+        elif block.language == "sh" and not block.is_slow:
+            command = ["sh", "-e", "-c", block.text]
+            result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+            assert result.returncode == block.exit_code, f"{block.text}\n{result.stdout}{result.stderr}"
+            assert_printed(result.stdout + result.stderr, block.promised)
+
+
 @pytest.mark.slow
-def test_the_workflow_of_the_install_page_runs_as_written(wheel: Path, bare_python: Path, project: Path) -> None:
-    (page,) = (
-        block for block in blocks(named("start/install.md"), "yaml") if block.notes["file"].startswith(".github/")
-    )
+def test_the_workflow_of_the_page_on_ci_runs_as_written(wheel: Path, bare_python: Path, project: Path) -> None:
+    (page,) = (block for block in blocks(named("how-to/ci.md"), "yaml") if block.notes["file"].startswith(".github/"))
     workflow = yaml.safe_load(page.text)
     assert set(workflow[True]) == {"push", "pull_request", "schedule"}  # YAML takes `on` for true
     (project / "wheels").mkdir()
