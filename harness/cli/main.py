@@ -19,29 +19,33 @@ _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink,
 
 Examples:
 
+- `epochfuzz conform -- ./my-adapter` runs your broker beside the model
 - `epochfuzz fuzz` walks random schedules, and shows the shortest that lose a record
 - `epochfuzz replay m1-loss --trace` shows one, step by step
 - `epochfuzz explain no-committed-loss` says what a name means
 """
-# The commands in the order in which people meet them: each has a module of its name, which is imported for those who
-# ask for it. A command has a function of its name there; one that has commands of its own, None here, an application.
-_COMMANDS: dict[str, type[Command] | None] = {
-    "fuzz": Command,
-    "campaign": None,
-    "replay": Command,
-    "report": Command,
-    "play": Command,
-    "new-case": Command,
-    "shrink": Command,
-    "corpus": None,
-    "explore": Command,
-    "explain": Command,
-    "conform": Command,
-    "cluster": None,
-    "audit": Command,
-    "bench": SparkCommand,
-    "selftest": Command,
+# The commands by what they look at, in the order in which people meet them: each has a module of its name, which is
+# imported for those who ask for it. A command has a function of its name there; one that has commands of its own, None
+# here, an application.
+_PANELS: dict[str, dict[str, type[Command] | None]] = {
+    "Test something of yours": {"conform": Command, "cluster": None, "audit": Command},
+    "Test a protocol (our model, which does not change with your commits)": {
+        "fuzz": Command,
+        "campaign": None,
+        "explore": Command,
+        "shrink": Command,
+    },
+    "Look at cases": {
+        "replay": Command,
+        "report": Command,
+        "play": Command,
+        "new-case": Command,
+        "corpus": None,
+        "explain": Command,
+    },
+    "See how good epochfuzz is": {"bench": SparkCommand, "selftest": Command},
 }
+_COMMANDS = {name: kind for panel in _PANELS.values() for name, kind in panel.items()}
 
 
 class _Commands(Group):
@@ -65,10 +69,15 @@ def _loaded(name: str) -> Any:
     if kind is None:
         command: Any = typer.main.get_group(module.app)
         command.name = name
-        return command
+        return _in_its_panel(command)
     alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     alone.command(name, cls=kind)(getattr(module, name.replace("-", "_")))
-    return typer.main.get_command(alone)
+    return _in_its_panel(typer.main.get_command(alone))
+
+
+def _in_its_panel(command: Any) -> Any:
+    command.rich_help_panel = next(panel for panel, names in _PANELS.items() if command.name in names)
+    return command
 
 
 def _print_version(wanted: bool) -> None:

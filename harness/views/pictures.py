@@ -8,6 +8,7 @@ from pathlib import Path
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.views import svg
+from epochfuzz.harness.views.film import film
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.harness.witness.story import story_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
@@ -17,16 +18,24 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: where it is, what it is called, and what it shows of which case, from which step on."""
+    """A figure, or a film: where it is, what it is called, and what it shows of which case, from which step on."""
 
     file: str
     title: str
     case: str
     protocols: tuple[str, ...]
     first: int = 1
+    is_film: bool = False
 
 
 PICTURES = (
+    Picture(
+        "docs/pictures/walk.svg",
+        "A committed record is lost under the high watermark, and kept with leader epochs",
+        "history/kafka-1211-truncation-to-high-watermark",
+        ("hw", "kip-101"),
+        is_film=True,
+    ),
     Picture(
         "docs/pictures/normal-replication.svg",
         "A follower knows one round trip late what its leader has committed",
@@ -69,7 +78,8 @@ def drawn(picture: Picture) -> str:
     """Return the text of the SVG file."""
     case = load_case(ROOT / "corpus" / f"{picture.case}.yaml")
     runs = [replay(case.events, parse_protocol(name), case.settings) for name in picture.protocols]
-    return svg.drawing(story_of(*runs), picture.title, picture.first)
+    story = story_of(*runs)
+    return film(story, picture.title) if picture.is_film else svg.drawing(story, picture.title, picture.first)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ The file stands alone: its style sheet is inside, and follows the reader's choic
 
 import textwrap
 import xml.etree.ElementTree as ET
+from collections.abc import Iterable
 from importlib.resources import files
 
 from epochfuzz.harness.views import captions, panel
@@ -21,7 +22,7 @@ _CHARACTER = 6.0  # the width of most, and a little more
 
 def drawing(story: Story, title: str, first: int = 1) -> str:
     """Return the text of an SVG file. The steps before the first that is drawn are named, so that it fits a screen."""
-    return _Sheet(story).drawn(title, first)
+    return Sheet(story).drawn(title, first)
 
 
 def style() -> str:
@@ -48,7 +49,7 @@ def _root(wide: float, high: float, label: str) -> ET.Element:
     return ET.Element("svg", {**box, "class": "figure", "role": "img", "aria-label": label})
 
 
-class _Sheet:
+class Sheet:
     """A sheet that is written from top to bottom; `y` is how far."""
 
     def __init__(self, story: Story) -> None:
@@ -60,36 +61,46 @@ class _Sheet:
         self.y = float(_MARGIN)
 
     def drawn(self, title: str, first: int) -> str:
-        self.y += 14
-        panel.text(self.body, _MARGIN, self.y, title, "title")
-        self.y += 8
+        """Return the text of the file, with all steps from the first that is drawn."""
+        self.write_title(title)
         self._heading()
         named = [moment for moment in self.story.moments if moment.is_step and moment.number < first]
         if named:
             steps = (f"{each.number} {each.event}".replace(" ", _UNBROKEN) for each in named)
-            self._write(f"Steps before: {', '.join(steps)}", "faint")
+            self.write(f"Steps before: {', '.join(steps)}", "faint")
         for moment in self.story.moments[len(named) :]:
-            self._moment(moment)
-        self._legend()
+            self.write_moment(moment)
+        self.write_legend()
+        return self.whole(title, style(), [self.body])
+
+    def write_title(self, title: str) -> None:
+        """Write the title, in larger letters."""
+        self.y += 14
+        panel.text(self.body, _MARGIN, self.y, title, "title")
+        self.y += 8
+
+    def whole(self, title: str, sheet: str, parts: Iterable[ET.Element]) -> str:
+        """Return the text of the file, down to where it was written."""
         root = _root(self.width, self.y + _MARGIN, title)
         root.set("xmlns", "http://www.w3.org/2000/svg")
-        ET.SubElement(root, "style").text = style()
+        ET.SubElement(root, "style").text = sheet
         ET.SubElement(root, "rect", {"class": "ground", "width": "100%", "height": "100%"})
-        root.append(self.body)
+        root.extend(parts)
         return ET.tostring(root, encoding="unicode") + "\n"
 
     def _heading(self) -> None:
         for run in self.story.runs:
-            self._write(f"{run.protocol.name} {captions.verdict(run)}", "lost" if run.broken else "bold")
+            self.write(f"{run.protocol.name} {captions.verdict(run)}", "lost" if run.broken else "bold")
         if self.story.parting:
-            self._write(f"They part at step {self.story.parting.number}, {self.story.parting.event}.", "banner")
+            self.write(f"They part at step {self.story.parting.number}, {self.story.parting.event}.", "banner")
             for name, why in self.story.parting.under:
-                self._write(f"Under {name}: {why}")
+                self.write(f"Under {name}: {why}")
         elif len(self.story.runs) > 1:
-            self._write(captions.no_parting(self.story.runs))
-        self._write(f"Start: {self.story.opening.sentence}", "faint")
+            self.write(captions.no_parting(self.story.runs))
+        self.write(f"Start: {self.story.opening.sentence}", "faint")
 
-    def _moment(self, moment: Moment) -> None:
+    def write_moment(self, moment: Moment) -> None:
+        """Write a step: its event, and what it did under each protocol."""
         start = self.y
         band = ET.SubElement(self.body, "rect", {"class": "band"}) if moment.parts else None
         self.y += _LEADING
@@ -123,12 +134,14 @@ class _Sheet:
             y = self._wrapped(x, y, room, f"\u2716 BROKEN: {', '.join(scene.newly_broken)}", "lost")
         return y + 4
 
-    def _legend(self) -> None:
+    def write_legend(self) -> None:
+        """Write what the signs of a figure mean."""
         self.y += 10
         for line in captions.LEGEND:
-            self._write(line, "faint")
+            self.write(line, "faint")
 
-    def _write(self, content: str, classes: str = "") -> None:
+    def write(self, content: str, classes: str = "") -> None:
+        """Write lines of text."""
         self.y = self._wrapped(_MARGIN, self.y, self.width - 2 * _MARGIN, content, classes)
 
     def _wrapped(self, x: float, y: float, room: float, content: str, classes: str) -> float:

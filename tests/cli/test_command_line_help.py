@@ -49,8 +49,16 @@ def test_every_command_has_json(path):
 
 def test_commands_are_listed_in_the_order_in_which_people_meet_them():
     listed = CliRunner().invoke(app, ["--help"]).output
-    places = [listed.index(f"│ {name} ") for name in ("fuzz", "campaign", "replay", "shrink", "explore", "selftest")]
+    places = [listed.index(f"│ {name} ") for name in ("conform", "fuzz", "campaign", "replay", "explain", "selftest")]
     assert places == sorted(places)
+
+
+def test_commands_that_look_at_something_of_the_users_are_listed_as_such_and_apart():
+    listed = CliRunner().invoke(app, ["--help"]).output
+    _, yours, model, cases, _ = re.split(r"─ (?:Test something|Test a protocol|Look at cases|See how)", listed)
+    assert [name in yours for name in ("│ conform ", "│ cluster ", "│ audit ")] == [True] * 3
+    assert [name in model for name in ("│ fuzz ", "│ explore ", "│ campaign ")] == [True] * 3
+    assert "│ replay " in cases
 
 
 def completions(words):
@@ -82,7 +90,7 @@ def completions(words):
         ("epochfuzz explain ISR s", ["shrank"]),
         ("epochfuzz explain high watermark w", ["went back"]),
         ("epochfuzz explain fencing=", ["fencing=none", "fencing=epoch"]),
-        ("epochfuzz explain rele", ["release", "releases"]),
+        ("epochfuzz explain rele", ["release", "release matrix", "releases"]),
         ("epochfuzz conform --judge p", ["promises"]),
     ],
 )  # fmt: skip

@@ -2,13 +2,17 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from epochfuzz.harness.cli.main import app
 from tests.documents.pages import PAGES, ROOT, Block, assert_printed, blocks
 
 CLUSTER = {"spark://master:7077": "'local-cluster[2,1,1024]'", "s3a://bucket/": "cluster/"}  # what is there instead
@@ -107,6 +111,33 @@ def test_the_quick_commands_of_a_page_print_what_it_says(page: Path, reader: Rea
 @each(pages_with(slow=True))
 def test_all_commands_of_a_page_print_what_it_says(page: Path, reader: Reader) -> None:
     follow(page, reader, slow=True)
+
+
+@each(PAGES)
+def test_a_command_of_a_page_that_no_test_runs_is_one_that_there_is(page: Path) -> None:
+    for line in shown_only(page):
+        words = shlex.split(line, comments=True)
+        if words[0] == "make":
+            assert f"\n{words[1]}: " in (ROOT / "Makefile").read_text(encoding="utf-8"), line
+        elif words[0].endswith("epochfuzz"):
+            assert_is_there(words[1:], line)
+
+
+def shown_only(page: Path) -> list[str]:
+    """The commands in blocks that are shown, and not run."""
+    texts = [block.text for language in ("shell", "console") for block in blocks(page, language)]
+    return [line for text in texts for line in text.splitlines() if line.strip()]
+
+
+def assert_is_there(words: list[str], line: str) -> None:
+    """The command is one that there is, and so is each of its options."""
+    command: Any = typer.main.get_command(app)
+    words = words[: words.index("--")] if "--" in words else words
+    while hasattr(command, "commands") and words[0] != "--version":
+        command = command.get_command(None, words.pop(0))
+        assert command is not None, line
+    options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    assert {word for word in words if re.match(r"--?[a-z]", word)} <= options, line
 
 
 @each(PAGES)
