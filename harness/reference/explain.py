@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
-from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, OTHER_SYSTEMS, RELEASES, Protocol
 
 # The kinds of names, and the word for several, which is also the name of their file in glossary/.
 KINDS = {
@@ -112,7 +112,8 @@ def _declared(kind: str) -> dict[str, str]:
         case "generation":
             return dict.fromkeys(GENERATIONS, "a generation of the protocol")
         case "release":
-            return dict.fromkeys(RELEASES, "a release of Kafka")
+            others = dict.fromkeys(OTHER_SYSTEMS, "a release of another system that does as Kafka does")
+            return dict.fromkeys(RELEASES, "a release of Kafka") | others
         case "event":
             return {verb.text: verb.meaning for verb in Verb}
         case _:

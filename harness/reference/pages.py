@@ -19,7 +19,14 @@ from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS, Choice
-from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol, parse_protocol
+from epochfuzz.model.kafka.vocabulary.protocols import (
+    GENERATIONS,
+    NAMED,
+    OTHER_SYSTEMS,
+    RELEASES,
+    Protocol,
+    parse_protocol,
+)
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
 README = DIRECTORY.parents[1] / "README.md"
@@ -35,7 +42,7 @@ _WIDTH = 120
 _THEMES = {
     "Truncation": (
         *("truncation", "truncate_when", "epoch_cache", "cache_truncation"),
-        *("high_watermark_truncation", "out_of_range"),
+        *("high_watermark_truncation", "follower_high_watermark", "out_of_range"),
     ),
     "Requests and responses that cross an epoch": (
         *("fencing", "late_answer", "diverging_fetch", "diverging_high_watermark"),
@@ -94,8 +101,10 @@ def pages() -> dict[str, str]:
             "Releases",
             "After this page you can tell what a release of Kafka keeps and what it breaks, in how few events, and"
             " where to look at it. A generation is a design with its repairs, what the rules promise; a release is what"
-            " shipped, with its flaws. Both are protocols: `kafka-2.0.0:fencing=epoch` is one as well."
-            " `epochfuzz explain releases` prints the table, `epochfuzz explain NAME` draws the examples.",
+            " shipped, with its flaws. Both are protocols: `kafka-2.0.0:fencing=epoch` is one as well. Releases of"
+            " systems other than Kafka are protocols too and not in the table: what `fluss-0.9.1` breaks is told in"
+            " [its findings](../findings/fluss.md). `epochfuzz explain releases` prints the table, `epochfuzz explain"
+            " NAME` draws the examples.",
             [*_survey(), *_breaking(), *_choices(RELEASES), *_sections("release")],
         ),
         "properties.md": _page(
@@ -207,7 +216,8 @@ def _choice(mechanism: str, choice: Choice) -> list[str]:
 def _span(holders: list[str]) -> str:
     """Return the reference designs and the releases of a choice, each from the first to the last of a run."""
     runs = [_runs([name for name in names if name in holders], list(names)) for names in (GENERATIONS, RELEASES)]
-    return ", ".join(filter(None, runs))
+    others = [name for name in OTHER_SYSTEMS if name in holders]
+    return ", ".join(filter(None, [*runs, *others]))
 
 
 def _runs(some: list[str], every: list[str]) -> str:

@@ -39,7 +39,7 @@ from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.properties import Property, applying
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
-from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol
 from epochfuzz.model.kafka.vocabulary.state import initial
 
 MEMORY = 2 << 30  # bytes for a search within bounds: where that is not enough, it is not complete
@@ -185,7 +185,7 @@ def stale() -> list[str]:
     rows = surveyed()
     return [
         name
-        for name, protocol in NAMED.items()
+        for name, protocol in (GENERATIONS | RELEASES).items()
         if name not in rows or rows[name].digest != rules_digest(protocol, rows[name].judged)
     ]
 

@@ -4,8 +4,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
+from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
+_ANSWERS = (Verb.ALTER, Verb.REFUSE)
 _STAND_IN = "kip-320"  # is named to a subject that the model has no protocol for; the model's verdict is not used
 
 
@@ -30,10 +34,12 @@ class System:
         """What starts the subject."""
         return (sys.executable, "-m", self.module, self.version)
 
-    @property
-    def replayed_under(self) -> Protocol:
-        """The protocol that cases are replayed under beside it."""
-        return parse_protocol(self.protocol or _STAND_IN)
+    def protocol_for(self, case: Case) -> Protocol:
+        """What a case is replayed under: where no controller answers in it, a change of the ISR is one event."""
+        protocol = parse_protocol(self.protocol or _STAND_IN)
+        if any(verb_of(event) in _ANSWERS for event in case.events) or not requests_isr_changes(protocol.constants):
+            return protocol
+        return parse_protocol(f"{protocol.name}{',' if ':' in protocol.name else ':'}isr_change=atomic")
 
 
 class BuildError(Exception):

@@ -32,6 +32,11 @@ class Malformed(ValueError):
     """A reply that is not of the protocol; the message says where and why."""
 
 
+def _by_number(records: list[str]) -> list[str]:
+    """Return records in the order of their numbers: m9, m10."""
+    return sorted(records, key=lambda name: (len(name), name))
+
+
 # What a value of an observation is on the wire.
 _TYPES: dict[Shape, Any] = {
     Shape.FLAG: bool,
@@ -41,7 +46,7 @@ _TYPES: dict[Shape, Any] = {
     Shape.REPLICAS: Annotated[list[ReplicaName], AfterValidator(sorted)],
     Shape.LOG: list[tuple[str, int]],
     Shape.EPOCHS: list[tuple[int, int]],
-    Shape.RECORDS: Annotated[list[str], AfterValidator(sorted)],
+    Shape.RECORDS: Annotated[list[str], AfterValidator(_by_number)],
 }
 
 

@@ -10,7 +10,12 @@ from epochfuzz.model.kafka.storage import transactions
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import keeps_positions, requests_isr_changes
-from epochfuzz.model.kafka.vocabulary.mechanisms import EffectiveIsr, HighWatermarkGate, IsrChange
+from epochfuzz.model.kafka.vocabulary.mechanisms import (
+    EffectiveIsr,
+    FollowerHighWatermark,
+    HighWatermarkGate,
+    IsrChange,
+)
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
@@ -111,10 +116,16 @@ def replication_position(p: State, leader: int, follower: int) -> int:
 
 
 def advance_follower(p: State, follower: int, leader_high_watermark: int) -> None:
-    """HW = min(own LEO, leader's HW in the answer). It may go backwards after a fail-over (KAFKA-2334)."""
+    """HW = min(own LEO, leader's HW in the answer). It may go backwards after a fail-over (KAFKA-2334).
+
+    In Fluss it is the own LEO (ReplicaFetcherThread.processFetchResultFromLocalStorage).
+    """
     previous = p.high_watermark[follower]
-    if leader_high_watermark < previous:
-        p.goals |= Goal.HIGH_WATERMARK_WENT_BACK
-    p.high_watermark[follower] = min(p.leo[follower], leader_high_watermark)
+    if p.follower_high_watermark == FollowerHighWatermark.OWN_END:
+        p.high_watermark[follower] = p.leo[follower]
+    else:
+        if leader_high_watermark < previous:
+            p.goals |= Goal.HIGH_WATERMARK_WENT_BACK
+        p.high_watermark[follower] = min(p.leo[follower], leader_high_watermark)
     if p.follower_reads:
         promises.expose(p, follower, previous)

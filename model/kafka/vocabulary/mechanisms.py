@@ -341,6 +341,13 @@ class StableOffset(Choice):
     REPLICATED = 2, "up to the first record of a transaction that has no marker below the high watermark (KIP-98)"
 
 
+class FollowerHighWatermark(Choice):
+    """What a follower takes for its high watermark when it has appended what a fetch has brought."""
+
+    OWN_END = 0, "its own log end offset, whatever its leader knows to be committed (Fluss)", "docs/findings/fluss.md"
+    LEADERS = 1, "its leader's, as the answer has it, up to its own log end offset"
+
+
 MECHANISMS: dict[str, type[Choice]] = {
     "truncation": Truncation,
     "truncate_when": TruncateWhen,
@@ -376,6 +383,7 @@ MECHANISMS: dict[str, type[Choice]] = {
     "controller_writes": ControllerWrites,
     "controller_requests": ControllerRequests,
     "stable_offset": StableOffset,
+    "follower_high_watermark": FollowerHighWatermark,
 }
 
 # Of these no choice is a mistake: they are two ways to do the same.

@@ -28,6 +28,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     EpochCache,
     Fencing,
     FollowerFenceEpoch,
+    FollowerHighWatermark,
     HighWatermarkGate,
     HighWatermarkTruncation,
     Idempotence,
@@ -174,6 +175,7 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     ControllerWrites.CONTROLLER_EPOCH,
     ControllerRequests.CONTROLLER_EPOCH,
     StableOffset.REPLICATED,
+    FollowerHighWatermark.LEADERS,
 )
 # Kafka 0.11 to 1.1, which is also the first with the idempotent producer (KIP-98).
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
@@ -276,7 +278,26 @@ RELEASES: dict[str, Protocol] = {
         _KIP_966.changed("kafka-4.1", *_TO_DATE),
     )
 }
-NAMED = GENERATIONS | RELEASES
+
+# Systems that re-implement the protocol, as the versions that are named shipped it. They are releases like Kafka's but
+# for the table of releases, which is of Kafka's.
+#
+# Apache Fluss: Kafka's replica code of 3.x, without leader epochs between replicas. A decision that nobody leads
+# is not sent where somebody can be elected, and no end of a session is missed (CoordinatorEventProcessor).
+_FLUSS = _HW.changed(
+    "fluss-0.9.1",
+    TruncateWhen.EACH_EPOCH,
+    FollowerHighWatermark.OWN_END,
+    LateAnswer.SAME_LEADER,
+    Registration.FENCED,
+    IsrChange.REQUEST,
+    IsrAnswer.ADVANCED_WHEN_APPLIED,
+    IsrDuplicate.REFUSED,
+    IsrEligibility.ALIVE,
+    HighWatermarkGate.MIN_ISR,
+)
+OTHER_SYSTEMS: dict[str, Protocol] = {_FLUSS.name: _FLUSS}
+NAMED = GENERATIONS | RELEASES | OTHER_SYSTEMS
 
 
 def parse_protocol(text: str) -> Protocol:

@@ -3,19 +3,19 @@
 from pathlib import Path
 
 from tests.conform.kafka.releases import Adapter, adapter
-from tests.systems.jvm.build import Build, newest, shared
+from tests.systems.jvm import build as jvm
 
 HERE = Path(__file__).parent
 
 
-def build_of(release: str, version: str | None = None) -> Build:
+def build_of(release: str, version: str | None = None) -> jvm.Build:
     """The build of the subject for a release. Raises ReleaseError.
 
     `version` is the version of Kafka's artifact, if it is not the release itself: somebody's own build, say.
     """
     version = version or release
     chosen = adapter(release)
-    return Build(
+    return jvm.Build(
         name="Kafka",
         version=version,
         folder=HERE,
@@ -26,6 +26,5 @@ def build_of(release: str, version: str | None = None) -> Build:
 
 
 def sources(chosen: Adapter) -> list[Path]:
-    """The Java files for a release: what systems share, what releases share, and what there is since it or before."""
-    common = (HERE / "java" / "common").rglob("*.java")
-    return [*shared("protocol", "broker", "cluster"), *sorted(common), *newest(HERE / "java", chosen.line)]
+    """The Java files for a release."""
+    return jvm.sources(HERE / "java", chosen.line, "protocol", "broker", "cluster")

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tests.systems.system import BuildError
 
-__all__ = ["Build", "BuildError", "command", "java", "missing", "newest", "patched", "shared"]
+__all__ = ["Build", "BuildError", "command", "java", "missing", "patched", "shared", "sources"]
 
 HERE = Path(__file__).parent
 _JAVA = "17"
@@ -38,7 +38,8 @@ class Build:
     """What a subject is built from. Its folder has pom.xml, whose parent is the pom beside this file.
 
     `name` is what messages call the system, `version` the folder of `target` that it is built in; `properties` are the
-    pom's; `resources` is a folder that goes into the class path.
+    pom's; `resources` is a folder that goes into the class path. `renamed`: the package that the sources name, and what
+    this version calls it.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Build:
     sources: Sequence[Path]
     properties: Mapping[str, str] = field(default_factory=dict)
     resources: Path | None = None
+    renamed: tuple[str, str] | None = None
 
     @property
     def target(self) -> Path:
@@ -83,7 +85,20 @@ class Build:
         self._run(_tool("mvn", "maven"), "--quiet", "--batch-mode", "-f", pom, "validate", *given)
         shutil.rmtree(self.target / "classes", ignore_errors=True)
         options = ["-nowarn", "--release", _JAVA, "-encoding", "UTF-8", "-d", str(self.target / "classes")]
-        self._run(_tool("javac", _JDK), *options, "-cp", self.jars(), *map(str, self.sources))
+        self._run(_tool("javac", _JDK), *options, "-cp", self.jars(), *map(str, self._written()))
+
+    def _written(self) -> Iterator[Path]:
+        """Yield the sources, or copies of them where a package has another name."""
+        written = self.target / "sources"
+        shutil.rmtree(written, ignore_errors=True)
+        for number, file in enumerate(self.sources):
+            if self.renamed is None:
+                yield file
+                continue
+            copy = written / str(number) / file.name
+            copy.parent.mkdir(parents=True)
+            copy.write_text(file.read_text().replace(*self.renamed))
+            yield copy
 
     def _run(self, *command: str) -> None:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -94,27 +109,28 @@ class Build:
 
     def _digest(self) -> str:
         """Of all that a build depends on, but for what Maven fetches."""
-        digest = hashlib.blake2b(repr(sorted(self.properties.items())).encode(), digest_size=16)
+        digest = hashlib.blake2b(repr((sorted(self.properties.items()), self.renamed)).encode(), digest_size=16)
         for file in [HERE / "pom.xml", self.folder / "pom.xml", *self.sources]:
             digest.update(os.path.relpath(file, self.folder).encode() + b"\0" + file.read_bytes() + b"\0")
         return digest.hexdigest()
 
 
-def shared(*folders: str) -> list[Path]:
-    """The Java files of folders beside this file, such as `protocol`."""
-    return sorted(file for folder in folders for file in (HERE / "java" / folder).rglob("*.java"))
+def sources(java: Path, line: tuple[int, ...], *shared: str) -> list[Path]:
+    """The Java files for a version whose first numbers are `line`; each file stands in for those of its name before it.
 
-
-def newest(java: Path, line: tuple[int, ...]) -> list[Path]:
-    """Of each file name in `java/since-X` the newest that is not newer than a version.
-
-    An empty file says that from then on there is none.
+    First come those of the shared folders, then those of `java/common`, then those in `java/since-X` for all X up to
+    the version. An empty file says that from then on there is none.
     """
+    since = [folder for folder in sorted(java.glob("since-*"), key=_line) if _line(folder) <= line]
     found: dict[str, Path] = {}
-    for since in sorted(java.glob("since-*"), key=_line):
-        if _line(since) <= line:
-            found |= {str(file.relative_to(since)): file for file in since.rglob("*.java")}
+    for folder in [*(HERE / "java" / name for name in shared), java / "common", *since]:
+        found |= {str(file.relative_to(folder)): file for file in folder.rglob("*.java")}
     return sorted(file for file in found.values() if file.stat().st_size)
+
+
+def shared(*folders: str) -> list[Path]:
+    """The Java files of shared folders, such as `protocol`."""
+    return sorted(file for folder in folders for file in (HERE / "java" / folder).rglob("*.java"))
 
 
 def _line(since: Path) -> tuple[int, ...]:

@@ -39,6 +39,11 @@ record Release(String version, String interBrokerProtocol, int clockMs) {
         return KafkaBroker.IS_RAFT;
     }
 
+    /** Whether brokers answer producers themselves here; else who is answered is worked out from what can be seen. */
+    boolean answersProducers() {
+        return false;
+    }
+
     Rules rules(String protocol) {
         return KafkaRules.of(this, protocol);
     }

@@ -3,7 +3,6 @@ package subject;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import java.lang.reflect.Field;
 import java.util.Set;
 import java.util.TreeSet;
 import kafka.utils.ZkUtils;
@@ -11,7 +10,6 @@ import org.I0Itec.zkclient.ZkClient;
 import scala.Function3;
 import scala.Option;
 import scala.Tuple2;
-import sun.misc.Unsafe;
 
 /** What a broker asks of ZooKeeper: to change the ISR. */
 final class ZooKeeper extends ZkUtils {
@@ -50,13 +48,7 @@ final class ZooKeeper extends ZkUtils {
         }
 
         static ZkClient create() {
-            try {
-                Field field = Unsafe.class.getDeclaredField("theUnsafe");
-                field.setAccessible(true);
-                return (ZkClient) ((Unsafe) field.get(null)).allocateInstance(NothingThere.class);
-            } catch (ReflectiveOperationException failed) {
-                throw new IllegalStateException(failed);
-            }
+            return Reflect.allocate(NothingThere.class);
         }
 
         @Override public <T> T readData(String path, boolean returnNull) {

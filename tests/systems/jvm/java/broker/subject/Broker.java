@@ -3,7 +3,7 @@ package subject;
 import java.util.List;
 import java.util.Set;
 
-/** A broker of some Kafka release, up, with its replica of the partition: what each release's own classes are made to do. */
+/** A broker of some system's release, up, with its replica of the partition: what each release's own classes are made to do. */
 interface Broker {
     /**
      * A decision arrives. ZooKeeper's controller sends a state, whereas KRaft's writes a log, of which these records lead
@@ -16,6 +16,11 @@ interface Broker {
 
     /** A client's record arrives. False: it was refused, by NOT_ENOUGH_REPLICAS or for not being leader. */
     boolean append(int record, boolean acksAll);
+
+    /** The records whose producers it has told that they are stored, where it is known (Release.answersProducers). */
+    default Set<Integer> acknowledged() {
+        return Set.of();
+    }
 
     /** The fetcher thread towards a leader; null if there never was one. */
     Fetcher fetcher(int leader);

@@ -50,13 +50,31 @@ record Disk(Path directory, boolean powerLost) {
         }
     }
 
+    /** The segments of the log, in order of their offsets; there may be several where a log was recovered. */
+    List<Path> segments() {
+        Path log = directory.resolve(Partitions.DIRECTORY);
+        if (!Files.exists(log)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(log)) {
+            return files.filter(file -> file.toString().endsWith(".log")).sorted().toList();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    /** The one segment there is, where a log never rolls. */
     Path segment() {
         return directory.resolve(Partitions.DIRECTORY).resolve(SEGMENT);
     }
 
-    long segmentSize() {
+    long size() {
+        return segments().stream().mapToLong(Disk::sizeOf).sum();
+    }
+
+    private static long sizeOf(Path file) {
         try {
-            return Files.exists(segment()) ? Files.size(segment()) : 0;
+            return Files.size(file);
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
@@ -75,17 +93,22 @@ record Disk(Path directory, boolean powerLost) {
 
     /** Cuts the log to so many of its bytes, as a machine does that loses power. */
     Disk loseAllBut(long bytes) {
-        try (FileChannel segment = FileChannel.open(segment(), StandardOpenOption.WRITE)) {
-            segment.truncate(bytes);
-            return new Disk(directory, true);
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
+        long left = bytes;
+        for (Path file : segments()) {
+            long size = sizeOf(file);
+            try (FileChannel segment = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                segment.truncate(left);
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
+            }
+            left = Math.max(0, left - size);
         }
+        return new Disk(directory, true);
     }
 
-    /** replication-offset-checkpoint: a version, a count, and partition and offset a line. */
+    /** The checkpoint of high watermarks: a version, a count, and partition and offset a line. */
     long highWatermark() {
-        return lines(directory.resolve("replication-offset-checkpoint")).stream()
+        return lines(directory.resolve(Partitions.HIGH_WATERMARKS)).stream()
                 .filter(line -> line.startsWith(Partitions.CHECKPOINTED))
                 .mapToLong(line -> Long.parseLong(line.substring(Partitions.CHECKPOINTED.length())))
                 .findFirst().orElse(0);

@@ -33,6 +33,7 @@ final class Cluster implements AutoCloseable {
     private Controller controller;
     private IsrGate gate;
     private long[] brokerEpochs;
+    private final Set<Integer> acknowledged = new TreeSet<>();
     private int produced;
     private int disks;
 
@@ -56,6 +57,7 @@ final class Cluster implements AutoCloseable {
         rules = release.rules(protocol);
         time = new FakeTime();
         produced = 0;
+        acknowledged.clear();
         brokerEpochs = new long[settings.replicas()];
         Arrays.fill(brokerEpochs, 1);
         quorum = new Quorum(release, settings, rules, brokerEpochs, time);
@@ -220,7 +222,7 @@ final class Cluster implements AutoCloseable {
         if (!node.isUp()) {
             return false;
         }
-        long size = node.seen.leo() == 0 ? 0 : node.disk.segmentSize() / node.seen.leo() * node.flushed;
+        long size = node.seen.leo() == 0 ? 0 : node.disk.size() / node.seen.leo() * node.flushed;
         crash(node);
         node.disk = node.disk.loseAllBut(size);
         return true;
@@ -461,6 +463,7 @@ final class Cluster implements AutoCloseable {
             if (node.isUp()) {
                 note(node);
                 node.broker.finishScheduled();
+                acknowledged.addAll(node.broker.acknowledged());
             }
             node.look();
             if (node.isUp() && !settings.asynchronousCheckpoint() && node.next > 0) {
@@ -490,7 +493,11 @@ final class Cluster implements AutoCloseable {
             current.put("elr", names(quorum.elr()));
             current.put("last_known_leader", name(quorum.lastKnownLeader()));
         }
-        return Map.of("replicas", replicas, "controller", current);
+        Map<String, Object> observation = new LinkedHashMap<>(Map.of("replicas", replicas, "controller", current));
+        if (release.answersProducers()) {
+            observation.put("producers", Map.of("acked", acknowledged.stream().map(number -> "m" + number).toList()));
+        }
+        return observation;
     }
 
     private Map<String, Object> observe(Node node) {

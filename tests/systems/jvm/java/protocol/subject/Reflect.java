@@ -1,12 +1,15 @@
 package subject;
 
 import java.lang.reflect.Field;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import sun.misc.Unsafe;
 
-/** Fields of Kafka's objects for which there is no other way. */
-final class Reflect {
+/** What is inside a system's objects, where there is no other way to it. */
+public final class Reflect {
     private Reflect() { }
 
-    static Object get(Object owner, Class<?> type, String name) {
+    public static Object get(Object owner, Class<?> type, String name) {
         try {
             return field(type, name).get(owner);
         } catch (ReflectiveOperationException failed) {
@@ -14,9 +17,33 @@ final class Reflect {
         }
     }
 
-    static void set(Object owner, Class<?> type, String name, Object value) {
+    public static void set(Object owner, Class<?> type, String name, Object value) {
         try {
             field(type, name).set(owner, value);
+        } catch (ReflectiveOperationException failed) {
+            throw new IllegalStateException(failed);
+        }
+    }
+
+    /** Calls a method of one parameter. */
+    public static Object call(Object owner, Class<?> type, String name, Class<?> parameter, Object argument) {
+        try {
+            Method method = type.getDeclaredMethod(name, parameter);
+            method.setAccessible(true);
+            return method.invoke(owner, argument);
+        } catch (InvocationTargetException failed) {
+            throw new IllegalStateException(failed.getCause());
+        } catch (ReflectiveOperationException failed) {
+            throw new IllegalStateException(failed);
+        }
+    }
+
+    /** An object whose constructor, which would connect to something or start a thread, is not called. */
+    public static <T> T allocate(Class<T> type) {
+        try {
+            Field unsafe = Unsafe.class.getDeclaredField("theUnsafe");
+            unsafe.setAccessible(true);
+            return type.cast(((Unsafe) unsafe.get(null)).allocateInstance(type));
         } catch (ReflectiveOperationException failed) {
             throw new IllegalStateException(failed);
         }

@@ -5,7 +5,7 @@ import com.google.gson.JsonObject;
 /** The partition's settings, as a reset brings them. */
 record Settings(
         int replicas,
-        boolean acksAll,
+        String acks,
         int minInsyncReplicas,
         boolean uncleanLeaderElection,
         boolean asynchronousCheckpoint,
@@ -14,10 +14,19 @@ record Settings(
     static Settings of(JsonObject config) {
         return new Settings(
                 config.get("replicas").getAsInt(),
-                config.get("acks").getAsString().equals("all"),
+                config.get("acks").getAsString(),
                 config.get("min_insync_replicas").getAsInt(),
                 config.get("unclean_leader_election").getAsBoolean(),
                 config.get("asynchronous_checkpoint").getAsBoolean(),
                 config.get("records_per_fetch").getAsInt());
+    }
+
+    boolean acksAll() {
+        return acks.equals("all");
+    }
+
+    /** Whether producers wait for an answer at all. */
+    boolean awaitsAnswers() {
+        return !acks.equals("0");
     }
 }

@@ -1,0 +1,39 @@
+"""`python -m tests.systems.fluss [VERSION]`: the server code of a version of Fluss speaks the conformance protocol."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from tests.systems.fluss.build import VERSIONS, VersionError, build_of
+from tests.systems.jvm.build import BuildError, command, patched
+
+
+def main() -> None:
+    """Build the subject, if it is not there, and become it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.systems.fluss", description=__doc__)
+    parser.add_argument("version", metavar="VERSION", nargs="?", default=VERSIONS[0], help=", ".join(VERSIONS))
+    parser.add_argument(
+        "--classes", metavar="DIR", type=Path, help="classes that go before Fluss's: a patch of yours, compiled"
+    )
+    parser.add_argument(
+        "--clock", metavar="MS", help="how much time passes before an event, if not more than lag allows"
+    )
+    parser.add_argument("--log", metavar="LEVEL", default="off", help="what Fluss logs, to standard error: warn, info")
+    parser.add_argument("--build", action="store_true", help="build the subject, and do not start it")
+    given = parser.parse_args()
+    try:
+        path = build_of(given.version).class_path()
+        if given.build:
+            return
+        if given.classes is not None:
+            path = patched(path, given.classes)
+        clock = ["--clock", given.clock] if given.clock else []
+        start = command(path, given.version, *clock, log=given.log)
+    except (BuildError, VersionError) as error:
+        sys.exit(f"{parser.prog}: {error}")
+    os.execv(start[0], start)
+
+
+if __name__ == "__main__":
+    main()

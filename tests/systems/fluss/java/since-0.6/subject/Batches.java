@@ -1,0 +1,92 @@
+package subject;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.fluss.memory.UnmanagedPagedOutputView;
+import org.apache.fluss.record.ChangeType;
+import org.apache.fluss.record.FileLogRecords;
+import org.apache.fluss.record.LogRecordBatch;
+import org.apache.fluss.record.LogRecords;
+import org.apache.fluss.record.MemoryLogRecords;
+import org.apache.fluss.record.MemoryLogRecordsIndexedBuilder;
+import org.apache.fluss.row.BinaryString;
+import org.apache.fluss.row.indexed.IndexedRow;
+import org.apache.fluss.row.indexed.IndexedRowWriter;
+import org.apache.fluss.types.DataType;
+
+/** Batches of one record, whose value has its number and the leader epoch that it was written in. All are of one size. */
+final class Batches {
+    private static final DataType[] TYPES = Tables.SCHEMA.getRowType().getChildren().toArray(new DataType[0]);
+    private static final byte MAGIC = 0;
+    private static final int PAGE = 1000;
+    private static final int TEXT = 6;
+
+    static final int SIZE = of(new Replica.Entry(0, 0)).sizeInBytes();
+
+    private Batches() { }
+
+    static MemoryLogRecords of(Replica.Entry entry) {
+        try {
+            IndexedRowWriter writer = new IndexedRowWriter(TYPES);
+            writer.writeString(BinaryString.fromString(entry.text()));
+            IndexedRow row = new IndexedRow(TYPES);
+            row.pointTo(writer.segment(), 0, writer.position());
+            MemoryLogRecordsIndexedBuilder builder = MemoryLogRecordsIndexedBuilder.builder(
+                    0, Tables.schemaId(), Integer.MAX_VALUE, MAGIC, new UnmanagedPagedOutputView(PAGE));
+            builder.append(ChangeType.APPEND_ONLY, row);
+            MemoryLogRecords records = MemoryLogRecords.pointToBytesView(builder.build());
+            builder.close();
+            return records;
+        } catch (Exception failed) {
+            throw new IllegalStateException(failed);
+        }
+    }
+
+    /** A copy, because records that were read from a log are a part of its file, and change with it. */
+    static MemoryLogRecords copy(LogRecords records) {
+        if (!(records instanceof FileLogRecords file)) {
+            return (MemoryLogRecords) records;
+        }
+        try {
+            ByteBuffer bytes = ByteBuffer.allocate(file.sizeInBytes());
+            file.readInto(bytes, 0);
+            return MemoryLogRecords.pointToBytes(bytes.array(), 0, file.sizeInBytes());
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    /**
+     * The records by offset, the first of several at one offset: a follower appends an answer that came late where it
+     * does not belong (docs/findings/fluss.md). What is no batch any more at the end, after a loss of power, is none.
+     */
+    static List<Replica.Entry> onDisk(Disk disk) {
+        List<Replica.Entry> entries = new ArrayList<>();
+        disk.segments().forEach(segment -> read(segment, entries));
+        return entries;
+    }
+
+    private static void read(Path segment, List<Replica.Entry> entries) {
+        try {
+            byte[] bytes = Files.readAllBytes(segment);
+            int position = 0;
+            for (LogRecordBatch batch : MemoryLogRecords.pointToBytes(bytes).batches()) {
+                if (batch.baseLogOffset() > entries.size()) {
+                    throw new IllegalStateException("offset " + batch.baseLogOffset() + " after " + entries);
+                }
+                position += batch.sizeInBytes();
+                if (batch.baseLogOffset() == entries.size()) {
+                    entries.add(Replica.Entry.of(new String(bytes, position - TEXT, TEXT, StandardCharsets.UTF_8)));
+                }
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package org.apache.fluss.server.replica.fetcher;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
+import org.apache.fluss.config.Configuration;
+import org.apache.fluss.metadata.TableBucket;
+import org.apache.fluss.rpc.entity.FetchLogResultForBucket;
+import org.apache.fluss.rpc.gateway.TabletServerGateway;
+import org.apache.fluss.rpc.messages.FetchLogRequest;
+import org.apache.fluss.rpc.messages.FetchLogResponse;
+
+/** The leader as a fetcher thread sees it. Fluss's own endpoint writes the requests, and what asks is given to it. */
+public final class HeldLeader implements LeaderEndpoint {
+    private final int leader;
+    private final UnaryOperator<Object> ask;
+    private final RemoteLeaderEndpoint requests;
+
+    HeldLeader(Configuration conf, int follower, int leader, UnaryOperator<Object> ask) {
+        this.leader = leader;
+        this.ask = ask;
+        requests = new RemoteLeaderEndpoint(conf, follower, leader, (TabletServerGateway) null);
+    }
+
+    @Override public int leaderServerId() {
+        return leader;
+    }
+
+    @Override public Optional<FetchLogContext> buildFetchLogContext(Map<TableBucket, BucketFetchStatus> buckets) {
+        return requests.buildFetchLogContext(buckets);
+    }
+
+    @Override public CompletableFuture<FetchData> fetchLog(FetchLogContext context) {
+        FetchLogRequest request = new FetchLogRequest();
+        request.parseFrom(context.getFetchLogRequest().toByteArray());  // as on the wire
+        @SuppressWarnings("unchecked") Map<TableBucket, FetchLogResultForBucket> results =
+                (Map<TableBucket, FetchLogResultForBucket>) ask.apply(request);
+        return CompletableFuture.completedFuture(new FetchData(new FetchLogResponse(), results));
+    }
+
+    @Override public CompletableFuture<Long> fetchLocalLogEndOffset(TableBucket bucket) {
+        return offset(true);
+    }
+
+    @Override public CompletableFuture<Long> fetchLocalLogStartOffset(TableBucket bucket) {
+        return offset(false);
+    }
+
+    @Override public CompletableFuture<Long> fetchLeaderEndOffsetSnapshot(TableBucket bucket) {
+        throw new IllegalStateException("only an idempotent writer's duplicates lead to this");
+    }
+
+    @Override public void close() { }
+
+    private CompletableFuture<Long> offset(boolean end) {
+        return CompletableFuture.completedFuture((Long) ask.apply(new OffsetRequest(end)));
+    }
+}

@@ -1,0 +1,95 @@
+"""Fluss: which versions there are, and what its own code makes of the cases that name it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.conform.oracle.known import load_known
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.run.rerun import rerun
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from tests.systems.fluss.build import SYSTEMS, VERSIONS, VersionError, build_of
+from tests.systems.matrix import PATIENCE, Replays
+from tests.systems.system import System
+
+ROOT = Path(__file__).parents[3]
+CASES = [case for case in load_corpus([ROOT / "corpus" / "systems"]) if case.id.startswith("fluss-")]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_version_has_all_its_sources(version: str) -> None:
+    names = {source.name for source in build_of(version).sources}
+    assert {"Main.java", "Cluster.java", "FlussServer.java", "HeldReplicaManager.java", "HeldLeader.java"} <= names
+
+
+def test_a_file_of_a_later_version_stands_in_for_that_of_an_earlier_one() -> None:
+    folders = {source.name: source.parts for source in build_of("0.7.0").sources}
+    assert "since-0.7" in folders["HeldReplicaManager.java"]
+    assert "since-0.6" in folders["Tables.java"]
+
+
+@pytest.mark.parametrize("version", ["0.5.0", "0.9", "latest"])
+def test_a_version_without_a_subject_is_refused(version: str) -> None:
+    with pytest.raises(VersionError, match=r"there are 0\.9\.1-incubating, 0\.7\.0, 0\.6\.0"):
+        build_of(version)
+
+
+@pytest.fixture(params=SYSTEMS, ids=lambda system: system.name)
+def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> System:
+    monkeypatch.chdir(ROOT)
+    built: System = request.param
+    for lack in built.missing():
+        pytest.skip(lack)
+    built.build()
+    return built
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_its_own_code_breaks_in_its_cases_what_they_say(system: System) -> None:
+    sights = list(Replays(system).of(CASES))
+    assert len(sights) == len(CASES)
+    assert [complaint for sight in sights for complaint in sight.complaints] == []
+    assert [sight.rerun.differs for sight in sights] == [None] * len(CASES)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_an_acknowledgement_is_its_own(system: System) -> None:
+    case = next(case for case in CASES if case.id == "fluss-follower-of-a-past-epoch")
+    with CommandSubject(system.command, PATIENCE) as subject:
+        made = rerun(subject, case, system.protocol_for(case))
+        assert "no-acked-loss" in made.first_broken
+        assert subject.observe()["producers"] == {"acked": ["m1"]}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_no_thread_and_no_file_is_left_by_resets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    for lack in SYSTEMS[0].missing():
+        pytest.skip(lack)
+    from epochfuzz.harness.conform.protocol import wire
+    from epochfuzz.harness.conform.protocol.process import LineProcess
+
+    process = LineProcess([sys.executable, "-m", "tests.systems.fluss"])
+    try:
+        lines = [wire.reset_request(wire.config_of(CASES[0].settings), "fluss-0.9.1")]
+        lines += [wire.event_request(event) for event in schedule_texts(CASES[0].events)]
+        left = []
+        for _ in range(2):
+            for line in lines * 40:
+                process.ask(line, 120.0)
+            threads = len(list(Path(f"/proc/{process.pid}/task").iterdir()))
+            files = len(list(Path(f"/proc/{process.pid}/fd").iterdir()))
+            left.append((threads, files))
+        assert left[1][0] <= left[0][0] + 2
+        assert left[1][1] <= left[0][1] + 5
+    finally:
+        process.kill()
+
+
+def test_known_differences_can_be_read() -> None:
+    assert {each.field for each in load_known(Path(__file__).with_name("differences.yaml"))} == {"acked", "any"}
