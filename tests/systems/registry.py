@@ -1,6 +1,7 @@
 """The systems that `python -m tests.systems` knows, each declared where its subject is."""
 
 from tests.systems.fluss import build as fluss
+from tests.systems.liftbridge import build as liftbridge
 from tests.systems.system import System
 
-SYSTEMS: tuple[System, ...] = (*fluss.SYSTEMS,)
+SYSTEMS: tuple[System, ...] = (*fluss.SYSTEMS, *liftbridge.SYSTEMS)

@@ -1,0 +1,125 @@
+"""Builds the subject for a version of Liftbridge, once: Go's module proxy serves it, go compiles it with files of ours.
+
+The module is copied, since files of ours belong to its packages: what they drive is not exported.
+"""
+
+import fcntl
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.systems.system import BuildError, System
+
+HERE = Path(__file__).parent
+TARGET = HERE / "target"
+MODULE = "github.com/liftbridge-io/liftbridge"
+VERSIONS = ("1.9.0",)
+_GO = (1, 25)  # the first with testing/synctest
+_OURS = HERE / "go"
+_WANTED = (
+    "Go 1.25 or later: curl -LO https://go.dev/dl/go1.26.0.linux-amd64.tar.gz && "
+    "sudo tar -C /usr/local -xzf go1.26.0.linux-amd64.tar.gz, and /usr/local/go/bin in PATH"
+)
+
+# Tried to see whether a finding's cause is what it is taken for: texts of Liftbridge's, and what replaces them.
+_LOG = "commitlog/commitlog.go"
+REPAIRS = {
+    "epoch-start": (
+        (_LOG, "Assign(epoch, l.NewestOffset())", "Assign(epoch, l.NewestOffset()+1)"),
+        (_LOG, "offset = l.activeSegment().NextOffset() - 1\n", "return l.activeSegment().NextOffset() - 1\n"),
+        (_LOG, "return offset\n}\n\n// LastLeaderEpoch", "return offset - 1\n}\n\n// LastLeaderEpoch"),
+    ),
+    "followers-forgotten": (
+        (
+            "partition.go",
+            "\trep.updateLatestOffset(p.log.NewestOffset())\n",
+            "\tfor name := range p.isr {\n\t\tp.isr[name] = &replica{offset: -1}\n\t}\n"
+            "\trep = p.isr[p.srv.config.Clustering.ServerID]\n\trep.updateLatestOffset(p.log.NewestOffset())\n",
+        ),
+    ),
+}
+
+
+def command(version: str, repair: str | None = None) -> list[str]:
+    """Return the command of the subject for a version, which is built first if need be. Raises BuildError."""
+    if version not in VERSIONS:
+        raise BuildError(f"there is no subject for Liftbridge {version}; the versions are {', '.join(VERSIONS)}")
+    target = TARGET / (version if repair is None else f"{version}-{repair}")
+    with _alone(target):
+        stamp = target / "stamp"
+        wanted = _digest()
+        if not stamp.exists() or stamp.read_text() != wanted:
+            _build(version, repair, target)
+            stamp.write_text(wanted)
+    return [str(target / "subject"), "-test.run=^TestSubject$"]
+
+
+def missing() -> list[str]:
+    """Return what has to be installed before anything can be built, one sentence each."""
+    go = shutil.which("go")
+    if go is None:
+        return [f"go is missing; wanted is {_WANTED}"]
+    found = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False).stdout.strip()
+    numbers = tuple(int(part) for part in found.removeprefix("go").split(".")[:2] if part.isdigit())
+    return [] if numbers >= _GO else [f"{go} is {found or 'no Go'}; wanted is {_WANTED}"]
+
+
+def _build(version: str, repair: str | None, target: Path) -> None:
+    for lack in missing():
+        raise BuildError(lack)
+    print(f"building the subject for Liftbridge {version}, two minutes the first time ...", file=sys.stderr, flush=True)
+    fetched: dict[str, Any] = json.loads(_go("mod", "download", "-json", f"{MODULE}@v{version}", at=target))
+    source = target / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(Path(fetched["Dir"]) / "server", source / "server", ignore=shutil.ignore_patterns("*_test.go"))
+    for name in ("go.mod", "go.sum"):
+        shutil.copy(Path(fetched["Dir"]) / name, source)
+    for path in [source, *source.rglob("*")]:
+        path.chmod(path.stat().st_mode | 0o200)  # Go keeps its modules read-only
+    shutil.copytree(_OURS, source, dirs_exist_ok=True)
+    for name, theirs, repaired in REPAIRS[repair] if repair is not None else ():
+        file = source / "server" / name
+        text = file.read_text()
+        if text.count(theirs) != 1:
+            raise BuildError(f"{name} of Liftbridge {version} is not what the repair {repair} is for")
+        file.write_text(text.replace(theirs, repaired))
+    _go("mod", "edit", f"-go={'.'.join(map(str, _GO))}", at=source)  # or its timers are those of Go 1.22
+    _go("test", "-c", "-vet=off", "-o", str(target / "subject"), "./server", at=source)
+
+
+def _go(*arguments: str, at: Path) -> str:
+    done = subprocess.run(["go", *arguments], cwd=at, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip())[-4000:]
+        raise BuildError(f"go {arguments[0]} could not build the subject:\n{said}")
+    return done.stdout
+
+
+def _digest() -> str:
+    """Return the digest of all that a build depends on, but for what Go fetches."""
+    digest = hashlib.blake2b(digest_size=16)
+    for file in [Path(__file__), *sorted(_OURS.rglob("*.go"))]:
+        digest.update(str(file.relative_to(HERE)).encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@contextmanager
+def _alone(target: Path) -> Iterator[None]:
+    """Keep everybody else from building there meanwhile."""
+    target.mkdir(parents=True, exist_ok=True)
+    with (target / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+SYSTEMS = tuple(
+    System(f"liftbridge-{version}", "tests.systems.liftbridge", version, missing, partial(command, version))
+    for version in VERSIONS
+)
