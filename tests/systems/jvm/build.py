@@ -137,10 +137,13 @@ def _line(since: Path) -> tuple[int, ...]:
     return tuple(map(int, since.name.removeprefix("since-").split(".")))
 
 
-def command(class_path: str, *arguments: str, log: str = "off") -> list[str]:
-    """What starts a subject; `log` is what the system logs, to standard error: `warn`, `info`. Raises BuildError."""
+def command(class_path: str, *arguments: str, log: str = "off", options: Sequence[str] = ()) -> list[str]:
+    """What starts a subject. Raises BuildError.
+
+    `log` is what the system logs, to standard error: `warn`, `info`; `options` are the JVM's.
+    """
     level = f"-Dorg.slf4j.simpleLogger.defaultLogLevel={log}"
-    return [java(), *_OPTIONS, level, "-cp", class_path, "subject.Main", *arguments]
+    return [java(), *_OPTIONS, *options, level, "-cp", class_path, "subject.Main", *arguments]
 
 
 def patched(path: str, classes: Path) -> str:

@@ -1,0 +1,324 @@
+package subject;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.apache.rocketmq.common.BrokerConfig;
+import org.apache.rocketmq.common.MixAll;
+import org.apache.rocketmq.common.ServiceThread;
+import org.apache.rocketmq.remoting.protocol.EpochEntry;
+import org.apache.rocketmq.store.DefaultMessageStore;
+import org.apache.rocketmq.store.PutMessageResult;
+import org.apache.rocketmq.store.PutMessageStatus;
+import org.apache.rocketmq.store.config.BrokerRole;
+import org.apache.rocketmq.store.config.MessageStoreConfig;
+import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAClient;
+import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAConnection;
+import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAService;
+import org.apache.rocketmq.store.ha.io.AbstractHAReader;
+import org.apache.rocketmq.store.stats.BrokerStatsManager;
+
+/**
+ * A broker as far as it replicates: RocketMQ's store and HA service, with its threads. Its clock stands still where it can:
+ * heartbeats are sent when an event asks for them, and nothing else happens because time passes.
+ */
+final class Broker {
+    static final int FILE_SIZE = 1 << 16;
+
+    private static final int NEVER_MS = Integer.MAX_VALUE;
+    private static final int AT_ONCE_MS = -1;
+    private static final BrokerStatsManager STATISTICS = new BrokerStatsManager("cluster", false);
+
+    final long id;
+    private final MessageStoreConfig config;
+    private final BrokerConfig brokerConfig = new BrokerConfig();
+    private final DefaultMessageStore store;
+    private final HaService ha = new HaService();
+    private final ServerSocketChannel slaveDoor;  // where its HA client finds its master
+    private final Map<Integer, CompletableFuture<PutMessageResult>> waiting = new LinkedHashMap<>();
+    private Reading reading;
+
+    Broker(long id, Settings settings, Path directory, Consumer<Set<Long>> syncStateSetChanged) {
+        this.id = id;
+        config = configuration(settings, directory);
+        brokerConfig.setEnableControllerMode(true);
+        brokerConfig.setBrokerId(id);
+        try {
+            store = new DefaultMessageStore(config, STATISTICS, null, brokerConfig, new ConcurrentHashMap<>());
+            Reflect.set(store, DefaultMessageStore.class, "haService", ha);
+            store.getRunningFlags().makeFenced(true);
+            if (!store.load()) {
+                throw new IllegalStateException(this + " does not load " + directory);
+            }
+            store.start();
+            slaveDoor = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            slaveDoor.configureBlocking(false);
+        } catch (Exception failed) {
+            throw new IllegalStateException(failed);
+        }
+        ha.setLocalBrokerId(id);
+        ha.registerSyncStateSetChangedListener(syncStateSetChanged);
+    }
+
+    private static MessageStoreConfig configuration(Settings settings, Path directory) {
+        MessageStoreConfig config = new MessageStoreConfig();
+        config.setStorePathRootDir(directory.toString());
+        config.setStorePathCommitLog(directory.resolve("commitlog").toString());
+        config.setMappedFileSizeCommitLog(FILE_SIZE);
+        config.setMappedFileSizeConsumeQueue(1 << 12);
+        config.setMaxMessageSize(1 << 12);
+        config.setMessageIndexEnable(false);
+        config.setEnableCompaction(false);
+        config.setTimerWheelEnable(false);
+        config.setHaListenPort(0);
+        config.setHaSendHeartbeatInterval(NEVER_MS);
+        config.setHaHousekeepingInterval(NEVER_MS);
+        config.setSlaveTimeout(NEVER_MS);
+        config.setHaTransferBatchSize(Log.SIZE * settings.recordsPerFetch());
+        config.setAllAckInSyncStateSet(true);
+        config.setMinInSyncReplicas(settings.minInsyncReplicas());
+        config.setTotalReplicas(settings.replicas());
+        config.setInSyncReplicas(settings.replicas());
+        config.setFlushCommitLogTimed(false);
+        return config;
+    }
+
+    @Override public String toString() {
+        return "broker " + id;
+    }
+
+    HaService ha() {
+        return ha;
+    }
+
+    int port() {
+        return config.getHaListenPort();
+    }
+
+    boolean isMaster() {
+        return config.getBrokerRole() == BrokerRole.SYNC_MASTER;
+    }
+
+    // As a master
+
+    /** False: too few replicas are in sync. */
+    boolean put(int number) {
+        CompletableFuture<PutMessageResult> answer = store.asyncPutMessage(Log.message(number));
+        if (answer.isDone() && answer.join().getPutMessageStatus() == PutMessageStatus.IN_SYNC_REPLICAS_NOT_ENOUGH) {
+            return false;
+        }
+        waiting.put(number, answer);
+        ha.getWaitNotifyObject().wakeupAll();
+        return true;
+    }
+
+    /** The records whose PUT_OK has come since it was asked last. */
+    List<Integer> answered() {
+        List<Integer> stored = new ArrayList<>();
+        waiting.entrySet().removeIf(each -> {
+            boolean done = each.getValue().isDone();
+            if (done && each.getValue().join().getPutMessageStatus() == PutMessageStatus.PUT_OK) {
+                stored.add(each.getKey());
+            }
+            return done;
+        });
+        return stored;
+    }
+
+    /** Whoever waits for an answer gets FLUSH_SLAVE_TIMEOUT. */
+    void endWaiting() {
+        ha.endWaiting(() -> waiting.values().stream().allMatch(CompletableFuture::isDone));
+        waiting.clear();
+    }
+
+    AbstractHAReader reader(AutoSwitchHAConnection connection) {
+        Object service = Reflect.get(connection, AutoSwitchHAConnection.class, "readSocketService");
+        return (AbstractHAReader) Reflect.get(service, service.getClass(), "haReader");
+    }
+
+    /** Heartbeats to slaves are due, until one has come. */
+    void timeToSend(BooleanSupplier hasCome) {
+        config.setHaSendHeartbeatInterval(AT_ONCE_MS);
+        Quiet.await(() -> {
+            ha.getWaitNotifyObject().wakeupAll();
+            return hasCome.getAsBoolean();
+        }, () -> this + " sends no heartbeat");
+        config.setHaSendHeartbeatInterval(NEVER_MS);
+    }
+
+    /** Whether what a slave has not been sent is about to be. Nothing is where no epoch says what it would be from. */
+    boolean isPushing(AutoSwitchHAConnection connection) {
+        long from = connection.getTransferFromWhere();
+        return !ha.getEpochEntries().isEmpty() && from < store.getMaxPhyOffset();
+    }
+
+    /** Waits until the threads of a connection that was lost have done what they do then. */
+    void awaitEnd(AutoSwitchHAConnection connection) {
+        for (String service : List.of("readSocketService", "writeSocketService")) {
+            Thread thread = threadOf(Reflect.get(connection, AutoSwitchHAConnection.class, service));
+            Quiet.await(() -> {
+                ha.getWaitNotifyObject().wakeupAll();
+                return !thread.isAlive();
+            }, () -> this + " does not end a connection");
+        }
+    }
+
+    private static Thread threadOf(Object service) {
+        return (Thread) Reflect.get(service, ServiceThread.class, "thread");
+    }
+
+    /** A slave has lagged for longer than haMaxTimeSlaveNotCatchup. */
+    @SuppressWarnings("unchecked")
+    void lag(long slave) {
+        ((Map<Long, Long>) Reflect.get(ha, AutoSwitchHAService.class, "connectionCaughtUpTimeTable")).put(slave, 0L);
+    }
+
+    // As a slave
+
+    /** Reports to the master are due, until one has come. */
+    void timeToReport(BooleanSupplier hasCome) {
+        config.setHaSendHeartbeatInterval(AT_ONCE_MS);
+        Quiet.await(() -> {
+            selector().wakeup();
+            return hasCome.getAsBoolean();
+        }, () -> this + " does not report");
+        config.setHaSendHeartbeatInterval(NEVER_MS);
+    }
+
+    /** How many bytes its client has read from masters. */
+    long read() {
+        return reading.bytes();
+    }
+
+    /** Whether its client has handled so many bytes. If it stops to wait for something, that time is over. */
+    boolean hasHandled(long bytes) {
+        client().wakeup();
+        return reading.hasHandled(bytes);
+    }
+
+    /** Its HA client begins to look for the master, whose address it finds at our door. */
+    void connect() {
+        reading = new Reading((AbstractHAReader) Reflect.get(client(), AutoSwitchHAClient.class, "haReader"));
+        client().updateHaMasterAddress("127.0.0.1:" + slaveDoor.socket().getLocalPort());
+    }
+
+    /** The connection that its client makes; it makes one anew at once, if it has lost one. */
+    SocketChannel accept() {
+        SocketChannel[] accepted = new SocketChannel[1];
+        Quiet.await(() -> {
+            client().wakeup();
+            accepted[0] = knock();
+            return accepted[0] != null;
+        }, () -> this + " does not connect to its master");
+        return accepted[0];
+    }
+
+    private SocketChannel knock() {
+        try {
+            return slaveDoor.accept();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    // What it becomes
+
+    void becomeMaster() {
+        brokerConfig.setBrokerId(MixAll.MASTER_ID);
+        config.setBrokerRole(BrokerRole.SYNC_MASTER);
+    }
+
+    void becomeSlave() {
+        brokerConfig.setBrokerId(id);
+        config.setBrokerRole(BrokerRole.SLAVE);
+    }
+
+    void unfence() {
+        store.getRunningFlags().makeFenced(false);
+    }
+
+    /** Waits for work on another thread, in which RocketMQ waits for its client: which is told that it need not. */
+    void await(Future<?> work) {
+        List<AutoSwitchHAConnection> connections = ha.connections();
+        Quiet.await(() -> {
+            if (client() != null) {
+                selector().wakeup();
+            }
+            return work.isDone();
+        }, () -> this + " does not change its role");
+        try {
+            work.get();
+        } catch (InterruptedException | ExecutionException failed) {
+            throw new IllegalStateException(failed);
+        }
+        connections.stream().filter(each -> !ha.connections().contains(each)).forEach(this::awaitEnd);
+        settle();
+    }
+
+    /** Whatever is to be done without an event is done: changes are told, answers given, messages shown to consumers. */
+    void settle() {
+        try {
+            ((ExecutorService) Reflect.get(ha, AutoSwitchHAService.class, "executorService")).submit(() -> { }).get();
+        } catch (InterruptedException | ExecutionException failed) {
+            throw new IllegalStateException(failed);
+        }
+        Quiet.await(() -> ha.hasAnswered(), () -> this + " does not answer its producers");
+        Quiet.await(() -> store.dispatchBehindBytes() <= 0, () -> this + " does not dispatch");
+        store.getStoreCheckpoint().flush();
+    }
+
+    /** Its process ends; what it has open is closed. */
+    void abandon() {
+        endWaiting();
+        Thread.currentThread().interrupt();  // RocketMQ sleeps for three seconds in the next call
+        store.shutdown();
+        try {
+            slaveDoor.close();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    // What can be seen
+
+    long end() {
+        return Log.records(store.getMaxPhyOffset());
+    }
+
+    long confirmed() {
+        return Log.records(Math.max(0, store.getConfirmOffset()));
+    }
+
+    List<EpochEntry> epochs() {
+        return ha.getEpochEntries();
+    }
+
+    List<List<Object>> log() {
+        return Log.entries(store, epochs());
+    }
+
+    private AutoSwitchHAClient client() {
+        return (AutoSwitchHAClient) ha.getHAClient();
+    }
+
+    private Selector selector() {
+        return (Selector) Reflect.get(client(), AutoSwitchHAClient.class, "selector");
+    }
+}

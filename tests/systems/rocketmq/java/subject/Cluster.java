@@ -1,0 +1,346 @@
+package subject;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** The brokers of one name and their controller. Its events are those of docs/reference/wire-semantics.md. */
+final class Cluster implements AutoCloseable {
+    private static final String NAMES = "ABCDE";
+    private static final List<String> VERBS = List.of("produce", "fetch", "receive", "crash", "restart", "notify",
+            "catch_up", "elect", "shrink", "alter", "altered");
+    private static final Path MEMORY = Path.of("/dev/shm");
+
+    private final Path root;
+    private final ExecutorService work = Executors.newSingleThreadExecutor();  // in which RocketMQ may wait for itself
+    private final ExecutorService ends = Executors.newFixedThreadPool(2);
+    private final List<Node> nodes = new ArrayList<>();
+    private final List<Link> lost = new ArrayList<>();  // connections that a slave has left, and its master has not noticed
+    private final Set<Integer> stored = new TreeSet<>();  // what a producer got PUT_OK for
+    private Settings settings;
+    private Quorum quorum;
+    private int produced;
+    private int disks;
+
+    Cluster(Release release) throws IOException {
+        root = Files.isDirectory(MEMORY)
+                ? Files.createTempDirectory(MEMORY, "conform-rocketmq-") : Files.createTempDirectory("conform-rocketmq-");
+        System.setProperty("user.home", root.toString());  // where RocketMQ and RocksDB write logs
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> Disk.delete(root)));
+    }
+
+    @Override public void close() {
+        ends.shutdownNow();  // the process ends, and with it whatever is open
+        Disk.delete(root);
+    }
+
+    void reset(Settings chosen, String protocol) {
+        if (!chosen.acksAll()) {
+            throw new Unsupported("acks=all only: RocketMQ shows a message to consumers at once, and promises nothing, "
+                    + "where allAckInSyncStateSet is off");
+        }
+        nodes.forEach(this::end);
+        nodes.clear();
+        lost.clear();
+        stored.clear();
+        settings = chosen;
+        produced = 0;
+        quorum = new Quorum(settings.replicas(), settings.uncleanLeaderElection(), id -> node(id).isUp());
+        for (int id = 1; id <= settings.replicas(); id++) {
+            Node node = new Node(id);
+            node.disk = Disk.create(freshDirectory());
+            nodes.add(node);
+        }
+        nodes.forEach(this::start);
+        quorum.elect(1);
+        nodes.forEach(node -> learn(node, quorum.current()));
+        nodes.subList(1, nodes.size()).forEach(this::join);
+        settle();
+    }
+
+    /** A slave is connected to the first master, and in sync with it; both know. */
+    private void join(Node slave) {
+        Node master = nodes.get(0);
+        for (int half = 0; half < 2; half++) {
+            fetch(slave);
+            receive(slave);
+        }
+        settle();
+        alter(master);
+        altered(master);
+        settle();
+    }
+
+    List<String> verbs() {
+        return VERBS;
+    }
+
+    /** Carries out an event such as {@code fetch B}. */
+    boolean apply(String event) {
+        String[] words = event.split(" ");
+        Node node = nodes.get(NAMES.indexOf(words[1]));
+        boolean applied = carryOut(words[0], node);
+        settle();
+        return applied;
+    }
+
+    private boolean carryOut(String verb, Node node) {
+        return switch (verb) {
+            case "produce" -> produce(node);
+            case "fetch" -> fetch(node);
+            case "receive" -> receive(node);
+            case "crash" -> crash(node);
+            case "restart" -> restart(node);
+            case "notify" -> notify(node);
+            case "catch_up" -> catchUp(node);
+            case "elect" -> quorum.elect(node.id);
+            case "shrink" -> shrink(node);
+            case "alter" -> alter(node);
+            case "altered" -> altered(node);
+            default -> throw new IllegalArgumentException("no such event: " + verb);
+        };
+    }
+
+    // Replication
+
+    private boolean produce(Node node) {
+        boolean appended = node.isMaster() && node.broker.put(produced);
+        produced += appended ? 1 : 0;
+        return appended;
+    }
+
+    /** What the slave has to tell reaches the master that it knows, and something of what that sends is in flight. */
+    private boolean fetch(Node node) {
+        if (!node.isUp() || node.roles.master() == null || node.roles.master() == node.id) {
+            return false;
+        }
+        Node master = node(node.roles.master());
+        if (!master.isUp() || node.link != null && node.link.isInFlight()) {
+            return false;
+        }
+        if (node.link != null && !(node.link.isOpenAtSlave() && node.link.isOpenAtMaster())) {
+            node.link.cutAtSlave();
+            node.link.cutAtMaster();
+            node.link = null;
+        }
+        if (node.link == null) {
+            node.link = new Link(node.broker, master.broker);
+        }
+        node.link.fetch();
+        return true;
+    }
+
+    private boolean receive(Node node) {
+        if (node.link == null || !node.link.isInFlight()) {
+            return false;
+        }
+        node.link.receive();
+        return true;
+    }
+
+    // Faults
+
+    /** What is on disk at this moment is what a process leaves that is killed. */
+    private boolean crash(Node node) {
+        if (!node.isUp()) {
+            return false;
+        }
+        Path image = Disk.copy(node.disk, freshDirectory());
+        end(node);
+        node.disk = image;
+        return true;
+    }
+
+    private boolean restart(Node node) {
+        if (node.isUp()) {
+            return false;
+        }
+        start(node);
+        node.next = quorum.epoch();
+        return true;
+    }
+
+    // Decisions
+
+    /** The next decision, as the controller tells it; or what is new since of the SyncStateSet, as a broker asks for it. */
+    private boolean notify(Node node) {
+        if (!node.isUp()) {
+            return false;
+        }
+        if (node.next <= quorum.epoch()) {
+            boolean isCurrent = node.next == quorum.epoch();
+            learn(node, isCurrent ? quorum.current() : quorum.of(node.next));
+            return true;
+        }
+        Decision current = quorum.current();
+        if (!node.isMaster() || current.setEpoch() <= node.roles.setEpoch()) {
+            return false;
+        }
+        node.roles.changeSyncStateSet(current.set(), current.setEpoch());
+        return true;
+    }
+
+    private boolean catchUp(Node node) {
+        if (!node.isUp() || node.next >= quorum.epoch()) {
+            return false;
+        }
+        learn(node, quorum.current());
+        return true;
+    }
+
+    private void learn(Node node, Decision decision) {
+        Long before = node.roles.master();
+        node.broker.endWaiting();
+        Future<?> change = work.submit(() -> {
+            node.roles.learn(decision);
+            return null;
+        });
+        node.broker.await(change);
+        node.next = decision.epoch() + 1;
+        if (!node.roles.master().equals(before)) {
+            leave(node);
+            if (!node.isMaster()) {
+                node.broker.connect();
+            }
+        }
+    }
+
+    /** The slave leaves the connection that it has; its master does not notice yet. */
+    private void leave(Node node) {
+        if (node.link != null) {
+            node.link.cutAtSlave();
+            lost.add(node.link);
+            node.link = null;
+        }
+    }
+
+    // The SyncStateSet
+
+    /** The master loses its connection to the slave; or, where there is none, finds that it has lagged for too long. */
+    private boolean shrink(Node node) {
+        Node master = node(quorum.current().master());
+        if (master == node || !master.isMaster() || !master.broker.ha().getLocalSyncStateSet().contains(node.id)) {
+            return false;
+        }
+        List<Link> links = new ArrayList<>(lost);
+        nodes.stream().map(each -> each.link).filter(each -> each != null).forEach(links::add);
+        links.removeIf(each -> each.slave.id != node.id || each.master != master.broker || !each.isOpenAtMaster());
+        links.forEach(Link::cutAtMaster);
+        if (links.isEmpty()) {
+            master.broker.lag(node.id);
+            master.roles.check();
+        }
+        return true;
+    }
+
+    private boolean alter(Node master) {
+        if (!master.isUp() || master.roles.asked() == null || master.roles.asked().isAnswered) {
+            return false;
+        }
+        quorum.answer(master.roles.asked());
+        return true;
+    }
+
+    private boolean altered(Node master) {
+        if (!master.isUp() || master.roles.asked() == null || !master.roles.asked().isAnswered) {
+            return false;
+        }
+        master.roles.answer();
+        return true;
+    }
+
+    // Brokers
+
+    private void start(Node node) {
+        Roles[] roles = new Roles[1];
+        node.broker = new Broker(node.id, settings, node.disk, set -> roles[0].report(set));
+        node.roles = roles[0] = new Roles(node.broker);
+    }
+
+    private void end(Node node) {
+        leave(node);
+        Broker broker = node.broker;
+        Path disk = node.disk;
+        node.broker = null;
+        node.roles = null;
+        ends.execute(() -> {
+            if (broker != null) {
+                broker.abandon();
+            }
+            Disk.delete(disk);
+        });
+    }
+
+    private Node node(long id) {
+        return nodes.get((int) id - 1);
+    }
+
+    private Path freshDirectory() {
+        return root.resolve(String.valueOf(disks++));
+    }
+
+    // What can be seen
+
+    private void settle() {
+        for (Node node : nodes) {
+            if (node.isUp()) {
+                if (node.link != null) {
+                    node.link.settle();
+                }
+                node.broker.settle();
+                stored.addAll(node.broker.answered());
+            }
+            node.look();
+        }
+    }
+
+    Map<String, Object> observe() {
+        Map<String, Object> replicas = new LinkedHashMap<>();
+        for (Node node : nodes) {
+            replicas.put(name(node.id), observe(node));
+        }
+        Decision current = quorum.current();
+        Map<String, Object> controller = new LinkedHashMap<>();
+        controller.put("leader", name(current.master()));
+        controller.put("epoch", Decision.shown(current.epoch()));
+        controller.put("isr", names(current.set()));
+        List<String> acked = stored.stream().map(number -> "m" + number).toList();
+        return Map.of("replicas", replicas, "controller", controller, "producers", Map.of("acked", acked));
+    }
+
+    private Map<String, Object> observe(Node node) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        boolean learned = node.isUp() && node.roles.master() != null;
+        shown.put("up", node.isUp());
+        shown.put("leo", node.end);
+        shown.put("hw", node.confirmed);
+        shown.put("log", node.log);
+        shown.put("epochs", node.epochs.stream()
+                .map(each -> List.of(Decision.shown(each.getEpoch()), Log.records(each.getStartOffset()))).toList());
+        shown.put("leader", learned ? name(node.roles.master()) : null);
+        shown.put("leader_epoch", learned ? Decision.shown(node.roles.masterEpoch()) : null);
+        if (node.isMaster()) {
+            shown.put("isr", names(node.broker.ha().getLocalSyncStateSet()));
+            shown.put("pending_isr", names(node.broker.ha().proposed()));
+        }
+        return shown;
+    }
+
+    private static List<String> names(Collection<Long> ids) {
+        return ids.stream().sorted().map(Cluster::name).toList();
+    }
+
+    private static String name(long id) {
+        return NAMES.substring((int) id - 1, (int) id);
+    }
+}

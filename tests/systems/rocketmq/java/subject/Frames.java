@@ -1,0 +1,70 @@
+package subject;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.rocketmq.store.ha.HAConnectionState;
+import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAClient;
+import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAConnection;
+
+/** One way of a connection between a slave and its master, as frames; what has come of a frame waits for the rest. */
+final class Frames {
+    /**
+     * @param state what it is part of: a handshake, or the transfer of the log
+     * @param offset of a slave how much it has, of a master where the body belongs; -1 in a slave's handshake
+     * @param body how many bytes of the log, or of epochs, are in it
+     */
+    record Frame(HAConnectionState state, long offset, int body, byte[] bytes) {
+        boolean isHandshake() {
+            return state == HAConnectionState.HANDSHAKE;
+        }
+
+        boolean isHeartbeat() {
+            return !isHandshake() && body == 0;
+        }
+    }
+
+    private final boolean fromMaster;
+    private ByteBuffer rest = ByteBuffer.allocate(1 << 16);
+
+    Frames(boolean fromMaster) {
+        this.fromMaster = fromMaster;
+    }
+
+    /** The frames that have become whole by these bytes. */
+    List<Frame> add(ByteBuffer come) {
+        rest.put(come);
+        rest.flip();
+        List<Frame> whole = new ArrayList<>();
+        for (Frame frame = next(); frame != null; frame = next()) {
+            whole.add(frame);
+        }
+        rest.compact();
+        return whole;
+    }
+
+    private Frame next() {
+        int start = rest.position();
+        if (rest.remaining() < 2 * Integer.BYTES) {
+            return null;
+        }
+        HAConnectionState state = HAConnectionState.values()[rest.getInt(start)];
+        boolean handshake = state == HAConnectionState.HANDSHAKE;
+        int body = fromMaster ? rest.getInt(start + Integer.BYTES) : 0;
+        int size = headerSize(handshake) + body;
+        if (rest.remaining() < size) {
+            return null;
+        }
+        byte[] bytes = new byte[size];
+        rest.get(bytes);
+        int offsetAt = start + Integer.BYTES + (fromMaster ? Integer.BYTES : 0);
+        return new Frame(state, handshake && !fromMaster ? -1 : rest.getLong(offsetAt), body, bytes);
+    }
+
+    private int headerSize(boolean handshake) {
+        if (fromMaster) {
+            return handshake ? AutoSwitchHAConnection.HANDSHAKE_HEADER_SIZE : AutoSwitchHAConnection.TRANSFER_HEADER_SIZE;
+        }
+        return handshake ? AutoSwitchHAClient.HANDSHAKE_HEADER_SIZE : AutoSwitchHAClient.TRANSFER_HEADER_SIZE;
+    }
+}

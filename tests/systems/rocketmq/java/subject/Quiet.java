@@ -1,0 +1,23 @@
+package subject;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/** Waits for what RocketMQ's threads will have done: for a condition, never for a time. */
+final class Quiet {
+    private static final long PATIENCE_NS = 30_000_000_000L;
+    private static final long LOOK_NS = 20_000;
+
+    private Quiet() { }
+
+    static void await(BooleanSupplier condition, Supplier<String> what) {
+        long end = System.nanoTime() + PATIENCE_NS;
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > end) {
+                throw new IllegalStateException("it does not come to rest: " + what.get());
+            }
+            LockSupport.parkNanos(LOOK_NS);
+        }
+    }
+}
