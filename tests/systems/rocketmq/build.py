@@ -22,7 +22,7 @@ def build_of(version: str) -> Build:
 
 
 def system_of(version: str) -> System:
-    """RocketMQ as `python -m tests.systems` runs it; of the model's protocols, one with changes of the ISR by request."""
+    """RocketMQ as `python -m tests.systems` runs it, under a protocol that changes the ISR by request."""
     return System(
         name=f"rocketmq-{version}",
         module="tests.systems.rocketmq",

@@ -279,7 +279,9 @@ final class Broker {
         } catch (InterruptedException | ExecutionException failed) {
             throw new IllegalStateException(failed);
         }
-        Quiet.await(() -> ha.hasAnswered(), () -> this + " does not answer its producers");
+        Quiet.await(() -> ha.hasAnswered() && waiting.values().stream().filter(each -> !each.isDone()).count()
+                        == ha.waiting().count(),
+                () -> this + " does not answer its producers");
         Quiet.await(() -> store.dispatchBehindBytes() <= 0, () -> this + " does not dispatch");
         store.getStoreCheckpoint().flush();
     }

@@ -13,6 +13,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 
 /** The brokers of one name and their controller. Its events are those of docs/reference/wire-semantics.md. */
 final class Cluster implements AutoCloseable {
@@ -129,11 +130,10 @@ final class Cluster implements AutoCloseable {
             return false;
         }
         if (node.link != null && !(node.link.isOpenAtSlave() && node.link.isOpenAtMaster())) {
-            node.link.cutAtSlave();
-            node.link.cutAtMaster();
-            node.link = null;
+            leave(node);
         }
         if (node.link == null) {
+            lostBetween(node, master).forEach(Link::cutAtMaster);  // whose end comes before the new one's beginning
             node.link = new Link(node.broker, master.broker);
         }
         node.link.fetch();
@@ -224,6 +224,13 @@ final class Cluster implements AutoCloseable {
         }
     }
 
+    /** The connections that the slave has left, and the master has not noticed. */
+    private List<Link> lostBetween(Node slave, Node master) {
+        lost.removeIf(each -> !each.isOpenAtMaster());
+        return lost.stream().filter(each -> each.slave.id == slave.id && each.master == master.broker)
+                .collect(Collectors.toCollection(ArrayList::new));
+    }
+
     // The SyncStateSet
 
     /** The master loses its connection to the slave; or, where there is none, finds that it has lagged for too long. */
@@ -232,9 +239,10 @@ final class Cluster implements AutoCloseable {
         if (master == node || !master.isMaster() || !master.broker.ha().getLocalSyncStateSet().contains(node.id)) {
             return false;
         }
-        List<Link> links = new ArrayList<>(lost);
-        nodes.stream().map(each -> each.link).filter(each -> each != null).forEach(links::add);
-        links.removeIf(each -> each.slave.id != node.id || each.master != master.broker || !each.isOpenAtMaster());
+        List<Link> links = lostBetween(node, master);
+        if (node.link != null && node.link.master == master.broker && node.link.isOpenAtMaster()) {
+            links.add(node.link);
+        }
         links.forEach(Link::cutAtMaster);
         if (links.isEmpty()) {
             master.broker.lag(node.id);

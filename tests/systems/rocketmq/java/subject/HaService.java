@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.apache.rocketmq.store.CommitLog.GroupCommitRequest;
 import org.apache.rocketmq.store.DefaultMessageStore;
 import org.apache.rocketmq.store.ha.GroupTransferService;
@@ -18,7 +19,7 @@ import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAService;
  * do until somebody says that it is over.
  */
 final class HaService extends AutoSwitchHAService {
-    private final List<GroupCommitRequest> waiting = new CopyOnWriteArrayList<>();
+    private final List<GroupCommitRequest> requests = new CopyOnWriteArrayList<>();
     private volatile boolean isOver;
 
     @Override public void init(DefaultMessageStore store) throws IOException {
@@ -28,15 +29,19 @@ final class HaService extends AutoSwitchHAService {
     }
 
     @Override public void putRequest(GroupCommitRequest request) {
-        waiting.add(request);
+        requests.add(request);
         super.putRequest(request);
     }
 
     /** Whether all requests are answered that can be, by the rule of GroupTransferService, whose thread looks for itself. */
     boolean hasAnswered() {
-        waiting.removeIf(request -> request.future().isDone());
         Set<Long> set = getSyncStateSet();
-        return waiting.stream().noneMatch(request -> set.size() <= 1 || copies(request, set) >= set.size());
+        return waiting().noneMatch(request -> set.size() <= 1 || copies(request, set) >= set.size());
+    }
+
+    /** The requests that are not answered yet. */
+    Stream<GroupCommitRequest> waiting() {
+        return requests.stream().filter(request -> !request.future().isDone());
     }
 
     private long copies(GroupCommitRequest request, Set<Long> set) {
@@ -60,13 +65,14 @@ final class HaService extends AutoSwitchHAService {
 
     /**
      * slaveTimeout is over for all who wait, whom RocketMQ's thread answers with FLUSH_SLAVE_TIMEOUT. It looks at the time
-     * when it begins with a request; so it is made to begin anew, by an error that it survives.
+     * when it begins with a request; so it is made to begin anew, by an error that it survives, with all that it has not put
+     * away: the answered ones too.
      */
     void endWaiting(BooleanSupplier areAnswered) {
-        for (GroupCommitRequest request : waiting) {
+        for (GroupCommitRequest request : requests) {
             Reflect.set(request, GroupCommitRequest.class, "deadLine", System.nanoTime());
         }
-        waiting.clear();
+        requests.clear();
         isOver = true;
         Quiet.await(() -> {
             groupTransferService.wakeup();
