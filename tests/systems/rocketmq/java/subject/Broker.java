@@ -9,6 +9,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -210,7 +211,26 @@ final class Broker {
     /** Whether its client has handled so many bytes. If it stops to wait for something, that time is over. */
     boolean hasHandled(long bytes) {
         client().wakeup();
+        if (waitsForDispatch()) {
+            threadOf(client()).interrupt();
+        }
         return reading.hasHandled(bytes);
+    }
+
+    /**
+     * Whether its client waits 90 seconds, to cut the log, for a thread that will not end before: until 5.4.0 the one that
+     * dispatches messages spins where all that is confirmed is dispatched and the log has more (DefaultMessageStore.doReput
+     * asks once whether there is more to do).
+     */
+    private boolean waitsForDispatch() {
+        Thread client = threadOf(client());
+        ServiceThread dispatch = (ServiceThread) Reflect.get(store, DefaultMessageStore.class, "reputMessageService");
+        return client.getState() == Thread.State.TIMED_WAITING && dispatch.isStopped() && store.dispatchBehindBytes() == 0
+                && isIn(client, "join") && isIn(threadOf(dispatch), "doReput");
+    }
+
+    private static boolean isIn(Thread thread, String method) {
+        return Arrays.stream(thread.getStackTrace()).anyMatch(frame -> frame.getMethodName().equals(method));
     }
 
     /** Its HA client begins to look for the master, whose address it finds at our door. */
@@ -289,6 +309,7 @@ final class Broker {
     /** Its process ends; what it has open is closed. */
     void abandon() {
         endWaiting();
+        store.setConfirmOffset(store.getMaxPhyOffset());  // or the thread that dispatches may never end
         Thread.currentThread().interrupt();  // RocketMQ sleeps for three seconds in the next call
         store.shutdown();
         try {

@@ -36,7 +36,7 @@ final class Link {
     private Frame report;
     private Frame heartbeat;
     private boolean wantsHeartbeat;
-    private long reported = -1;
+    private long end = -1;  // of the log that has come from the master, which begins where the slave's first report ends
     private Frame inFlight;
 
     Link(Broker slave, Broker master) {
@@ -89,6 +89,7 @@ final class Link {
     private void fromMaster(Frame frame) {
         if (!frame.isHeartbeat()) {
             pushed.add(frame);
+            end = frame.isHandshake() ? end : frame.offset() + frame.body();
         } else if (wantsHeartbeat) {
             heartbeat = frame;
             wantsHeartbeat = false;
@@ -148,7 +149,7 @@ final class Link {
         if (report == null) {
             slave.timeToReport(() -> seen(report != null));
         }
-        reported = report.offset();
+        end = Math.max(end, report.offset());
         sendToMaster(report);
         report = null;
         settle();
@@ -188,17 +189,15 @@ final class Link {
     /** The master has pushed all that it has, if it is about to. */
     void settle() {
         look();
-        if (isOpenAtMaster() && reported >= 0) {
+        if (isOpenAtMaster() && end >= 0) {
             Quiet.await(() -> seen(!isOpenAtMaster() || !master.isPushing(connection)) && hasCome(),
                     () -> master + " does not push to " + slave);
         }
     }
 
-    /** Whether all is here that the master says to have pushed. */
+    /** Whether all is here that the master says to have pushed; it says so before it does. */
     private boolean hasCome() {
-        Frame last = pushed.peekLast() == null ? inFlight : pushed.peekLast();
-        return !isOpenAtMaster() || last == null || last.isHandshake() || last.isHeartbeat()
-                || last.offset() + last.body() >= connection.getTransferFromWhere();
+        return !isOpenAtMaster() || connection.getTransferFromWhere() <= end;
     }
 
     /** The connection is lost, as the master notices. */
