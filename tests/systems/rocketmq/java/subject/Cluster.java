@@ -277,6 +277,9 @@ final class Cluster implements AutoCloseable {
 
     private void end(Node node) {
         leave(node);
+        nodes.stream().map(each -> each.link).filter(each -> each != null && each.master == node.broker)
+                .forEach(Link::endAtMaster);
+        lost.stream().filter(each -> each.master == node.broker).forEach(Link::endAtMaster);
         Broker broker = node.broker;
         Path disk = node.disk;
         node.broker = null;

@@ -208,6 +208,13 @@ final class Link {
         }
     }
 
+    /** The master's process has ended; what is in flight may still come. */
+    void endAtMaster() {
+        if (isOpenAtMaster()) {
+            close(toMaster);
+        }
+    }
+
     /** The connection is lost, as the slave notices; what is in flight goes with it. */
     void cutAtSlave() {
         inFlight = null;
