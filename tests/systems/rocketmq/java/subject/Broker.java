@@ -45,6 +45,7 @@ final class Broker {
 
     private static final int NEVER_MS = Integer.MAX_VALUE;
     private static final int AT_ONCE_MS = -1;
+    private static final long NOT_BEGUN = -1;
     private static final BrokerStatsManager STATISTICS = new BrokerStatsManager("cluster", false);
 
     final long id;
@@ -167,7 +168,7 @@ final class Broker {
     /** Whether what a slave has not been sent is about to be. Nothing is where no epoch says what it would be from. */
     boolean isPushing(AutoSwitchHAConnection connection) {
         long from = connection.getTransferFromWhere();
-        return !ha.getEpochEntries().isEmpty() && from < store.getMaxPhyOffset();
+        return !ha.getEpochEntries().isEmpty() && from >= NOT_BEGUN && from < store.getMaxPhyOffset();
     }
 
     /** Waits until the threads of a connection that was lost have done what they do then. */
@@ -321,8 +322,12 @@ final class Broker {
 
     // What can be seen
 
+    long bytes() {
+        return store.getMaxPhyOffset();
+    }
+
     long end() {
-        return Log.records(store.getMaxPhyOffset());
+        return Log.records(bytes());
     }
 
     long confirmed() {

@@ -12,7 +12,8 @@ final class Frames {
     /**
      * @param state what it is part of: a handshake, or the transfer of the log
      * @param offset of a slave how much it has, of a master where the body belongs; -1 in a slave's handshake
-     * @param body how many bytes of the log, or of epochs, are in it
+     * @param body how many bytes of the log, or of epochs, are in it; none where 5.3.3 has a negative number there, whose
+     *     epoch file does not say of which epoch the slave's end is (AutoSwitchHAConnection.transferToSlave)
      */
     record Frame(HAConnectionState state, long offset, int body, byte[] bytes) {
         boolean isHandshake() {
@@ -51,7 +52,7 @@ final class Frames {
         HAConnectionState state = HAConnectionState.values()[rest.getInt(start)];
         boolean handshake = state == HAConnectionState.HANDSHAKE;
         int body = fromMaster ? rest.getInt(start + Integer.BYTES) : 0;
-        int size = headerSize(handshake) + body;
+        int size = headerSize(handshake) + Math.max(0, body);
         if (rest.remaining() < size) {
             return null;
         }
