@@ -21,7 +21,7 @@ final class Frames {
         }
 
         boolean isHeartbeat() {
-            return !isHandshake() && body == 0;
+            return state == HAConnectionState.TRANSFER && body == 0;
         }
     }
 
@@ -49,6 +49,9 @@ final class Frames {
         if (rest.remaining() < 2 * Integer.BYTES) {
             return null;
         }
+        if (rest.getInt(start) >= HAConnectionState.values().length) {
+            return garbage();
+        }
         HAConnectionState state = HAConnectionState.values()[rest.getInt(start)];
         boolean handshake = state == HAConnectionState.HANDSHAKE;
         int body = fromMaster ? rest.getInt(start + Integer.BYTES) : 0;
@@ -60,6 +63,13 @@ final class Frames {
         rest.get(bytes);
         int offsetAt = start + Integer.BYTES + (fromMaster ? Integer.BYTES : 0);
         return new Frame(state, handshake && !fromMaster ? -1 : rest.getLong(offsetAt), body, bytes);
+    }
+
+    /** Log without a header, which 5.3.3 sends after a frame of a negative size: of what comes now nothing can be said. */
+    private Frame garbage() {
+        byte[] bytes = new byte[rest.remaining()];
+        rest.get(bytes);
+        return new Frame(HAConnectionState.SUSPEND, Long.MAX_VALUE, 0, bytes);
     }
 
     private int headerSize(boolean handshake) {
