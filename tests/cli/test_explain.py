@@ -26,7 +26,14 @@ from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, event_text
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
-from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, choice_texts, parse_protocol
+from epochfuzz.model.kafka.vocabulary.protocols import (
+    GENERATIONS,
+    NAMED,
+    OTHER_SYSTEMS,
+    RELEASES,
+    choice_texts,
+    parse_protocol,
+)
 from tests.printed import check_json
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +47,7 @@ NAMES = {
         for name in (mechanism, *(f"{mechanism}={choice}" for choice in choice_texts(mechanism)))
     ],
     "generation": list(GENERATIONS),
-    "release": list(RELEASES),
+    "release": [*RELEASES, *OTHER_SYSTEMS],
     "event": list(VERBS),
     "goal": list(goals.NAMES),
     "word": [
