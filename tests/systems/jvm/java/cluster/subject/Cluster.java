@@ -45,8 +45,11 @@ final class Cluster implements AutoCloseable {
     }
 
     @Override public void close() {
-        nodes.forEach(this::end);
-        new Disk(root).delete();
+        try {
+            nodes.forEach(this::end);
+        } finally {
+            new Disk(root).delete();
+        }
     }
 
     void reset(Settings chosen, String protocol) throws IOException {
