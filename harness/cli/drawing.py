@@ -36,7 +36,8 @@ def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
 
     `title` names the module, which has to be named as its file is. Raises BadInput for an ITF trace of several runs.
     """
-    from epochfuzz.harness.views import itf, mermaid, svg, tla
+    from epochfuzz.harness.views import itf, tla
+    from epochfuzz.harness.views.drawings import mermaid, svg
     from epochfuzz.harness.witness.story import most_contrasting, story_of
 
     if format_ is Format.TLA:

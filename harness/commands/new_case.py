@@ -18,8 +18,8 @@ from epochfuzz.harness.cases.recording import Recording
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, write_file
-from epochfuzz.harness.views import captions
 from epochfuzz.harness.views import terminal as timeline
+from epochfuzz.harness.views.drawings import captions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, EventError, event_text, parse_event, schedule_texts
 from epochfuzz.model.kafka.vocabulary.names import nearest

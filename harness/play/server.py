@@ -23,7 +23,7 @@ from epochfuzz.harness.play import board
 from epochfuzz.harness.play.ahead import ANY, BUDGETS, MEMORY, CannotSearch, Search, Searches
 from epochfuzz.harness.play.position import BadPosition, Position, parse, spelled
 from epochfuzz.harness.play.saving import CannotSave, IsThere, save
-from epochfuzz.harness.views import svg
+from epochfuzz.harness.views.drawings import svg
 from epochfuzz.harness.views.report import html
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import ACKS, Configuration

@@ -7,7 +7,7 @@ are those of the TLA+ trace (tla.py).
 import json
 from typing import Any
 
-from epochfuzz.harness.views import captions
+from epochfuzz.harness.views.drawings import captions
 from epochfuzz.harness.views.tla import ByReplica, variables
 from epochfuzz.harness.witness.replay import Run
 

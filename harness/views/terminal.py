@@ -15,7 +15,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.views import captions
+from epochfuzz.harness.views.drawings import captions
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import Cell, ControllerScene, ReplicaScene, Scene
 from epochfuzz.harness.witness.story import Moment, Story, story_of

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from epochfuzz.harness.views import captions
+from epochfuzz.harness.views.drawings import captions
 from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import ReplicaScene, Scene
 from epochfuzz.model.kafka.contract import observation

@@ -1,7 +1,7 @@
 """What there is to see and to say of a run, as plain data: one scene for each step.
 
 Every drawing of a schedule is made from scenes, so that they all show the same things. What is written on it comes
-from views/captions.py; how a thing looks is the drawing's own business.
+from views/drawings/captions.py; how a thing looks is the drawing's own business.
 """
 
 from collections.abc import Iterable

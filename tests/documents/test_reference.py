@@ -8,7 +8,7 @@ import epochfuzz
 from epochfuzz.harness.reference import markdown, releases
 from epochfuzz.harness.reference import pages as reference
 from epochfuzz.harness.reference.explain import glossary
-from epochfuzz.harness.views.pictures import PICTURES, ROOT, Picture, drawn
+from epochfuzz.harness.views.drawings.pictures import PICTURES, ROOT, Picture, drawn
 from epochfuzz.model.kafka.vocabulary.protocols import RELEASES
 
 PAGES = reference.pages()
@@ -50,7 +50,7 @@ def test_the_page_on_subjects_says_what_each_release_stands_for() -> None:
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda each: each.file)
 def test_a_picture_shows_what_its_case_does_today(picture: Picture) -> None:
     assert (ROOT / picture.file).read_text(encoding="utf-8") == drawn(picture), (
-        f"{picture.file} is stale; renew it: python -m epochfuzz.harness.views.pictures"
+        f"{picture.file} is stale; renew it: python -m epochfuzz.harness.views.drawings.pictures"
     )
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epochfuzz.harness.views import captions, itf, mermaid, panel, svg, tla
+from epochfuzz.harness.views import itf, tla
+from epochfuzz.harness.views.drawings import captions, mermaid, panel, svg
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import narrate
 from epochfuzz.harness.witness.story import most_contrasting, story_of

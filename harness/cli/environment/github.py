@@ -71,7 +71,7 @@ def _summarise(lines: Iterable[str]) -> None:
 
 def _walk_lines(found: Sequence["Finding"], new: Sequence["Finding"], reproduce: str) -> Iterable[str]:
     from epochfuzz.harness.views import summary
-    from epochfuzz.harness.views.mermaid import sequence_diagram
+    from epochfuzz.harness.views.drawings.mermaid import sequence_diagram
 
     yield f"### epochfuzz: {len(new) or 'nothing'} unexpected, {len(found) - len(new)} known flaws\n"
     yield markdown.table(

@@ -12,7 +12,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, Discovery
-from epochfuzz.harness.views import captions, svg
+from epochfuzz.harness.views.drawings import captions, svg
 from epochfuzz.harness.views.report.page import Page
 from epochfuzz.harness.witness.scenes import Scene
 

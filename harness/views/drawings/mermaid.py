@@ -7,7 +7,7 @@ branch for each. What a step did is a note, in the words of every other drawing.
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from epochfuzz.harness.views import captions
+from epochfuzz.harness.views.drawings import captions
 from epochfuzz.harness.witness.scenes import HEALED, Scene, as_sentence
 from epochfuzz.harness.witness.story import Moment, Story
 

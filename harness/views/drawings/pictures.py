@@ -1,19 +1,19 @@
 """Pictures: the figures of the documentation, each drawn from a case of the corpus.
 
-`python -m epochfuzz.harness.views.pictures`, in a checkout, draws them anew.
+`python -m epochfuzz.harness.views.drawings.pictures`, in a checkout, draws them anew.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from epochfuzz.harness.cases.case import load_case
-from epochfuzz.harness.views import svg
-from epochfuzz.harness.views.film import film
+from epochfuzz.harness.views.drawings import svg
+from epochfuzz.harness.views.drawings.film import film
 from epochfuzz.harness.witness.replay import replay
 from epochfuzz.harness.witness.story import story_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ step.
 
 import xml.etree.ElementTree as ET
 
-from epochfuzz.harness.views import captions, svg
+from epochfuzz.harness.views.drawings import captions, svg
 from epochfuzz.harness.witness.story import Story
 
 _SECONDS = 3.5  # for each step

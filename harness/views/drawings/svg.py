@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 from importlib.resources import files
 
-from epochfuzz.harness.views import captions, panel
+from epochfuzz.harness.views.drawings import captions, panel
 from epochfuzz.harness.witness.scenes import Scene
 from epochfuzz.harness.witness.story import Moment, Story
 
@@ -27,7 +27,7 @@ def drawing(story: Story, title: str, first: int = 1) -> str:
 
 def style() -> str:
     """Return the style sheet of every figure."""
-    return (files("epochfuzz.harness.views") / "figures.css").read_text(encoding="utf-8")
+    return (files("epochfuzz.harness.views.drawings") / "figures.css").read_text(encoding="utf-8")
 
 
 def figure(scene: Scene, columns: int) -> str:

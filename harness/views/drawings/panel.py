@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from epochfuzz.harness.views import captions
+from epochfuzz.harness.views.drawings import captions
 from epochfuzz.harness.witness.scenes import Cell, Missing, ReplicaScene, Role, Scene
 
 CELL = 48  # pixels from one offset to the next
