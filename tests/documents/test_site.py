@@ -1,12 +1,15 @@
 """The site: every page is built, every link leads somewhere, and every case can be stepped through."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.reference import issues
 from tests.documents.pages import PAGES, ROOT
 
 
@@ -34,3 +37,39 @@ def test_every_case_can_be_stepped_through(site: Path) -> None:
     for case in load_corpus([ROOT / "corpus"]):
         assert f"{case.id}.html" in listed
         assert "<svg" in (site / "cases" / f"{case.id}.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", ["m1-loss", "re-elected-leader"])
+def test_a_walk_is_recorded_step_by_step_and_leads_back(site: Path, case: str) -> None:
+    steps = len(next(each for each in load_corpus([ROOT / "corpus"]) if each.id == case).events)
+    for step in range(steps + 1):
+        page = (site / "walks" / case / f"{step}.html").read_text(encoding="utf-8")
+        assert f"step {step} of {steps}" in page
+        assert "<svg" in page
+        neighbours = {f"{other}.html" for other in (step - 1, step + 1) if 0 <= other <= steps}
+        assert neighbours <= targets(page)
+        assert "../../" in targets(page)
+        assert "<form" not in page, "there is no server that would answer"
+
+
+def test_every_page_leads_on_and_every_link_of_it_to_what_there_is(site: Path) -> None:
+    for page in set(site.rglob("*.html")) - {site / "404.html"}:
+        inner = [target for target in targets(page.read_text(encoding="utf-8")) if not target.startswith("/")]
+        assert len(inner) > 1, page
+        for target in inner:
+            there = page.parent / target
+            assert there.is_file() or (there / "index.html").is_file(), f"{page}: {target}"
+
+
+def targets(page: str) -> set[str]:
+    """The files of the site that a page links to."""
+    addresses = map(urlsplit, re.findall(r'href="([^"]+)"', page))
+    return {unquote(each.path) for each in addresses if not each.scheme and each.path}
+
+
+def test_the_number_of_every_issue_on_a_page_is_a_link(site: Path) -> None:
+    left_alone = re.compile(r"<(title|head|h[1-6]|nav|code|pre|svg|a|script|textarea)\b.*?</\1>|<[^>]*>", re.DOTALL)
+    for page in site.rglob("*.html"):
+        if "walks" not in page.parts:
+            text = left_alone.sub("", page.read_text(encoding="utf-8"))
+            assert [found[0] for found in issues.NUMBER.finditer(text)] == [], page

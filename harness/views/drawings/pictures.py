@@ -18,13 +18,16 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, or a film: where it is, what it is called, and what it shows of which case, from which step on."""
+    """A figure, or a film: where it is, what it is called, and which steps of which case it shows; all, if left out.
+
+    A figure has so few steps that it fits a screen.
+    """
 
     file: str
     title: str
     case: str
     protocols: tuple[str, ...]
-    first: int = 1
+    steps: tuple[int, ...] | None = None
     is_film: bool = False
 
 
@@ -38,38 +41,38 @@ PICTURES = (
     ),
     Picture(
         "docs/pictures/normal-replication.svg",
-        "A follower knows one round trip late what its leader has committed",
+        "A follower's high watermark is one round trip late",
         "documents/normal-replication",
         ("kip-101",),
-        3,
+        (4, 5),
     ),
     Picture(
         "docs/pictures/high-watermark-loss.svg",
         "A committed record is lost under the high watermark, and kept with leader epochs",
         "history/kafka-1211-truncation-to-high-watermark",
         ("hw", "kip-101"),
-        7,
+        (7, 9),
     ),
     Picture(
         "docs/pictures/fast-leader-fail-over.svg",
         "KAFKA-6361: two elections in a row, and logs diverge for ever",
         "history/kafka-6361-fast-leader-fail-over",
         ("kip-101", "kip-279"),
-        14,
+        (13, 16),
     ),
     Picture(
         "docs/pictures/zombie.svg",
         "KAFKA-7395: a leader that has been replaced answers a fetch",
         "history/kafka-7395-unfenced-fetch",
         ("kip-279", "kip-320"),
-        11,
+        (8, 14),
     ),
     Picture(
         "docs/findings/re-elected-leader.svg",
         "A re-elected leader that missed an epoch commits what its follower has truncated",
         "history/re-elected-leader",
         ("kafka-2.6.1", "kip-320"),
-        12,
+        (12,),
     ),
 )
 
@@ -79,7 +82,7 @@ def drawn(picture: Picture) -> str:
     case = load_case(ROOT / "corpus" / f"{picture.case}.yaml")
     runs = [replay(case.events, parse_protocol(name), case.settings) for name in picture.protocols]
     story = story_of(*runs)
-    return film(story, picture.title) if picture.is_film else svg.drawing(story, picture.title, picture.first)
+    return film(story, picture.title) if picture.is_film else svg.drawing(story, picture.title, picture.steps)
 
 
 if __name__ == "__main__":

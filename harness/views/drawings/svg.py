@@ -5,7 +5,7 @@ The file stands alone: its style sheet is inside, and follows the reader's choic
 
 import textwrap
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from importlib.resources import files
 
 from epochfuzz.harness.views.drawings import captions, panel
@@ -20,9 +20,9 @@ _UNBROKEN = "\u00a0"
 _CHARACTER = 6.0  # the width of most, and a little more
 
 
-def drawing(story: Story, title: str, first: int = 1) -> str:
-    """Return the text of an SVG file. The steps before the first that is drawn are named, so that it fits a screen."""
-    return Sheet(story).drawn(title, first)
+def drawing(story: Story, title: str, steps: Container[int] | None = None) -> str:
+    """Return the text of an SVG file. Of `steps`, if given, alone there are drawings, so that it fits a screen."""
+    return Sheet(story).drawn(title, steps)
 
 
 def style() -> str:
@@ -60,18 +60,25 @@ class Sheet:
         self.body = ET.Element("g")
         self.y = float(_MARGIN)
 
-    def drawn(self, title: str, first: int) -> str:
-        """Return the text of the file, with all steps from the first that is drawn."""
+    def drawn(self, title: str, steps: Container[int] | None) -> str:
+        """Return the text of the file; steps that are not drawn are named."""
         self.write_title(title)
         self._heading()
-        named = [moment for moment in self.story.moments if moment.is_step and moment.number < first]
-        if named:
-            steps = (f"{each.number} {each.event}".replace(" ", _UNBROKEN) for each in named)
-            self.write(f"Steps before: {', '.join(steps)}", "faint")
-        for moment in self.story.moments[len(named) :]:
-            self.write_moment(moment)
+        passed: list[str] = []
+        for moment in self.story.moments:
+            if steps is None or moment.number in steps:
+                self._name(passed)
+                self.write_moment(moment)
+                passed = []
+            elif moment.is_step:
+                passed.append(f"{moment.number} {moment.event}".replace(" ", _UNBROKEN))
+        self._name(passed)
         self.write_legend()
         return self.whole(title, style(), [self.body])
+
+    def _name(self, steps: list[str]) -> None:
+        if steps:
+            self.write(", ".join(steps), "faint")
 
     def write_title(self, title: str) -> None:
         """Write the title, in larger letters."""

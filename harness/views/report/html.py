@@ -9,9 +9,10 @@ import re
 from collections.abc import Sequence
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, Discovery
+from epochfuzz.harness.reference import issues
 from epochfuzz.harness.views.drawings import captions, svg
 from epochfuzz.harness.views.report.page import Page
 from epochfuzz.harness.witness.scenes import Scene
@@ -34,7 +35,7 @@ def environment(*packages: str) -> Environment:
     )
     environment.globals |= {"captions": captions, "figure": _figure, "plot": _plot, "style": Markup(svg.style())}
     environment.globals["confidence"] = CONFIDENCE
-    environment.filters |= {"odds": _odds, "breakable": _breakable}
+    environment.filters |= {"odds": _odds, "breakable": _breakable, "issues_linked": _issues_linked}
     return environment
 
 
@@ -49,6 +50,11 @@ def _odds(probability: float) -> str:
 def _breakable(protocol: str) -> Markup:
     """Return a protocol's name, which may be long, with the places at which a line may end."""
     return Markup("").join(part + Markup("<wbr>") for part in re.split(r"(?<=[:=_,])", protocol))
+
+
+def _issues_linked(text: str) -> Markup:
+    """Return text in which the number of every KIP and JIRA issue is a link."""
+    return Markup(issues.NUMBER.sub(lambda found: f'<a href="{issues.link(found[0])}">{found[0]}</a>', escape(text)))
 
 
 def _plot(curve: Sequence[Discovery]) -> Markup:
