@@ -125,13 +125,14 @@ def test_an_answer_that_is_lost_is_an_arrow_that_does_not_arrive():
     assert "    A--xB: no records, HW 0" in mermaid.sequence_diagram(story_of(run("fetch B, drop B"))).splitlines()
 
 
-def test_a_figure_that_begins_late_names_the_steps_before() -> None:
+def test_a_figure_of_some_steps_names_the_others() -> None:
     story = story_of(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101"))
-    whole, end = (texts(ET.fromstring(svg.drawing(story, "the loss", first))) for first in (1, 8))
-    assert "Steps before: 1 produce A, 2 fetch B, 3 receive B" in end.replace("\u00a0", " ")
-    assert "Steps before" not in whole
-    assert ("A appends m0" in whole, "A appends m0" in end) == (True, False)
-    assert "they part at step 8" in end.lower()
+    whole, some = (texts(ET.fromstring(svg.drawing(story, "the loss", steps))) for steps in (None, (4, 8)))
+    named = some.replace("\u00a0", " ")
+    assert "1 produce A, 2 fetch B, 3 receive B" in named
+    assert "9 notify B" in named
+    assert ("A appends m0" in whole, "A appends m0" in some) == (True, False)
+    assert "they part at step 8" in some.lower()
 
 
 def test_a_trace_in_itf_has_the_variables_of_the_one_in_tla() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from epochfuzz.harness.cases.case import Expectation, load_case
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.engine.explore.estimate import Discovery, Estimate
+from epochfuzz.harness.reference import issues
 from epochfuzz.harness.views.report import from_cases, html
 from epochfuzz.harness.views.report.page import BROKEN, HELD, KNOWN, Cell, CoverageSection
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
@@ -93,11 +94,13 @@ def test_what_a_case_says_is_text_and_never_markup():
     assert '</p><script>alert("&")</script>' in words(text)
 
 
-def test_the_file_refers_to_nothing_outside_itself():
+def test_the_file_loads_nothing_and_links_to_issues_alone():
     text = html.render(replace(page_of(M1_LOSS), coverage=COVERAGE))
     references = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", text)
     assert references
-    assert [each for each in references if not each.startswith(("#", "data:text/yaml"))] == []
+    outside = [each for each in references if not each.startswith(("#", "data:text/yaml"))]
+    assert sorted(outside) == sorted(issues.link(found[0]) for found in issues.NUMBER.finditer(M1_LOSS.why))
+    assert all(f'<a href="{each}">' in text for each in outside)
     assert "default-src 'none'" in text
 
 
