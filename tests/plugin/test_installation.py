@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import time
 import zipfile
 from pathlib import Path
 
@@ -140,12 +139,8 @@ def test_commands_and_modules_are_found_where_only_the_wheel_is(python: Path, pr
     )
 
 
-def test_cases_and_machines_run_in_pytest_without_any_extra_in_under_30_seconds(
-    bare_python: Path, project: Path
-) -> None:
-    started = time.monotonic()
+def test_cases_and_machines_run_in_pytest_without_any_extra(bare_python: Path, project: Path) -> None:
     assert "4 passed" in run("-m", "pytest", "-q", python=bare_python, cwd=project)
-    assert time.monotonic() - started < 30
     lacking = "from epochfuzz.harness.extras import *; [require(extra) for extra in EXTRAS]"
     with pytest.raises(AssertionError, match="MissingExtra"):
         run("-c", lacking, python=bare_python, cwd=project)

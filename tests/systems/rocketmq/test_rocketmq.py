@@ -1,5 +1,7 @@
 """What RocketMQ's own code does, by schedules; each is replayed twice by the same process, and has to do the same."""
 
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,3 +105,14 @@ def test_nothing_is_left_in_memory_of_a_process_that_ends():
         play(subject, "produce A", "crash B", "restart B")
         subject.finish()
     assert set(MEMORY.glob("conform-rocketmq-*")) <= before
+
+
+def test_what_a_process_that_was_killed_leaves_in_memory_goes_when_the_next_one_starts():
+    with CommandSubject([sys.executable, "-m", "tests.systems.rocketmq"], PATIENCE) as subject:
+        play(subject, "produce A")
+        (left,) = set(MEMORY.glob("conform-rocketmq-*"))
+        os.kill(int(left.name.removeprefix("conform-rocketmq-")), signal.SIGKILL)
+    assert left.exists()
+    with CommandSubject([sys.executable, "-m", "tests.systems.rocketmq"], PATIENCE) as subject:
+        play(subject, "produce A")
+        assert not left.exists()

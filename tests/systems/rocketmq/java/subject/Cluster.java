@@ -1,7 +1,6 @@
 package subject;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -20,7 +19,6 @@ final class Cluster implements AutoCloseable {
     private static final String NAMES = "ABCDE";
     private static final List<String> VERBS = List.of("produce", "fetch", "receive", "crash", "restart", "notify",
             "catch_up", "elect", "shrink", "alter", "altered");
-    private static final Path MEMORY = Path.of("/dev/shm");
 
     private final Path root;
     private final ExecutorService work = Executors.newSingleThreadExecutor();  // in which RocketMQ may wait for itself
@@ -34,15 +32,13 @@ final class Cluster implements AutoCloseable {
     private int disks;
 
     Cluster(Release release) throws IOException {
-        root = Files.isDirectory(MEMORY)
-                ? Files.createTempDirectory(MEMORY, "conform-rocketmq-") : Files.createTempDirectory("conform-rocketmq-");
+        root = Scratch.create("conform-rocketmq-");
         System.setProperty("user.home", root.toString());  // where RocketMQ and RocksDB write logs
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> Disk.delete(root)));
     }
 
     @Override public void close() {
         ends.shutdownNow();  // the process ends, and with it whatever is open
-        Disk.delete(root);
+        Scratch.delete(root);
     }
 
     void reset(Settings chosen, String protocol) {
@@ -288,7 +284,7 @@ final class Cluster implements AutoCloseable {
             if (broker != null) {
                 broker.abandon();
             }
-            Disk.delete(disk);
+            Scratch.delete(disk);
         });
     }
 

@@ -4,14 +4,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.stream.Stream;
 
 /** Directories of brokers. */
 final class Disk {
     private static final String FIRST_FILE = "00000000000000000000";
-
-    private static final int ATTEMPTS = 100;
 
     private Disk() { }
 
@@ -43,18 +40,5 @@ final class Disk {
 
     private static boolean isOfRocksDb(Path root, Path each) {
         return !each.equals(root) && root.relativize(each).getName(0).toString().startsWith("rocksdb");
-    }
-
-    /** Deletes a directory, into which a thread of RocketMQ's may write once more meanwhile. */
-    static void delete(Path directory) {
-        for (int attempt = 0; Files.exists(directory) && attempt < ATTEMPTS; attempt++) {
-            try (Stream<Path> files = Files.walk(directory)) {
-                for (Path each : (Iterable<Path>) files.sorted(Comparator.reverseOrder())::iterator) {
-                    Files.deleteIfExists(each);
-                }
-            } catch (IOException | UncheckedIOException again) {
-                continue;
-            }
-        }
     }
 }

@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -35,16 +34,6 @@ record Disk(Path directory, boolean powerLost) {
                 }
             }
             return new Disk(other);
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
-    }
-
-    void delete() {
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path each : (Iterable<Path>) files.sorted(Comparator.reverseOrder())::iterator) {
-                Files.delete(each);
-            }
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }

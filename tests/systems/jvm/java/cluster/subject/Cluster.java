@@ -21,7 +21,6 @@ final class Cluster implements AutoCloseable {
             "restart", "notify", "catch_up", "elect", "expire", "shrink", "expand", "flush", "checkpoint");
     private static final List<String> ALTER_PARTITION = List.of("alter", "altered", "resend", "refuse");
     private static final List<String> HEARTBEATS = List.of("shutdown", "unfence");
-    private static final Path MEMORY = Path.of("/dev/shm");
 
     private final Release release;
     private final Path root;
@@ -39,16 +38,14 @@ final class Cluster implements AutoCloseable {
 
     Cluster(Release release) throws IOException {
         this.release = release;
-        root = Files.isDirectory(MEMORY)
-                ? Files.createTempDirectory(MEMORY, "conform-") : Files.createTempDirectory("conform-");
-        Runtime.getRuntime().addShutdownHook(new Thread(new Disk(root)::delete));
+        root = Scratch.create("conform-");
     }
 
     @Override public void close() {
         try {
             nodes.forEach(this::end);
         } finally {
-            new Disk(root).delete();
+            Scratch.delete(root);
         }
     }
 
@@ -452,7 +449,7 @@ final class Cluster implements AutoCloseable {
             node.broker.abandon();
             node.broker = null;
         }
-        node.disk.delete();
+        Scratch.delete(node.disk.directory());
     }
 
     private Path freshDirectory() {
