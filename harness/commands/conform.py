@@ -18,7 +18,6 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
-    from epochfuzz.harness.conform.exhaustive.crew import Exhaustive
     from epochfuzz.harness.conform.oracle.fault import SubjectUnable
     from epochfuzz.harness.conform.oracle.known import Known
     from epochfuzz.harness.conform.protocol.process import CommandError
@@ -35,7 +34,7 @@ _TOURS_FOR = 2_000  # tours are short, and a process that has just started is sl
 _SMALL = {"replicas": 2, "records": 1, "epochs": 2}
 
 
-_OF_SCHEDULES = ("schedules", "seed", "corpus", "campaign", "master", "remote")
+_OF_SCHEDULES = ("schedules", "seed", "corpus")
 _OF_TOURS = ("refused", "for_")
 
 
@@ -110,11 +109,12 @@ def conform(
     - `epochfuzz conform --processes-for 2000 -- java -jar my-subject.jar`
     - `epochfuzz conform --exhaustive --refused --for 10m -- ./my-broker --conformance`
     - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /usr/local/bin/my-subject`
+    - `epochfuzz conform --campaign build/all --exhaustive --records 2 -- /usr/local/bin/my-subject`
     """
     protocols = options.parse_protocols(protocol)
     limit = None if for_ is None else options.parse_duration(for_)
     if exhaustive:
-        options.refuse_given(context, _OF_SCHEDULES, "--exhaustive plays tours on this machine, and draws no schedules")
+        options.refuse_given(context, _OF_SCHEDULES, "--exhaustive plays tours, and draws no schedules")
         if len(protocols) > 1:
             raise BadInput("--exhaustive plays the transitions of one protocol: give one --protocol")
         settings, schedules, seed = _small(context, settings), 0, 0
@@ -125,6 +125,8 @@ def conform(
         raise BadInput("--master and --remote say where a campaign runs: give --campaign DIR as well")
     if campaign is not None and jobs is not None:
         raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
+    if campaign is not None and limit is not None:
+        raise BadInput("--for: of no use here: end a campaign when you like, and the same command goes on with it")
     proving = options.parse_certify(certify)
     cases = [] if exhaustive else _load(corpus)
     differences = _load_known(known)
@@ -132,6 +134,7 @@ def conform(
         seed = secrets.randbelow(1 << 32)
 
     # Imported here so that help and mistakes are answered before anything is compiled.
+    from epochfuzz.harness.conform.exhaustive.crew import Asked, Exhaustive
     from epochfuzz.harness.conform.exhaustive.standing import KeptError
     from epochfuzz.harness.conform.oracle.fault import SubjectUnable
     from epochfuzz.harness.conform.protocol.process import CommandError
@@ -157,29 +160,33 @@ def conform(
     )
     again = _command_line(plan, corpus, known, campaign)
     if exhaustive:
-        again = _tours_line(plan, known, refused, for_, cases_out)
+        again = _tours_line(plan, known, refused, for_, cases_out, campaign)
     out.print(settings.text() if exhaustive else f"seed {seed} · {settings.text()}")
     options.say_what_versions_stand_for(out, protocols)
     if campaign is not None:
         out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
-    tours = None
+    kept = None
     with as_ctrl_c():
         try:
             if campaign is not None:
-                conformance = _campaign(plan, campaign, master, remote)
+                conformance = _campaign(plan, campaign, master, remote, exhaustive, refused)
             else:
                 shrinking = proving / 2 / len(protocols) if proving else None  # the other half is for proofs
                 with show_search(out) as progress:
                     processes = Processes(jobs or 1, progress.doing, shrinking)
-                    tours = _tours(processes, refused, limit, cases_out) if exhaustive else None
-                    conformance = run(plan, tours or processes, progress.doing)
+                    if exhaustive:
+                        tours = Exhaustive(Asked(refused, limit, cases_out), processes)
+                        conformance = run(plan, tours, progress.doing)
+                        kept = tours.keeper and tours.keeper.path
+                    else:
+                        conformance = run(plan, processes, progress.doing)
         except (SubjectUnable, CommandError) as error:
             raise _unusable(error) from None
         except KeptError as error:
             raise BadInput(f"--out: {error}") from None
         except MemoryEnded as error:
             raise BadInput(f"{error}; play fewer, with smaller --replicas, --records or --epochs") from None
-        return _end(_Ending(out, again, cases_out, proving, json), plan, conformance, tours)
+        return _end(_Ending(out, again, cases_out, proving, json, exhaustive, kept), plan, conformance)
 
 
 def _small(context: typer.Context, settings: Configuration) -> Configuration:
@@ -189,31 +196,30 @@ def _small(context: typer.Context, settings: Configuration) -> Configuration:
     return replace(settings, **small)
 
 
-def _tours(processes: "Processes", refused: bool, seconds: float | None, directory: Path) -> "Exhaustive":
-    from epochfuzz.harness.conform.exhaustive.crew import Asked, Exhaustive
-
-    return Exhaustive(Asked(refused, seconds, directory), processes)
-
-
 @dataclass(frozen=True)
 class _Ending:
-    """What is to be made of what a run showed; `again` is the command line that does it again, or goes on."""
+    """What is to be made of what a run showed; `again` is the command line that does it again, or goes on.
+
+    `tours` were played rather than schedules; how far they came is `kept` in a file, if not by a campaign.
+    """
 
     out: Console
     again: str
     cases: Path
     proving: float | None
     json: bool
+    tours: bool
+    kept: Path | None
 
 
-def _end(ending: _Ending, plan: "Plan", conformance: "Conformance", tours: "Exhaustive | None") -> int:
+def _end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> int:
     """Show what came of it, and save it; returns the exit code. What was interrupted ends as such after that."""
     from epochfuzz.harness.conform.run.proofs import proofs
     from epochfuzz.harness.engine.runtime.interruption import Interruption
     from epochfuzz.harness.views import conformance as report
     from epochfuzz.harness.views import transitions
 
-    out, again, proving = ending.out, ending.again, ending.proving
+    out, again, proving, tours = ending.out, ending.again, ending.proving, ending.tours
     with out.status("certifying"), Interruption() as interruption:
         known = conformance.nonconformities
         proven = proofs(known, 0 if conformance.interrupted else proving and proving / 2, interruption)
@@ -225,23 +231,23 @@ def _end(ending: _Ending, plan: "Plan", conformance: "Conformance", tours: "Exha
             saved[number] = _save(nonconformity, plan.seed, ending.cases)
             out.print(f"saved as {saved[number]}", markup=False)
     if conformance.interrupted:
-        ended = transitions.interrupted(conformance, tours) if tours else report.interrupted(conformance, plan)
+        ended = transitions.interrupted(conformance, ending.kept) if tours else report.interrupted(conformance, plan)
         for line in ended:
             out.print(line, markup=False, soft_wrap=True)
         out.print(f"to go on, and to have all of it shrunk: {again}", markup=False, soft_wrap=True)
         raise KeyboardInterrupt
-    for line in transitions.summary(conformance, plan, tours) if tours else report.summary(conformance, plan):
-        out.print(line, markup=False, soft_wrap=tours is not None)
+    for line in transitions.summary(conformance, plan, ending.kept) if tours else report.summary(conformance, plan):
+        out.print(line, markup=False, soft_wrap=tours)
     out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
     if ending.json:
         document = report.document(conformance, plan, saved, proven)
-        if tours is None:
-            of_schedules: documents.Conform = {**document, "reproduce": again}
-            print_json(of_schedules)
-        else:
-            played = transitions.document(plan, tours)
+        if tours:
+            played = transitions.document(conformance, plan)
             of_tours: documents.Exhaustive = {**document, "transitions": played, "reproduce": again}
             print_json(of_tours)
+        else:
+            of_schedules: documents.Conform = {**document, "reproduce": again}
+            print_json(of_schedules)
     if conformance.ended_by is not None:
         raise _unusable(conformance.ended_by)
     if not conformance.conforms:
@@ -261,13 +267,17 @@ def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
     return BadInput(str(error))
 
 
-def _campaign(plan: "Plan", directory: str, master: str | None, remote: str | None) -> "Conformance":
+def _campaign(
+    plan: "Plan", directory: str, master: str | None, remote: str | None, exhaustive: bool, refused: bool
+) -> "Conformance":
     with spark_session(master, remote, works_in=directory) as spark:
         from epochfuzz.harness.campaign.conformance.conformance_work import Trials
+        from epochfuzz.harness.campaign.conformance.tours_work import Tours
         from epochfuzz.harness.campaign.run.campaign import Campaign
         from epochfuzz.harness.campaign.run.progress import Shown
 
-        campaign = Campaign.start_or_load(spark, directory, Trials(plan))
+        work = Tours(plan, refused) if exhaustive else Trials(plan)
+        campaign = Campaign.start_or_load(spark, directory, work)
         with Shown.on(console(json_wanted=True), campaign.work) as progress:
             return campaign.run(progress)
 
@@ -313,7 +323,9 @@ def _command_line(plan: "Plan", corpus: list[Path] | None, known: Path | None, c
     return shlex.join([*words, "--schedules", str(plan.schedules), "--seed", str(plan.seed), "--", *plan.command])
 
 
-def _tours_line(plan: "Plan", known: Path | None, refused: bool, seconds: str | None, out: Path) -> str:
+def _tours_line(
+    plan: "Plan", known: Path | None, refused: bool, seconds: str | None, out: Path, campaign: str | None
+) -> str:
     settings = options.words_of(plan.settings)
     for name in _SMALL:
         if f"--{name}" not in settings:
@@ -322,6 +334,7 @@ def _tours_line(plan: "Plan", known: Path | None, refused: bool, seconds: str | 
     words += ["--refused"] if refused else []
     words += ["--for", seconds] if seconds else []
     words += ["--out", str(out)] if out != _OUT else []
+    words += ["--campaign", campaign] if campaign is not None else []
     return shlex.join([*words, "--", *plan.command])
 
 

@@ -1,12 +1,12 @@
 """Transitions within bounds in words: how many there are, were played, differ, or are written down as tours."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich import filesize
 
-from epochfuzz.harness.conform.exhaustive.counts import Counts, counts
-from epochfuzz.harness.conform.exhaustive.crew import Exhaustive
+from epochfuzz.harness.conform.exhaustive.counts import Counts
 from epochfuzz.harness.conform.exhaustive.tour_files import Size, Written
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
@@ -19,52 +19,51 @@ if TYPE_CHECKING:
 _MUCH = 1_000_000_000  # bytes
 
 
-def summary(conformance: Conformance, plan: Plan, crew: Exhaustive) -> Iterator[str]:
-    """How much was played and how fast, and what it leaves open; a line each."""
-    if crew.graph is None or crew.standing is None:
+def summary(conformance: Conformance, plan: Plan, kept: Path | None) -> Iterator[str]:
+    """How much was played and how fast, and what it leaves open; a line each. `kept` is the file to go on by."""
+    toured = conformance.toured
+    if toured is None:
         yield "The subject gave no answer, so no transition was played."
         return
-    of_all = counts(crew.graph, crew.standing, refused=False)
-    yield _verdict(conformance, plan, of_all)
-    if crew.graph.refused.any():
-        yield _refused(counts(crew.graph, crew.standing, refused=True))
+    yield _verdict(conformance, plan, toured.applied)
+    if toured.refused is not None:
+        yield _refused(toured.refused)
     yield (
         f"{conformance.schedules:,} tours, {conformance.shown.steps:,} steps in {conformance.seconds:.1f} s"
         f" ({conformance.steps_per_second:,} steps/s)"
     )
-    if not crew.is_complete and not conformance.given_up:
-        yield _goes_on(crew)
     if conformance.given_up:
         yield "Not all tours were played: too few answers could be judged."
-    lacking = int((~crew.graph.refused).sum()) - of_all.reachable
-    if lacking:
-        yield f"Not asked for: {lacking:,} transitions by events that the subject does not have, or behind those"
+    elif not toured.is_complete and kept is not None:
+        yield _goes_on(kept)
+    if toured.lacking:
+        yield f"Not asked for: {toured.lacking:,} transitions by events that the subject does not have, or behind those"
     yield from report.left_open(conformance, plan)
 
 
-def interrupted(conformance: Conformance, crew: Exhaustive) -> Iterator[str]:
-    """Yield what a run has come to that Ctrl-C ended; a line each."""
+def interrupted(conformance: Conformance, kept: Path | None) -> Iterator[str]:
+    """Yield what a run has come to that Ctrl-C ended; a line each. `kept` is the file to go on by."""
     for protocol, failed, _ in conformance.unshrunk:
         yield f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; not shrunk"
-    if crew.graph is not None and crew.standing is not None:
-        of_all = counts(crew.graph, crew.standing, refused=False)
+    if conformance.toured is not None:
+        of_all = conformance.toured.applied
         yield f"interrupted after {of_all.played:,} of {of_all.reachable:,} transitions"
-        yield _goes_on(crew)
+    if kept is not None:
+        yield _goes_on(kept)
 
 
-def document(plan: Plan, crew: Exhaustive) -> "documents.Transitions | None":
+def document(conformance: Conformance, plan: Plan) -> "documents.Transitions | None":
     """Return the numbers in JSON; None where there are none."""
-    if crew.graph is None or crew.standing is None:
+    toured, settings = conformance.toured, plan.settings
+    if toured is None:
         return None
-    settings = plan.settings
-    refused = _plain(counts(crew.graph, crew.standing, refused=True)) if crew.graph.refused.any() else None
     return {
         "replicas": settings.replicas,
         "records": settings.records,
         "epochs": settings.epochs,
-        **_plain(counts(crew.graph, crew.standing, refused=False)),
-        "refused": refused,
-        "complete": crew.is_complete,
+        **_plain(toured.applied),
+        "refused": None if toured.refused is None else _plain(toured.refused),
+        "complete": toured.is_complete,
     }
 
 
@@ -94,11 +93,10 @@ def written(done: Written) -> str:
     )
 
 
-def _goes_on(crew: Exhaustive) -> str:
-    assert crew.keeper is not None
+def _goes_on(kept: Path) -> str:
     return (
-        f"The same command goes on from there, by {crew.keeper.path}; remove that to begin again, such as with another"
-        " build of the subject."
+        f"The same command goes on from there, by {kept}; remove that to begin again, such as with another build of the"
+        " subject."
     )
 
 

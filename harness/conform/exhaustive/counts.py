@@ -27,6 +27,26 @@ class Counts:
         return self.played == self.reachable
 
 
+@dataclass(frozen=True)
+class Toured:
+    """What a run along tours came to: of the transitions that apply, and of those refused where these were sent too.
+
+    `lacking` are not asked for, for want of events of the subject. `is_complete`: no more of the others can be reached.
+    """
+
+    applied: Counts
+    refused: Counts | None
+    lacking: int
+    is_complete: bool
+
+
+def toured(graph: Graph, standing: Standing, is_complete: bool) -> Toured:
+    """Count all that there is and was played."""
+    applied = counts(graph, standing, refused=False)
+    refused = counts(graph, standing, refused=True) if graph.refused.any() else None
+    return Toured(applied, refused, _sum(~graph.refused) - applied.reachable, is_complete)
+
+
 def counts(graph: Graph, standing: Standing, refused: bool) -> Counts:
     """Count the transitions that apply, or those that are refused and no bound forbids."""
     nothing = np.zeros(graph.size, bool)

@@ -1,25 +1,21 @@
-"""The crew of an exhaustive run: rounds of tours, until all transitions were played that can be reached.
-
-A tour ends where the subject differs. So after a round there may be transitions that were planned and not played; the
-next one plans tours along those, by ways that have nothing differing in them, as long as there are any.
-"""
+"""The crew of an exhaustive run on this machine: rounds of tours, until there is nothing more to be played."""
 
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from itertools import count, islice
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from epochfuzz.harness.conform.exhaustive.graph import Graph, Tour, graph
-from epochfuzz.harness.conform.exhaustive.playing import within_bounds
+from epochfuzz.harness.conform.exhaustive.counts import Toured, toured
+from epochfuzz.harness.conform.exhaustive.graph import Graph, graph
+from epochfuzz.harness.conform.exhaustive.rounds import Round, rounds
 from epochfuzz.harness.conform.exhaustive.standing import Keeper, Standing
-from epochfuzz.harness.conform.exhaustive.tour_block import Share, TourBlock, TourResult, tour_block
-from epochfuzz.harness.conform.oracle.fault import SubjectFailed
+from epochfuzz.harness.conform.exhaustive.tour_block import Share, TourBlock, TourResult
+from epochfuzz.harness.conform.oracle.fault import Fault, SubjectFailed
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.block import BlockResult, Failed, Trial
-from epochfuzz.harness.conform.run.drive import Driven, Setting
+from epochfuzz.harness.conform.run.drive import Driven
 from epochfuzz.harness.conform.run.nonconformity import Nonconformity
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
@@ -37,14 +33,12 @@ class Asked:
 
 
 class Exhaustive:
-    """Plays all transitions by the processes of this machine. `graph` and `standing` are there once it has begun."""
+    """Plays all transitions by the processes of this machine. `keeper` is there once it has begun."""
 
     def __init__(self, asked: Asked, processes: Processes) -> None:
-        self.graph: Graph | None = None
-        self.standing: Standing | None = None
         self.keeper: Keeper | None = None
-        self.went_on = False
-        self.is_complete = False
+        self.toured: Toured | None = None
+        self._is_complete = False
         self._asked, self._processes = asked, processes
         self._until: float | None = None
 
@@ -56,29 +50,18 @@ class Exhaustive:
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """Yield what comes of tours, a block at a time: first, if there were any, of those of earlier runs."""
         try:
-            verbs = _verbs(plan, protocol)
+            verbs = verbs_of(plan, protocol)
         except SubjectFailed as failed:
-            yield _no_answer(plan, protocol, failed)
+            yield no_answer(plan, protocol, failed.fault)
             return
-        self.graph = graph(protocol, plan.settings, verbs, self._asked.refused)
-        self.keeper = Keeper(self._asked.directory, plan, protocol, self.graph)
-        kept = self.keeper.load()
-        self.went_on = kept is not None
-        self.standing = kept or Standing.of_none(self.graph)
-        self._processes.seconds = self.standing.seconds
-        if kept is not None:
-            yield kept.before
-        self._until = None if self._asked.seconds is None else time.time() + self._asked.seconds
-        number = count(self.standing.before.schedules)
-        while not self._is_late:
-            played = False
-            for result in self._round(_Round(plan, protocol, self.graph, self.standing, self._until), number):
-                played = True
-                yield result
-            if not played:
-                self.is_complete = True
-                self.keeper.forget()
-                return
+        found = graph(protocol, plan.settings, verbs, self._asked.refused)
+        keeper = self.keeper = Keeper(self._asked.directory, plan, protocol, found)
+        kept = keeper.load()
+        standing = kept or Standing.of_none(found)
+        try:
+            yield from self._results(plan, protocol, found, standing, kept is not None)
+        finally:
+            self.toured = toured(found, standing, self._is_complete)
 
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
@@ -90,67 +73,51 @@ class Exhaustive:
         """How far it is, where no block says so."""
         return conformance.progress.replace("schedules", "tours")
 
+    def _results(
+        self, plan: Plan, protocol: Protocol, found: Graph, standing: Standing, goes_on: bool
+    ) -> Generator[BlockResult]:
+        assert self.keeper is not None
+        self._processes.seconds = standing.seconds
+        if goes_on:
+            yield standing.before
+        self._until = None if self._asked.seconds is None else time.time() + self._asked.seconds
+        for each in rounds(found, standing):
+            with closing(self._processes.run(self._blocks(plan, protocol, each, standing))) as results:
+                for result in results:
+                    assert isinstance(result, TourResult)
+                    standing.add(result, self._processes.seconds)
+                    self.keeper.save(standing)
+                    yield result
+            if self._is_late:
+                return
+        self._is_complete = True
+        self.keeper.forget()
+
+    def _blocks(self, plan: Plan, protocol: Protocol, each: Round, standing: Standing) -> Iterator[TourBlock]:
+        planned = standing.before.shown.steps + sum(each.lengths)
+        transitions = int(each.graph.reached(each.without).sum())
+        for number in range(each.blocks(plan)):
+            if self._is_late:
+                return
+            share = Share(
+                transitions, standing.played.copy(), planned, standing.before.shown.steps, standing.seconds
+            )  # fmt: skip
+            yield replace(each.block(plan, protocol, number), until=self._until, share=share)
+
     @property
     def _is_late(self) -> bool:
         return self._until is not None and time.time() >= self._until
 
-    def _round(self, round_: "_Round", numbers: Iterator[int]) -> Generator[BlockResult]:
-        """Play tours along all that was not played yet, as far as it can be reached by what does not differ."""
-        assert self.keeper is not None
-        with closing(self._processes.run(round_.blocks(numbers))) as results:
-            for result in results:
-                assert isinstance(result, TourResult)
-                round_.standing.add(result, self._processes.seconds)
-                self.keeper.save(round_.standing)
-                yield result
 
-
-class _Round:
-    """Tours along what is left, and the blocks that they are cut into."""
-
-    def __init__(self, plan: Plan, protocol: Protocol, found: Graph, standing: Standing, until: float | None) -> None:
-        self.standing = standing
-        self._plan, self._protocol, self._graph, self._until = plan, protocol, found, until
-        self._setting = Setting(protocol, plan.settings, plan.judged_by)
-        self._wanted = ~standing.played
-        self._without = standing.differing | standing.bound
-        self._steps = standing.before.shown.steps + found.steps(self._wanted, self._without)
-        self._transitions = int(found.reached(self._without).sum())
-
-    def blocks(self, numbers: Iterator[int]) -> Iterator[TourBlock]:
-        """Yield the tours, each with a number, in blocks."""
-        tours = ((next(numbers), tour) for tour in self._tours())
-        while together := list(islice(tours, self._plan.processes_for)):
-            if self._until is not None and time.time() >= self._until:
-                return
-            played = set(self.standing.played.nonzero()[0].tolist())
-            steps = self.standing.before.shown.steps
-            share = Share(self._transitions, len(played), self._steps, steps, self.standing.seconds)
-            yield tour_block(self._plan, self._protocol, together, self._until, share, played)
-
-    def _tours(self) -> Iterator[Tour]:
-        """Yield the tours, without events that only a bound forbids: to a subject they are nothing."""
-        for tour in self._graph.tours(self._wanted, self._without):
-            if all(tour.applies):
-                yield tour
-                continue
-            sendable = within_bounds(tour.events, self._setting)
-            self.standing.bound[[edge for edge, is_sent in zip(tour.edges, sendable, strict=True) if not is_sent]] = (
-                True
-            )
-            if any(sendable):
-                yield tour.only(sendable)
-
-
-def _verbs(plan: Plan, protocol: Protocol) -> list[str]:
+def verbs_of(plan: Plan, protocol: Protocol) -> list[str]:
     """Return the events that a subject has. Raises SubjectFailed, SubjectUnable and CommandError."""
     with CommandSubject(plan.command, plan.patience) as subject:
         return subject.reset(wire.config_of(plan.settings), protocol.name)
 
 
-def _no_answer(plan: Plan, protocol: Protocol, failed: SubjectFailed) -> BlockResult:
+def no_answer(plan: Plan, protocol: Protocol, fault: Fault) -> BlockResult:
     """Report that there was no answer to the first reset."""
     result, driven = BlockResult(), Driven()
-    driven.fail(failed.fault)
+    driven.fail(fault)
     result.add(Trial(b"", plan.settings, tour=0), protocol, driven)
     return result

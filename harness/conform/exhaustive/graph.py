@@ -4,6 +4,7 @@ Transitions are up to the names of replicas. A tour begins at a reset, where nam
 each of its states has, and the events, are found by going along.
 """
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import compress
@@ -68,15 +69,21 @@ class Graph:
 
     def tours(self, wanted: Flags, without: Flags) -> Iterator[Tour]:
         """Plan tours along all wanted transitions that can be reached without some."""
-        for edges in self._ways(wanted, without):
-            yield Tour(self._named(edges), tuple(edges.tolist()), tuple((~self.refused[edges]).tolist()))
+        return map(self.tour, self.ways(wanted, without))
 
-    def steps(self, wanted: Flags, without: Flags) -> int:
-        """How many steps such tours have in all."""
-        return sum(len(edges) for edges in self._ways(wanted, without))
-
-    def _ways(self, wanted: Flags, without: Flags) -> Iterator[Numbers]:
+    def ways(self, wanted: Flags, without: Flags) -> Iterator[Numbers]:
+        """Plan them as nothing but the transitions that each goes along, which takes much less time."""
         return Reach(self.edges, self.supported & ~without).tours(wanted)
+
+    def tour(self, way: Numbers) -> Tour:
+        """Return the tour along some transitions."""
+        return Tour(self._named(way), tuple(way.tolist()), tuple((~self.refused[way]).tolist()))
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits, the same where transitions have the same numbers."""
+        of_all = self.events.tobytes() + self.edges.targets.tobytes() + self.supported.tobytes()
+        return hashlib.sha256(of_all).hexdigest()[:16]
 
     def _named(self, edges: Numbers) -> bytes:
         """Return the events of a way from the reset on, by the names that replicas have there."""

@@ -34,13 +34,14 @@ class KeptError(Exception):
 class Standing:
     """By transition, whether it was played, whether it differs, and whether only a bound forbids it.
 
-    `before` is what came of the tours of earlier runs, of each kind of failure the shortest, and `seconds` how long
-    they took.
+    `planned` tours have a number so far. `before` is what came of the tours of earlier runs, of each kind of failure
+    the shortest, and `seconds` how long they took.
     """
 
     played: Flags
     differing: Flags
     bound: Flags
+    planned: int = 0
     before: TourResult = field(default_factory=TourResult)
     seconds: float = 0.0
 
@@ -53,6 +54,7 @@ class Standing:
         """Add what came of a block; `seconds` were spent so far."""
         self.played[list(result.played)] = True
         self.differing[list(result.differing)] = True
+        self.bound[list(result.bound)] = True
         self.before.schedules += result.schedules
         self.before.shown.add(result.shown)
         self.before.failed = _shortest([*self.before.failed, *result.failed])
@@ -68,8 +70,7 @@ class Keeper:
         asked = [plan.command, protocol.name, asdict(plan.settings), plan.judged_by, bool(graph.refused.any())]
         name = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12]
         self.path = directory / f"exhaustive-{name}.json"
-        of_graph = hashlib.sha256(graph.events.tobytes() + graph.edges.targets.tobytes() + graph.supported.tobytes())
-        self._rules = f"{model_digest()}-{of_graph.hexdigest()[:16]}"
+        self._rules = f"{model_digest()}-{graph.digest}"
 
     def load(self) -> Standing | None:
         """How the last run stood, None if there is none that can be gone on with. Raises KeptError."""
@@ -99,8 +100,9 @@ class Keeper:
         before = standing.before
         return {
             "rules": self._rules,
-            **{name: _packed(getattr(standing, name)) for name in ("played", "differing", "bound")},
+            **{name: packed(getattr(standing, name)) for name in ("played", "differing", "bound")},
             "seconds": standing.seconds,
+            "planned": standing.planned,
             "tours": before.schedules,
             "unexpected": before.unexpected,
             "shown": vars(before.shown),
@@ -116,9 +118,9 @@ class Keeper:
             unexpected=document["unexpected"],
         )
         played, differing, bound = (
-            _unpacked(document[name], self._graph.size) for name in ("played", "differing", "bound")
+            unpacked(document[name], self._graph.size) for name in ("played", "differing", "bound")
         )
-        return Standing(played, differing, bound, before, document["seconds"])
+        return Standing(played, differing, bound, document["planned"], before, document["seconds"])
 
     def _failed(self, row: dict[str, Any]) -> Failed:
         fault = Fault(Kind(row["kind"]), row["field"], row["expected"], row["observed"], row["output"])
@@ -150,10 +152,12 @@ def _shortest(failed: list[Failed]) -> list[Failed]:
     return list(shortest.values())
 
 
-def _packed(flags: Flags) -> str:
+def packed(flags: Flags) -> str:
+    """Return flags as a short text."""
     return base64.b85encode(zlib.compress(np.packbits(flags).tobytes())).decode()
 
 
-def _unpacked(text: str, size: int) -> Flags:
+def unpacked(text: str, size: int) -> Flags:
+    """Return the flags of a text."""
     bits = np.frombuffer(zlib.decompress(base64.b85decode(text)), np.uint8)
     return np.unpackbits(bits, count=size).astype(bool)

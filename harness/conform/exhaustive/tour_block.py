@@ -1,34 +1,34 @@
 """Blocks of tours: what one process of the subject plays, and which transitions that were."""
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from epochfuzz.harness.conform.exhaustive.graph import Tour
-from epochfuzz.harness.conform.exhaustive.playing import play
+from epochfuzz.harness.conform.exhaustive.playing import play, within_bounds
 from epochfuzz.harness.conform.oracle.fault import JUDGED, Kind
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.block import Block, BlockResult, Trial
 from epochfuzz.harness.conform.run.drive import Driven, Setting
 from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.engine.explore.tours import Flags
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 @dataclass(frozen=True)
 class TourTrial(Trial):
-    """A tour to be played: of each event, which transition it is, and whether it applies; and how many are new."""
+    """A tour to be played: of each event, which transition it is, and whether it applies."""
 
     edges: tuple[int, ...] = ()
     applies: tuple[bool, ...] = ()
-    new: int = 0
 
 
 @dataclass(frozen=True)
 class Share:
-    """How far a run is: of how many transitions how many were played, and of the steps planned how many were taken."""
+    """How far a run is: of how many transitions which were played, and of the steps planned how many were taken."""
 
     transitions: int
-    played: int
+    played: Flags
     planned: int
     steps: int
     seconds: float
@@ -39,25 +39,26 @@ class Share:
         rate = done / max(self.seconds + seconds, 1e-9)
         left = max(0, self.planned - done) / max(rate, 1e-9)
         return (
-            f"{self.played + new:,} of {self.transitions:,} transitions · {done:,} of {self.planned:,} steps ·"
+            f"{int(self.played.sum()) + new:,} of {self.transitions:,} transitions · {done:,} of {self.planned:,} steps ·"
             f" {rate:,.0f} steps/s · {_duration(left)} left"
         )
 
 
-_NOTHING = Share(0, 0, 0, 0, 0.0)
-
-
 @dataclass(frozen=True)
 class TourBlock(Block):
-    """Tours for one process of the subject. After a time (`until`, in seconds since 1970) no more are begun; one is
-    in any case, however long the subject takes to start."""
+    """Tours for one process of the subject. The transitions that only a `bound` forbids are left out of them.
 
+    After a time (`until`, in seconds since 1970) no more are begun; one is in any case, however long the subject takes
+    to start. `share` is how far the run is before it, for those who want to know.
+    """
+
+    bound: frozenset[int] = frozenset()
     until: float | None = None
-    share: Share = _NOTHING
+    share: Share | None = None
 
     def result(self) -> "TourResult":
         """Return what comes of it, as long as nothing has."""
-        return TourResult(until=self.until)
+        return TourResult(until=self.until, share=self.share, bound=set(self.bound))
 
     def run(self, subject: CommandSubject, trial: Trial) -> Driven:
         """Play one of its tours. Raises SubjectUnable and CommandError."""
@@ -66,22 +67,27 @@ class TourBlock(Block):
     def progress(self, result: BlockResult) -> str:
         """How far it is."""
         assert isinstance(result, TourResult)
+        if self.share is None:
+            return super().progress(result).replace("schedules", "tours")
         return self.share.text(result.new, result.shown.steps, time.monotonic() - result.began)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class TourResult(BlockResult):
-    """What came of a block of tours: the transitions `played`, and of them those `differing`.
+    """What came of a block of tours: the transitions `played`, of them those `differing`, and those that only a `bound`
+    forbids. `new` are those played that were not before, where its share says which were.
 
     A transition differs where lock step or the lack of an answer ended the tour, or where the subject did not do what
     the model did: what follows in the tour was not what had been planned. No other tour of the block goes along it.
     """
 
     until: float | None = None
+    share: Share | None = None
     began: float = field(default_factory=time.monotonic)
     new: int = 0
     played: set[int] = field(default_factory=set)
     differing: set[int] = field(default_factory=set)
+    bound: set[int] = field(default_factory=set)
 
     def wants(self, trial: Trial) -> bool:
         """Whether a tour is to be begun."""
@@ -93,9 +99,11 @@ class TourResult(BlockResult):
         """Add what came of a tour."""
         super().add(trial, protocol, driven)
         assert isinstance(trial, TourTrial)
-        self.new += trial.new
         differs = _differs_at(trial, driven)
-        self.played.update(trial.edges[: len(driven.answers) if differs is None else differs + 1])
+        played = set(trial.edges[: len(driven.answers) if differs is None else differs + 1])
+        if self.share is not None:
+            self.new += sum(not self.share.played[edge] for edge in played - self.played)
+        self.played |= played
         if differs is not None:
             self.differing.add(trial.edges[differs])
 
@@ -118,25 +126,23 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def tour_block(
-    plan: Plan,
-    protocol: Protocol,
-    tours: Iterable[tuple[int, Tour]],
-    until: float | None = None,
-    share: Share = _NOTHING,
-    played: Collection[int] = (),
-) -> TourBlock:
-    """Return a block of some tours, each with its number. So far some transitions have been `played`."""
+def tour_block(plan: Plan, protocol: Protocol, tours: Iterable[tuple[int, Tour]]) -> TourBlock:
+    """Return a block of some tours, each with its number."""
+    setting = Setting(protocol, plan.settings, plan.judged_by)
     trials = []
-    seen: set[int] = set()
+    bound: set[int] = set()
     for number, tour in tours:
-        new = {edge for edge in tour.edges if edge not in seen and edge not in played}
-        seen |= new
+        if not all(tour.applies):
+            sendable = within_bounds(tour.events, setting)
+            bound |= {edge for edge, is_sent in zip(tour.edges, sendable, strict=True) if not is_sent}
+            if not any(sendable):
+                continue
+            tour = tour.only(sendable)
         trials.append(
             TourTrial(
-                tour.events, plan.settings, known=plan.known, tour=number,
-                edges=tour.edges, applies=tour.applies, new=len(new),
+                tour.events, plan.settings, known=plan.known, tour=number, edges=tour.edges, applies=tour.applies
             )
-        )  # fmt: skip
-    command, judged_by = plan.command, plan.judged_by
-    return TourBlock(command, plan.patience, protocol, judged_by, tuple(trials), plan.max_failures, until, share)
+        )
+    return TourBlock(
+        plan.command, plan.patience, protocol, plan.judged_by, tuple(trials), plan.max_failures, frozenset(bound)
+    )

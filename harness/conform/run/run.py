@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
 from epochfuzz.harness.conform.oracle.fault import Kind, SubjectUnable
@@ -19,6 +20,9 @@ from epochfuzz.harness.conform.run.drive import Shown
 from epochfuzz.harness.conform.run.nonconformity import Nonconformity
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.conform.exhaustive.counts import Toured
 
 MOST_NONCONFORMITIES = 5  # for each protocol; one cause seldom shows in more ways than that
 
@@ -30,6 +34,7 @@ class Conformance:
     `unable` has, by case, why the subject could not run it. `seconds` is the time spent running schedules. `ended_by`
     is what ended the run before its end, a subject or a command that gave up after it had done some of it.
     `interrupted`: Ctrl-C ended it, and `unshrunk` are the failures that were not shrunk for that, by protocol.
+    `toured` is what tours along all transitions came to, None without them.
     """
 
     schedules: int = 0
@@ -42,6 +47,7 @@ class Conformance:
     ended_by: SubjectUnable | CommandError | None = None
     interrupted: bool = False
     unshrunk: list[tuple[Protocol, Failed, int]] = field(default_factory=list)
+    toured: "Toured | None" = None
 
     def add(self, result: BlockResult, seconds: float) -> None:
         """Add what came of a block, `seconds` were spent on running blocks so far."""
@@ -82,6 +88,10 @@ class Crew(Interface):
     """Those who run blocks and shrink what failed."""
 
     @property
+    def toured(self) -> "Toured | None":
+        """What tours along all transitions came to, once their results are there; None without them."""
+
+    @property
     def seconds(self) -> float:
         """How long they have been running blocks."""
 
@@ -119,6 +129,8 @@ def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: No
         except KeyboardInterrupt:
             conformance.interrupted = True
             conformance.unshrunk = [(protocol, one, seen) for one, seen in failed.to_shrink()]
+        finally:
+            conformance.toured = crew.toured
         if conformance.interrupted or conformance.ended_by is not None:
             break
     return conformance

@@ -34,6 +34,7 @@ class Processes:
         self, jobs: int = 1, report: Callable[[str], None] = lambda doing: None, shrinking: float | None = None
     ) -> None:
         self.seconds = 0.0
+        self.toured = None  # schedules are drawn here
         self._jobs = jobs
         self._shrinking = shrinking
         self._report = report

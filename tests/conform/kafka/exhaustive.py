@@ -66,7 +66,7 @@ def _exhaust(rung: Rung, asked: Asked, out: Console) -> bool:
     crew = Exhaustive(asked, Processes())
     conformance = run(plan, crew)
     out.print(f"\n{rung.name}", style="bold")
-    for line in transitions.summary(conformance, plan, crew):
+    for line in transitions.summary(conformance, plan, crew.keeper.path if crew.keeper else None):
         out.print(line, markup=False, soft_wrap=True)
     for nonconformity in conformance.nonconformities:
         out.print(nonconformity_text(nonconformity))
