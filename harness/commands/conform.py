@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.nonconformity import Nonconformity
     from epochfuzz.harness.conform.run.plan import Plan
     from epochfuzz.harness.conform.run.run import Conformance
-    from epochfuzz.harness.conform.run.workers import Processes
     from epochfuzz.harness.documents import conformance as documents
 
 _CORPUS = Path("corpus")
@@ -177,7 +176,7 @@ def conform(
                     if exhaustive:
                         tours = Exhaustive(Asked(refused, limit, cases_out), processes)
                         conformance = run(plan, tours, progress.doing)
-                        kept = tours.keeper and tours.keeper.path
+                        kept = tours.keeper.path if tours.keeper else None
                     else:
                         conformance = run(plan, processes, progress.doing)
         except (SubjectUnable, CommandError) as error:
@@ -276,7 +275,7 @@ def _campaign(
         from epochfuzz.harness.campaign.run.campaign import Campaign
         from epochfuzz.harness.campaign.run.progress import Shown
 
-        work = Tours(plan, refused) if exhaustive else Trials(plan)
+        work: Trials = Tours(plan, refused) if exhaustive else Trials(plan)
         campaign = Campaign.start_or_load(spark, directory, work)
         with Shown.on(console(json_wanted=True), campaign.work) as progress:
             return campaign.run(progress)

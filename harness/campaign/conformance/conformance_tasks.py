@@ -1,4 +1,4 @@
-"""The tasks of conformance beside its blocks: shrinking, by processes of the subject where the worker is."""
+"""The tasks of conformance beside its blocks, by processes of the subject where the worker is."""
 
 from typing import Any
 
@@ -6,7 +6,12 @@ import pyarrow as pa
 
 from epochfuzz.harness.campaign.conformance import rows
 from epochfuzz.harness.campaign.conformance.conformance_work import Trials
+from epochfuzz.harness.campaign.conformance.tours_work import Tours
 from epochfuzz.harness.campaign.spark.worker import Batches, each, work
+from epochfuzz.harness.conform.exhaustive.counts import counts
+from epochfuzz.harness.conform.exhaustive.crew import no_answer, verbs_of
+from epochfuzz.harness.conform.exhaustive.standing import Standing
+from epochfuzz.harness.conform.oracle.fault import SubjectFailed
 from epochfuzz.harness.conform.run.nonconformity import nonconformity
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
@@ -20,3 +25,20 @@ def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
         failed, seen = argument["failed"][number]
         row = rows.nonconformity_row(nonconformity(asked.plan, protocol, rows.failed(failed, asked.plan), seen))
         yield pa.RecordBatch.from_pylist([row], schema=rows.NONCONFORMITIES)
+
+
+def ask_subject(text: str, numbers: Batches) -> Batches:
+    """Find out what a subject of tours has; a row of rows.SUBJECT. Raises SubjectUnable and CommandError."""
+    asked = work(text)
+    assert isinstance(asked, Tours)
+    for _ in each(numbers):
+        try:
+            verbs = verbs_of(asked.plan, asked.protocol)
+        except SubjectFailed as failed:
+            (one,) = no_answer(asked.plan, asked.protocol, failed.fault).failed
+            row: dict[str, Any] = {"events": None, "failed": rows.failed_row(one), "transitions": None}
+        else:
+            found = asked.graph_of(verbs)
+            standing = Standing.of_none(found)
+            row = {"events": verbs, "failed": None, "transitions": counts(found, standing, refused=False).reachable}
+        yield pa.RecordBatch.from_pylist([row], schema=rows.SUBJECT)

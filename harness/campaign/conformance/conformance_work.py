@@ -18,7 +18,7 @@ from epochfuzz.harness.campaign.run.work import Counts, Stage, Work
 from epochfuzz.harness.campaign.store.kept import Kept
 from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, run_block
 from epochfuzz.harness.conform.run.plan import Plan
-from epochfuzz.harness.conform.run.run import Conformance, run
+from epochfuzz.harness.conform.run.run import Conformance, Crew, run
 from epochfuzz.harness.version import epochfuzz_version, model_digest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
@@ -104,7 +104,7 @@ class Trials(Work[Conformance]):
         """Return what has to be the same again: all but what the subject printed, which may name
         processes and times.
         """
-        others = [F.col(name) for name in rows.BLOCKS.names if name != "failed"]
+        others = [F.col(name) for name in self.BLOCKS.names if name != "failed"]
         return [*others, F.transform("failed", lambda failed: failed.dropFields("output"))]
 
     def refuse(self, number: int) -> None:
@@ -141,9 +141,7 @@ class Trials(Work[Conformance]):
 
     def finish(self, campaign: "Campaign[Conformance]", progress: "Progress") -> dict[str, int]:
         """From failures to findings."""
-        from epochfuzz.harness.campaign.conformance.results import Results
-
-        conformance = run(self.plan, Results(campaign, self), progress.doing)
+        conformance = run(self.plan, self.crew(campaign), progress.doing)
         if conformance.interrupted:  # what is finished would never be gone on with
             raise KeyboardInterrupt
         findings = len(conformance.nonconformities)
@@ -151,9 +149,13 @@ class Trials(Work[Conformance]):
 
     def outcome(self, campaign: "Campaign[Conformance]") -> Conformance:
         """Return what a finished campaign has shown."""
+        return run(self.plan, self.crew(campaign))
+
+    def crew(self, campaign: "Campaign[Conformance]") -> Crew:
+        """Return who has the results of its blocks."""
         from epochfuzz.harness.campaign.conformance.results import Results
 
-        return run(self.plan, Results(campaign, self))
+        return Results(campaign, self)
 
     def so_far(self, kept: Kept) -> SoFar:
         """Return what the finished blocks come to."""

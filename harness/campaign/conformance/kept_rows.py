@@ -22,6 +22,11 @@ def counts(kept: Kept) -> Counts:
     return counted
 
 
+def played(kept: Kept) -> int:
+    """How many transitions the tours of the blocks that are there have gone along."""
+    return len(set().union(*(row["played"] for row in _each_once(kept))))
+
+
 def found(kept: Kept, plan: Plan) -> tuple[Found, ...]:
     """Return the nonconformities of a finished campaign; before that, the shortest failures so far,
     one of each cause.

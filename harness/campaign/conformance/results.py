@@ -1,6 +1,6 @@
 """Results: what a campaign's blocks came to, for conform/run.py to make an outcome of, as if they had been run here."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store import blocks, checks
 from epochfuzz.harness.conform.oracle.fault import Fault, Kind
-from epochfuzz.harness.conform.run.block import BlockResult, Failed
+from epochfuzz.harness.conform.run.block import BlockResult, Failed, Trial
 from epochfuzz.harness.conform.run.drive import Sighting
 from epochfuzz.harness.conform.run.nonconformity import Nonconformity
 from epochfuzz.harness.conform.run.plan import Plan
@@ -22,6 +22,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.run.campaign import Campaign
+    from epochfuzz.harness.conform.exhaustive.counts import Toured
 
 _SHRINK = "epochfuzz.harness.campaign.conformance.conformance_tasks:shrink_sightings"
 
@@ -30,6 +31,7 @@ class Results:
     """The crew of a campaign whose blocks are done: results are read, and failures shrunk by tasks, once."""
 
     def __init__(self, campaign: "Campaign[Conformance]", work: Trials) -> None:
+        self.toured: Toured | None = None
         self._directory = campaign.directory
         self._work = work
         self._finished = campaign.finished()
@@ -40,15 +42,20 @@ class Results:
         """Yield what comes of the plan's blocks under a protocol, in order, a partition at a time:
         memory does not grow.
         """
+        for first, again in self._rows(protocol, 0, plan.blocks):
+            result = rows.block_result(first, plan)
+            if again is not None:
+                result.failed.append(unstable(first, again, plan, plan.trials(first["number"])))
+            yield result
+
+    def _rows(self, protocol: Protocol, first: int, end: int) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+        """Yield the rows of some blocks in order; if one came out otherwise the second time, with that."""
         if self._finished is None:
             return
-        for row in self._finished.where(F.col("protocol") == protocol.name).orderBy("number").toLocalIterator():
-            first = row.asDict(recursive=True)
-            result = rows.block_result(first, plan)
-            again = self._twice.get((protocol.name, first["number"]))
-            if again is not None:
-                result.failed.append(unstable(first, again, plan))
-            yield result
+        number = F.col("number")
+        chosen = self._finished.where((F.col("protocol") == protocol.name) & (number >= first) & (number < end))
+        for row in chosen.orderBy("number").toLocalIterator():
+            yield row.asDict(recursive=True), self._twice.get((protocol.name, row["number"]))
 
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
@@ -94,19 +101,22 @@ def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, i
     return {(row["protocol"], row["number"]): row.asDict(recursive=True) for row in again}
 
 
-def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan) -> Failed:
-    """Return the failure that a block is which came out otherwise when it was run again: the first
-    trial that shows it.
+def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: Iterable[Trial]) -> Failed:
+    """Return the failure that a block is which came out otherwise when it was run again: the first of
+    its trials that shows it.
     """
-    for trial in plan.trials(first["number"]):
-        of_trial = ([each for each in row["failed"] if (each["schedule"], each["case"]) == (trial.number, trial.case)]
+    one_of_them = None
+    for trial in trials:
+        one_of_them = one_of_them or trial
+        is_of = (trial.number, trial.case, trial.tour)
+        of_trial = ([each for each in row["failed"] if (each["schedule"], each["case"], each.get("tour")) == is_of]
                     for row in (first, again))  # fmt: skip
         for one, other in zip_longest(*of_trial):
             if _judged(one) != _judged(other):
                 sent = rows.failed(one or other, plan).sighting.sent
                 return Failed(trial, Sighting(_fault(_sentence(one, plan), _sentence(other, plan)), sent))
-    fault = _fault(_sum(first), _sum(again))
-    return Failed(next(plan.trials(first["number"])), Sighting(fault, b""))
+    assert one_of_them is not None, "what has no trials comes out the same"
+    return Failed(one_of_them, Sighting(_fault(_sum(first), _sum(again)), b""))
 
 
 def _fault(first: str, again: str) -> Fault:

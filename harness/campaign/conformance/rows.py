@@ -7,9 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from epochfuzz.harness.conform.exhaustive.tour_block import TourResult
 from epochfuzz.harness.conform.oracle.fault import Fault, Kind
 from epochfuzz.harness.conform.protocol import wire
-from epochfuzz.harness.conform.run.block import BlockResult, Failed
+from epochfuzz.harness.conform.run.block import BlockResult, Failed, Trial
 from epochfuzz.harness.conform.run.drive import Shown, Sighting
 from epochfuzz.harness.conform.run.nonconformity import Nonconformity
 from epochfuzz.harness.conform.run.plan import Plan
@@ -17,11 +18,13 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
+_NUMBERS = ("played", "differing", "bound")  # of transitions, in a block of tours
 _COUNTS = pa.map_(pa.string(), pa.int64())
-_FAILED = pa.struct(
+FAILED = pa.struct(
     {
-        "schedule": pa.int64(),  # its number; null for a case
-        "case": pa.string(),  # its id; null for a schedule
+        "schedule": pa.int64(),  # its number; null for a case, and for a tour
+        "case": pa.string(),  # its id; null for a schedule, and for a tour
+        "tour": pa.int64(),  # its number; null for what is none
         "kind": pa.string(),
         "field": pa.string(),  # that differs, or the property that broke; null where there was no answer to judge
         "expected": pa.string(),  # JSON
@@ -39,18 +42,33 @@ BLOCKS = pa.schema(
         "steps": pa.int64(),  # events sent, answered and judged
         "applied": _COUNTS,  # by verb, events that the subject applied
         "fields": _COUNTS,  # by field, observations that showed it
-        "failed": pa.list_(_FAILED),
+        "failed": pa.list_(FAILED),
         "unable": pa.map_(pa.string(), pa.string()),  # by case, why the subject could not run it
         "unexpected": pa.int64(),  # schedules that failed other than by a known flaw
         "unjudged": pa.int64(),  # schedules that gave no answers to judge
         "given_up": pa.bool_(),  # the last ones were not run, for there was too much of that
     }
 )
+TOURS = pa.schema(
+    [
+        *BLOCKS,
+        pa.field("played", pa.list_(pa.int32())),  # numbers of transitions
+        pa.field("differing", pa.list_(pa.int32())),  # those of them from which a tour did not go on as planned
+        pa.field("bound", pa.list_(pa.int32())),  # those that only a bound forbids
+    ]
+)
+SUBJECT = pa.schema(
+    {
+        "events": pa.list_(pa.string()),  # the verbs that the subject has; null where it gave no answer
+        "failed": FAILED,  # what there was instead of an answer
+        "transitions": pa.int64(),  # that can be reached by these
+    }
+)
 _ANSWER = pa.struct({"applied": pa.bool_(), "observation": pa.string()})  # JSON
 NONCONFORMITIES = pa.schema(
     {
         "protocol": pa.string(),
-        "failure": _FAILED,  # on the shortest schedule found
+        "failure": FAILED,  # on the shortest schedule found
         "configuration": pa.string(),  # JSON: that of a case, or what of it the failure needs
         "answers": pa.list_(_ANSWER),  # to each event
         "shrunk_from": pa.int64(),  # events
@@ -66,6 +84,7 @@ def failed_row(failed: Failed) -> dict[str, Any]:
     return {
         "schedule": trial.number,
         "case": trial.case,
+        "tour": trial.tour,
         "kind": str(fault.kind),
         "field": fault.field,
         "expected": json.dumps(fault.expected),
@@ -79,7 +98,12 @@ def failed(row: dict[str, Any], plan: Plan) -> Failed:
     """Return the failed trial of a row."""
     expected, observed = json.loads(row["expected"]), json.loads(row["observed"])
     fault = Fault(Kind(row["kind"]), row["field"], expected, observed, row["output"])
-    return Failed(plan.trial(row["schedule"], row["case"]), Sighting(fault, parse_schedule(row["events"])))
+    events, tour = parse_schedule(row["events"]), row.get("tour")  # campaigns of before there were tours have no such
+    if tour is None:
+        trial = plan.trial(row["schedule"], row["case"])
+    else:
+        trial = Trial(events, plan.settings, known=plan.known, tour=tour)
+    return Failed(trial, Sighting(fault, events))
 
 
 def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]:
@@ -102,16 +126,28 @@ def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]
 
 def block_result(row: dict[str, Any], plan: Plan) -> BlockResult:
     """Return what came of the block of a row."""
-    return BlockResult(
-        schedules=row["schedules"],
-        cases=row["cases"],
-        shown=Shown(row["steps"], Counter(dict(row["applied"])), Counter(dict(row["fields"]))),
-        failed=[failed(each, plan) for each in row["failed"]],
-        unable=dict(row["unable"]),
-        unexpected=row["unexpected"],
-        unjudged=row["unjudged"],
-        given_up=row["given_up"],
-    )
+    return BlockResult(**_of_every_block(row, plan))
+
+
+def tours_row(protocol: str, number: int, result: TourResult) -> dict[str, Any]:
+    """Return what came of a block of tours."""
+    numbers: dict[str, Any] = {name: sorted(getattr(result, name)) for name in _NUMBERS}
+    return block_row(protocol, number, result) | numbers
+
+
+def tours_result(row: dict[str, Any], plan: Plan) -> TourResult:
+    """Return what came of the block of tours of a row."""
+    numbers: dict[str, Any] = {name: set(row[name]) for name in _NUMBERS}
+    return TourResult(**_of_every_block(row, plan), **numbers)
+
+
+def _of_every_block(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
+    return {
+        "shown": Shown(row["steps"], Counter(dict(row["applied"])), Counter(dict(row["fields"]))),
+        "failed": [failed(each, plan) for each in row["failed"]],
+        "unable": dict(row["unable"]),
+        **{name: row[name] for name in ("schedules", "cases", "unexpected", "unjudged", "given_up")},
+    }
 
 
 def nonconformity_row(nonconformity: Nonconformity) -> dict[str, Any]:

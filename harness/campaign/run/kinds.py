@@ -12,6 +12,7 @@ _HOMES = {
     "walk": "walks.walk_work:Walks",
     "hypothesis": "machines.machine_work:Machines",
     "conformance": "conformance.conformance_work:Trials",
+    "tours": "conformance.tours_work:Tours",
     "cluster": "clusters.cluster_work:Clusters",
 }
 _OWN_MACHINES = "machines.machine_work:OwnMachines"  # of a state machine that the parameters name

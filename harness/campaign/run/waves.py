@@ -145,7 +145,7 @@ class Waves:
     def _get_ready(self) -> int:
         """Have every worker get ready, and count them: Spark makes as many partitions of its own accord."""
         numbers = self._spark.range(_MANY)
-        return self._workers.map(numbers, "get_ready", self._work.text, _NUMBER).count()
+        return self._workers.map(numbers, "get_ready", self._work.told, _NUMBER).count()
 
     def _wave_of_missing(self, pool: ThreadPoolExecutor, missing: DataFrame, pace: Pace) -> _Wave:
         size = missing.count()
@@ -187,7 +187,7 @@ class Waves:
         """Do the blocks numbered and write them; returns what was counted meanwhile."""
         sums = [F.sum(F.when(~F.col("again"), column)).alias(key) for key, column in self._work.counted().items()]
         directory, schema = self._directory, blocks.schema(self._work)
-        rows = self._workers.map(numbers, "do_blocks", self._work.text, schema)
+        rows = self._workers.map(numbers, "do_blocks", self._work.told, schema)
         return versions.observed(
             rows,
             sums,

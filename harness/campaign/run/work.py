@@ -114,6 +114,11 @@ class Work(ABC, Generic[Outcome]):
 
     # What is asked of workers
 
+    @property
+    def told(self) -> str:
+        """What workers are told, from which they have the same work: the parameters, and for some more than that."""
+        return self.text
+
     def get_ready(self) -> None:
         """Do what every worker has to do once, before time counts. Nothing, for most."""
 

@@ -106,7 +106,7 @@ class Kept:
 
     def refuse_damage(self) -> None:
         """Read everything. Raises CampaignError with the first file that is damaged."""
-        for table in ("parameters", "blocks", "waves", *_TABLES_AT_THE_END):
+        for table in ("parameters", "subject", "blocks", "waves", *_TABLES_AT_THE_END):
             for _ in self.tables(table):
                 pass
 
@@ -124,6 +124,8 @@ class Kept:
         end = [self.path(name) for name in _TABLES_AT_THE_END if self._files(name)]
         if table in _TABLES_AT_THE_END:
             remedy, comes = end, "its end is made again"
+        elif table == "subject":
+            remedy, comes = [str(file.parent)], "the subject is asked again what it has"
         elif table == "waves":
             remedy, comes = [str(file.parent)], "only the time that the wave took is lost"
         else:

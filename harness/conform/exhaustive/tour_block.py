@@ -38,9 +38,10 @@ class Share:
         done = self.steps + steps
         rate = done / max(self.seconds + seconds, 1e-9)
         left = max(0, self.planned - done) / max(rate, 1e-9)
+        played = int(self.played.sum()) + new
         return (
-            f"{int(self.played.sum()) + new:,} of {self.transitions:,} transitions · {done:,} of {self.planned:,} steps ·"
-            f" {rate:,.0f} steps/s · {_duration(left)} left"
+            f"{played:,} of {self.transitions:,} transitions · {done:,} of {self.planned:,} steps · {rate:,.0f} steps/s ·"
+            f" {_duration(left)} left"
         )
 
 
@@ -139,9 +140,7 @@ def tour_block(plan: Plan, protocol: Protocol, tours: Iterable[tuple[int, Tour]]
                 continue
             tour = tour.only(sendable)
         trials.append(
-            TourTrial(
-                tour.events, plan.settings, known=plan.known, tour=number, edges=tour.edges, applies=tour.applies
-            )
+            TourTrial(tour.events, plan.settings, known=plan.known, tour=number, edges=tour.edges, applies=tour.applies)
         )
     return TourBlock(
         plan.command, plan.patience, protocol, plan.judged_by, tuple(trials), plan.max_failures, frozenset(bound)

@@ -1,0 +1,103 @@
+"""Results of tours: what a campaign's rounds came to, for the next round, and for the outcome of all of them."""
+
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+from epochfuzz.harness.campaign.conformance import rows
+from epochfuzz.harness.campaign.conformance.results import Results, unstable
+from epochfuzz.harness.campaign.conformance.tours_work import Tours
+from epochfuzz.harness.campaign.run.work import Stage
+from epochfuzz.harness.campaign.spark import versions
+from epochfuzz.harness.campaign.spark.workers import Workers
+from epochfuzz.harness.conform.exhaustive.counts import toured
+from epochfuzz.harness.conform.exhaustive.crew import no_answer
+from epochfuzz.harness.conform.exhaustive.rounds import Round, rounds
+from epochfuzz.harness.conform.exhaustive.standing import Standing
+from epochfuzz.harness.conform.exhaustive.tour_block import TourResult
+from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, BlockResult
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.run.campaign import Campaign
+
+_ASK = "epochfuzz.harness.campaign.conformance.conformance_tasks:ask_subject"
+
+
+def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[Stage]:
+    """Yield a stage for each round, until nothing is left, or a run on this machine would have ended."""
+    subject = _subject(campaign, work)
+    if subject["events"] is None:
+        return
+    graph = work.graph_of(subject["events"])
+    standing = Standing.of_none(graph)
+    unexpected = unjudged = 0
+    for each, first in _numbered(rounds(graph, standing), work.plan):
+        work.tell(subject["events"], each, first, standing.before.shown.steps + sum(each.lengths))
+        yield Stage(first, first + each.blocks(work.plan))
+        for result in TourResults(campaign, work).results_of(each, first):
+            standing.add(result, 0.0)
+            unexpected, unjudged = unexpected + result.unexpected, unjudged + result.unjudged
+            most = work.plan.max_failures
+            if result.given_up or unjudged >= MOST_UNJUDGED or (most is not None and unexpected >= most):
+                return
+
+
+class TourResults(Results):
+    """The crew of a campaign of tours whose blocks are done."""
+
+    def __init__(self, campaign: "Campaign[Conformance]", work: Tours) -> None:
+        super().__init__(campaign, work)
+        self._campaign, self._tours = campaign, work
+
+    def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
+        """Yield what comes of the tours of all rounds, in order."""
+        subject = _subject(self._campaign, self._tours)
+        if subject["events"] is None:
+            yield no_answer(plan, protocol, rows.failed(subject["failed"], plan).fault)
+            return
+        graph = self._tours.graph_of(subject["events"])
+        standing, is_complete = Standing.of_none(graph), False
+        try:
+            for each, first in _numbered(rounds(graph, standing), plan):
+                for result in self.results_of(each, first):
+                    standing.add(result, self.seconds)
+                    yield result
+            is_complete = True
+        finally:
+            self.toured = toured(graph, standing, is_complete)
+
+    def results_of(self, each: Round, first: int) -> Iterator[TourResult]:
+        """Yield what came of the blocks of a round, the first of which has a number."""
+        plan, protocol = self._tours.plan, self._tours.protocol
+        for row, again in self._rows(protocol, first, first + each.blocks(plan)):
+            result = rows.tours_result(row, plan)
+            if again is not None:
+                trials = each.block(plan, protocol, row["number"] - first).trials
+                result.failed.append(unstable(row, again, plan, trials))
+            yield result
+
+    def progress(self, conformance: Conformance) -> str:
+        """How far reading them is."""
+        return conformance.progress.replace("schedules", "tours")
+
+
+def _numbered(of_all: Iterator[Round], plan: Plan) -> Iterator[tuple[Round, int]]:
+    """Yield rounds, each with the number of its first block: they are numbered through."""
+    first = 0
+    for each in of_all:
+        yield each, first
+        first += each.blocks(plan)
+
+
+def _subject(campaign: "Campaign[Conformance]", work: Tours) -> dict[str, Any]:
+    """Return what a worker has found out about the subject, once: a row of rows.SUBJECT."""
+    directory = campaign.directory
+    found = directory.read_rows("subject", rows.SUBJECT)
+    if not found:
+        number = directory.spark.range(0, 1, 1, 1)
+        asked = Workers(directory.spark).map(number, _ASK, work.text, rows.SUBJECT)
+        found = list(versions.to_arrow(asked).to_pylist())
+        directory.write_rows(found, rows.SUBJECT, "subject")
+    return found[0]
