@@ -1,30 +1,32 @@
 """A campaign of tours: every transition within bounds, shared out, comes to what it comes to in one process."""
 
-import json
+import os
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from epochfuzz.harness.campaign.conformance.tours_work import Tours
+from epochfuzz.harness.campaign.conformance.tours_work import OtherTransitionsError, Tours
 from epochfuzz.harness.campaign.run.campaign import Campaign
-from epochfuzz.harness.campaign.run.kinds import work_of
+from epochfuzz.harness.campaign.run.kinds import work_of_text
 from epochfuzz.harness.campaign.run.status import State, status_of
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.conform.exhaustive.rounds import Round
 from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.campaign.conftest import Quiet
-from tests.conform.running import REFERENCE, ROOT, SUBJECT
+from tests.campaign.test_conformance import found
+from tests.conform.running import ROOT, SUBJECT
 
-N = 2_700
+N = 256
 DEFECTIVE = (*SUBJECT, "--defect", "shrinking-does-not-advance")
 WRONG = (sys.executable, "-m", "tests.conform.wrong")
-SMALL = ("--exhaustive", "--epochs", "1", "--processes-for", "200", "--certify", "0", "--json")
+SMALL = ("--exhaustive", "--epochs", "0", "--processes-for", "40", "--certify", "0", "--json")
 
 
 def exhaust(epochfuzz: Any, *words: str, subject: tuple[str, ...] = DEFECTIVE) -> Any:
@@ -39,31 +41,90 @@ def told(ended: Any) -> dict[str, Any]:
     return {name: value for name, value in ended.json.items() if name not in others}
 
 
-@pytest.fixture
-def beside(monkeypatch):
-    """Subjects are found from the root of the repository, wherever workers are."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+@pytest.fixture(autouse=True)
+def somewhere_else(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))
+
+
+def tours(*command: str, refused: bool = False) -> Tours:
+    settings = Configuration(replicas=2, records=1, epochs=0)
+    return Tours(Plan(command, [parse_protocol("kip-320")], settings, 0, 0, processes_for=40), refused)
+
+
+def campaign(spark, directory, work: Tours) -> Campaign[Conformance]:
+    return Campaign.start_or_load(spark, str(directory), work)
+
+
+def played(directory) -> dict[int, Any]:
+    """What is kept of each block but of where it was played."""
+    others = ("worker", "memory", "wave")
+    rows = (row for part in Kept(Path(directory)).tables("blocks") for row in part.to_pylist() if not row["again"])
+    return {row["number"]: {name: value for name, value in row.items() if name not in others} for row in rows}
 
 
 @pytest.fixture(scope="module")
 def finished(spark, tmp_path_factory):
-    """The directory of a campaign that ran undisturbed, and what was done."""
+    """The directory of a campaign that ran undisturbed, and what it showed."""
     directory = tmp_path_factory.mktemp("tours") / "finished"
-    return directory, Campaign.start_or_load(spark, str(directory), tours()).run(Quiet())
+    return directory, campaign(spark, directory, tours(*DEFECTIVE)).run(Quiet())
 
 
-def tours(refused: bool = False) -> Tours:
-    settings = Configuration(replicas=2, records=1, epochs=1)
-    return Tours(Plan(DEFECTIVE, [parse_protocol("kip-320")], settings, 0, 0, processes_for=200), refused)
-
-
-def test_it_comes_to_what_one_process_comes_to_and_shows_it_again(epochfuzz, beside, tmp_path):
+def test_it_comes_to_what_one_process_comes_to_and_is_shown_again(epochfuzz):
     here = exhaust(epochfuzz)
     there = exhaust(epochfuzz, "--campaign", "c")
     assert here.json["transitions"]["differing"] > 0
     assert told(there) == told(here)
     assert here.json["findings"][0]["events"] == ["produce A", "shrink B"]
     assert f"--exhaustive --campaign c -- {DEFECTIVE[0]}" in there.json["reproduce"]
-    again = exhaust(epochfuzz, "--campaign", "c")
-    assert told(again) == told(here)
-    assert len(list(Path("c", "subject").glob("*.parquet"))) == 1
+    assert told(exhaust(epochfuzz, "--campaign", "c")) == told(here)
+
+
+def test_a_round_whose_waves_are_lost_is_played_again_to_the_same_end(spark, finished, tmp_path):
+    directory, undisturbed = finished
+    copied = tmp_path / "c"
+    shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings"))
+    for wave in sorted(copied.glob("blocks/wave=*"))[1:]:
+        shutil.rmtree(wave)
+    begun = set(played(copied))
+    assert 0 < len(begun) < len(played(directory))
+    status = status_of(Kept(copied))
+    assert status.state is State.UNFINISHED
+    assert status.so_far.counts["reachable"] == N
+    assert 0 < status.so_far.counts["played"] < undisturbed.toured.applied.played
+    resumed = campaign(spark, copied, tours(*DEFECTIVE)).run(Quiet())
+    assert played(copied) == played(directory)
+    assert resumed.toured == undisturbed.toured
+    assert found(resumed) == found(undisturbed)
+
+
+def test_events_that_are_refused_are_sent_too_and_another_answer_the_second_time_is_no_difference(epochfuzz, tmp_path):
+    unstable = (*WRONG, "unstable", str(tmp_path / "shown"))
+    ended = exhaust(epochfuzz, "--refused", "--campaign", "c", subject=unstable)
+    refused = ended.json["transitions"]["refused"]
+    assert refused["played"] == refused["reachable"] > N
+    assert ended.json["transitions"]["played"] == N
+    assert {finding["kind"] for finding in ended.json["findings"]} == {"unstable"}
+
+
+def test_the_report_says_which_share_was_played(epochfuzz, finished):
+    directory, undisturbed = finished
+    ended = epochfuzz("campaign", "report", str(directory), "--json")
+    assert f"{undisturbed.toured.applied.played:,} of {N:,} transitions" in ended.err
+    assert [each["length"] for each in ended.json["findings"]] == [2]
+
+
+def test_of_another_choice_and_with_a_time_it_is_refused(spark, finished, epochfuzz):
+    with pytest.raises(CampaignError, match="another choice of --refused"):
+        campaign(spark, finished[0], tours(*DEFECTIVE, refused=True))
+    ended = epochfuzz("conform", "--exhaustive", "--for", "1s", "--campaign", "c", "--", *DEFECTIVE)
+    assert ended.code == 2
+    assert "the same command goes on with it" in ended.err
+
+
+def test_a_worker_that_numbers_transitions_otherwise_says_so(spark, finished):
+    graph = tours().graph_of(["produce", "fetch"])
+    work = tours()
+    work.tell(["produce"], Round(graph, ~graph.refused, graph.refused, 0), 0, 0)
+    with pytest.raises(OtherTransitionsError):
+        work_of_text(work.told).get_ready()

@@ -18,12 +18,13 @@ class Dies(Reference):
 
 
 class Unstable(Reference):
-    """The first process of it that is started where it is shows one HW too many, once."""
+    """The first process of it that is started shows one HW too many, once; a file tells the others."""
 
     def observe(self) -> dict[str, Any]:
         observation = super().observe()
-        if observation["replicas"]["A"]["hw"] and not os.path.exists("shown"):
-            open("shown", "w").close()
+        shown = sys.argv[2] if len(sys.argv) > 2 else "shown"
+        if observation["replicas"]["A"]["hw"] and not os.path.exists(shown):
+            open(shown, "w").close()
             observation["replicas"]["A"]["hw"] += 1
         return observation
 

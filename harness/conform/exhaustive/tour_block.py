@@ -40,8 +40,8 @@ class Share:
         left = max(0, self.planned - done) / max(rate, 1e-9)
         played = int(self.played.sum()) + new
         return (
-            f"{played:,} of {self.transitions:,} transitions · {done:,} of {self.planned:,} steps · {rate:,.0f} steps/s ·"
-            f" {_duration(left)} left"
+            f"{played:,} of {self.transitions:,} transitions · {done:,} of {self.planned:,} steps ·"
+            f" {rate:,.0f} steps/s · {_duration(left)} left"
         )
 
 
