@@ -1,5 +1,6 @@
 """`epochfuzz explore`: complete search of a protocol within bounds, in memory or on Spark."""
 
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 _NEEDS_SPARK = options.needs("spark")
 _OF_SEARCHES = ("property_", "depth", "jobs", "symmetry", "out", "resume", "master", "remote")
 _GOING_ON = ("resume", "memory", "master", "remote", "json")  # options of a search that was begun
+
+
+class ToursAs(Enum):
+    """How tours are written."""
+
+    JSONL = "jsonl"
+    ITF = "itf"
 
 
 @options.configured(records=3, epochs=3)
@@ -56,6 +64,9 @@ def explore(
             "--tests", help="Search for nothing; write tours along every transition, with what is to be seen, to run."
         ),
     ] = None,
+    format_: Annotated[
+        ToursAs, typer.Option("--format", help="With --tests, lines of JSON, or traces in ITF, a file each.")
+    ] = ToursAs.JSONL,
     json: options.Json = False,
 ) -> int:
     """Visit every state within bounds, nearest first: a shortest counterexample, or the proof that there is none.
@@ -82,7 +93,7 @@ def explore(
     options.parse_property(property_)
 
     if tests is not None:
-        return _write_tests(parsed, settings, tests, memory, json)
+        return _write_tests(parsed, settings, tests, format_, memory, json)
 
     from epochfuzz.harness.findings.asked import Asked
 
@@ -125,14 +136,18 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
         options.refuse_given(context, ["jobs"], "on Spark, --master says how many cores there are")
     else:
         options.refuse_given(context, ["master", "remote"], "--out DIR searches on Spark")
+    if context.params["tests"] is None:
+        options.refuse_given(context, ["format_"], "--tests DIR writes files")
 
 
-def _write_tests(protocol: "Protocol", settings: Configuration, directory: Path, memory: float, json: bool) -> int:
+def _write_tests(
+    protocol: "Protocol", settings: Configuration, directory: Path, as_: ToursAs, memory: float, json: bool
+) -> int:
     """Write tours along every transition within bounds into a directory of their own."""
     _refuse_what_is_there(directory)
 
     from epochfuzz.harness.conform.exhaustive.graph import graph
-    from epochfuzz.harness.conform.exhaustive.tour_files import TourFiles
+    from epochfuzz.harness.conform.exhaustive.tour_files import ItfFiles, TourFiles
     from epochfuzz.harness.engine.explore.explore import GIBIBYTE, MemoryEnded
     from epochfuzz.harness.engine.explore.transitions import Ambiguous
     from epochfuzz.harness.views import transitions
@@ -144,7 +159,7 @@ def _write_tests(protocol: "Protocol", settings: Configuration, directory: Path,
         try:
             with show_search(out) as progress:
                 found = graph(protocol, settings, VERBS, False, progress.searched, int(memory * GIBIBYTE))
-                files = TourFiles(found, protocol, settings)
+                files = (TourFiles if as_ is ToursAs.JSONL else ItfFiles)(found, protocol, settings)
                 size = files.size(progress.doing)
                 for line in transitions.to_be_written(size):
                     out.print(line, soft_wrap=True)

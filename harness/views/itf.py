@@ -5,6 +5,7 @@ are those of the TLA+ trace (tla.py).
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from epochfuzz.harness.views.drawings import captions
@@ -16,18 +17,23 @@ _FORMAT = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 
 def trace(run: Run, source: str) -> str:
     """Return the text of a file. State n + 1 follows event n; `source` says where the schedule stands."""
+    return json.dumps(document(run, source), indent=1) + "\n"
+
+
+def document(run: Run, source: str, transitions: Sequence[int] = ()) -> dict[str, Any]:
+    """Return the trace; where the numbers of the transitions that events are are given, with these."""
     states = [run.start, *(step.state for step in run.steps)]
     shown = [variables(scene, state) for scene, state in zip(run.scenes, states, strict=True)]
     told = f"{run.protocol.name} {captions.verdict(run)}"
-    document = {
+    metas = [{}, *({"transition": number} for number in transitions)] if transitions else [{} for _ in shown]
+    return {
         "#meta": {"format": "ITF", "format-description": _FORMAT, "source": source, "description": told},
         "vars": list(shown[0]),
         "states": [
-            {"#meta": {"index": number}, **{name: _value(value) for name, value in state.items()}}
-            for number, state in enumerate(shown)
+            {"#meta": {"index": number, **meta}, **{name: _value(value) for name, value in state.items()}}
+            for number, (meta, state) in enumerate(zip(metas, shown, strict=True))
         ],
     }
-    return json.dumps(document, indent=1) + "\n"
 
 
 def _value(value: Any) -> Any:

@@ -114,6 +114,22 @@ def test_every_transition_occurs_and_the_manifest_counts_them(epochfuzz: Any) ->
     assert f"{len(sizes)} files, {sum(sizes.values()):,} bytes in tours" in ended.err
 
 
+def test_as_itf_every_tour_is_a_trace_whose_states_say_which_transition_leads_there(epochfuzz: Any) -> None:
+    words = ("--protocol", "kip-320", "--records", "1", "--epochs", "0", "--tests", "tours", "--format", "itf")
+    manifest = epochfuzz("explore", *words, "--json").json
+    names = [file["name"] for file in manifest["files"]]
+    assert names == [f"tour-{number:04}.itf.json" for number in range(1, manifest["tours"] + 1)]
+    assert sum((Path("tours") / name).stat().st_size for name in names) == manifest["bytes"]
+    met = set()
+    for name in names:
+        first, *states = json.loads((Path("tours") / name).read_text())["states"]
+        assert (first["event"], first["#meta"]) == ("start", {"index": 0})
+        assert all(state["enabled"] for state in states)
+        met |= {state["#meta"]["transition"] for state in states}
+    assert met == set(range(manifest["transitions"]))
+    assert epochfuzz("explore", "--protocol", "hw", "--format", "itf").code == 2
+
+
 def test_the_epoch_of_a_replica_that_learned_nothing_since_it_restarted_is_left_out(tours: Path) -> None:
     restarted = [step for step in steps(tours) if step["request"].get("event") == "restart B"]
     assert restarted
@@ -134,8 +150,8 @@ def test_the_size_is_estimated_before_it_is_written(tours: Path) -> None:
 
 
 def test_a_size_of_gigabytes_comes_with_advice_and_a_small_one_does_not() -> None:
-    (_,) = to_be_written(Size(2_700, 964, 10_326, 4_000_000))
-    told, advice = to_be_written(Size(2_287_350, 600_000, 11_000_000, 5_200_000_000))
+    (_,) = to_be_written(Size(2_700, 964, 10_326, 4_000_000, 4))
+    told, advice = to_be_written(Size(2_287_350, 600_000, 11_000_000, 5_200_000_000, 2_400))
     assert "2,287,350 transitions" in told
     assert "about 5.2 GB in 2,400 files" in told
     assert "--records or --epochs" in advice
@@ -150,7 +166,7 @@ def test_what_is_interrupted_leaves_whole_files_and_a_manifest_of_them(
 
     files = small()
     with pytest.raises(KeyboardInterrupt):
-        files.write(tmp_path, Size(N, 964, 10_326, 1), interrupt)
+        files.write(tmp_path, Size(N, 964, 10_326, 1, 4), interrupt)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert not manifest["complete"]
     names = [file["name"] for file in manifest["files"]]

@@ -1,8 +1,8 @@
 """Files of tours: requests and the replies that the model gives, for a harness of any language that has no epochfuzz.
 
 A line is `{"request": ..., "reply": ...}` in the words of the conformance protocol, a tour a reset and what follows up
-to the next one. Each step says which transition it goes along. A file is there when it is whole, and the manifest comes
-last.
+to the next one. Each step says which transition it goes along. In ITF a tour is a file, and a step a state. A file is
+there when it is whole, and the manifest comes last.
 """
 
 import json
@@ -19,6 +19,8 @@ from epochfuzz.harness.conform.exhaustive.graph import Graph, Tour
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, comparable
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.version import epochfuzz_version, model_digest
+from epochfuzz.harness.views import itf
+from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import event_text
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import searches
 
 MANIFEST = "manifest.json"
-_TOURS = 250  # in a file: a few megabytes
 _SAMPLE = 64  # tours that the size of all is estimated from
 
 Report = Callable[[str], None]
@@ -35,17 +36,13 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Size:
-    """How much there is to be written; the bytes are an estimate."""
+    """How much there is to be written, without the manifest; the bytes are an estimate."""
 
     transitions: int
     tours: int
     steps: int
     bytes: int
-
-    @property
-    def files(self) -> int:
-        """How many files that are, without the manifest."""
-        return -(-self.tours // _TOURS)
+    files: int
 
 
 @dataclass
@@ -72,14 +69,15 @@ class Written:
 
 
 class TourFiles:
-    """The tours along all transitions of a graph, to be written into a directory."""
+    """The tours along all transitions of a graph, to be written into a directory, as lines of JSON."""
+
+    NAME = "tours-{}.jsonl"
+    TOGETHER = 250  # tours in a file: a few megabytes
 
     def __init__(self, graph: Graph, protocol: Protocol, settings: Configuration) -> None:
         self.written = Written()
         self._graph, self._protocol, self._settings = graph, protocol, settings
         self._seen = np.zeros(graph.size, bool)
-        reset = json.loads(wire.reset_request(wire.config_of(settings), protocol.name))
-        self._reset = _line({"request": reset, "reply": {"ok": True}})
 
     def size(self, report: Report) -> Size:
         """Plan all tours, and estimate from some of them, of all lengths, how much there is to be written."""
@@ -90,9 +88,11 @@ class TourFiles:
                 report(f"planning tours · {number:,} tours")
         steps, transitions = sum(lengths), int(self._graph.reached(np.zeros(self._graph.size, bool)).sum())
         sample = list(islice(self._tours(), 0, None, max(1, len(lengths) // _SAMPLE)))
-        of_events = sum(len(self._text(tour)) - len(self._reset) for tour in sample)
+        nothing = len(self.text(Tour(b"", (), ())))
+        of_events = sum(len(self.text(tour)) - nothing for tour in sample)
         each = of_events / max(1, sum(len(tour.events) for tour in sample))
-        return Size(transitions, len(lengths), steps, int(len(lengths) * len(self._reset) + steps * each))
+        much = int(len(lengths) * nothing + steps * each)
+        return Size(transitions, len(lengths), steps, much, files=-(-len(lengths) // self.TOGETHER))
 
     def write(self, directory: Path, size: Size, report: Report) -> None:
         """Write all into an empty directory. However it ends, the manifest has the files that are whole.
@@ -103,8 +103,8 @@ class TourFiles:
         digits = max(4, len(str(size.files)))
         try:
             tours, number = self._tours(), count(1)
-            while together := list(islice(tours, _TOURS)):
-                self._write(directory / f"tours-{next(number):0{digits}}.jsonl", together, size, report)
+            while together := list(islice(tours, self.TOGETHER)):
+                self._write(directory / self.NAME.format(f"{next(number):0{digits}}"), together, size, report)
         finally:
             _save(directory / MANIFEST, json.dumps(self.manifest(), indent=1) + "\n")
 
@@ -133,7 +133,7 @@ class TourFiles:
         steps = self.written.steps
         lines = []
         for tour in tours:
-            lines.append(self._text(tour))
+            lines.append(self.text(tour))
             steps += len(tour.events)
             report(f"writing tours · {steps:,} of {size.steps:,} steps")
         text = "".join(lines)
@@ -151,16 +151,29 @@ class TourFiles:
             }
         )
 
-    def _text(self, tour: Tour) -> str:
+    def text(self, tour: Tour) -> str:
         """Return the lines of a tour, with what a subject is compared with after each event."""
         model = LockStep(self._protocol, self._settings)
-        lines = [self._reset]
+        reset = json.loads(wire.reset_request(wire.config_of(self._settings), self._protocol.name))
+        lines = [_line({"request": reset, "reply": {"ok": True}})]
         for event, edge in zip(tour.events, tour.edges, strict=True):
             model.advance(event)
             request = {"op": "event", "event": event_text(event)}
             reply = {"applied": True, "observation": model.compared(comparable(model.model))}  # type: ignore[arg-type]
             lines.append(_line({"transition": edge, "request": request, "reply": reply}))
         return "".join(lines)
+
+
+class ItfFiles(TourFiles):
+    """The same as traces in ITF, which has one to a file; the `#meta` of a state says which transition leads there."""
+
+    NAME = "tour-{}.itf.json"
+    TOGETHER = 1
+
+    def text(self, tour: Tour) -> str:
+        """Return the trace of a tour."""
+        source = f"a tour along transitions of {self._protocol.name}"
+        return _line(itf.document(replay(tour.events, self._protocol, self._settings), source, tour.edges))
 
 
 def _line(step: dict[str, object]) -> str:
