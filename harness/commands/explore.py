@@ -147,7 +147,7 @@ def _write_tests(
     _refuse_what_is_there(directory)
 
     from epochfuzz.harness.conform.exhaustive.graph import graph
-    from epochfuzz.harness.conform.exhaustive.tour_files import ItfFiles, TourFiles
+    from epochfuzz.harness.conform.exhaustive.tour_files import TourFiles
     from epochfuzz.harness.engine.explore.explore import GIBIBYTE, MemoryEnded
     from epochfuzz.harness.engine.explore.transitions import Ambiguous
     from epochfuzz.harness.views import transitions
@@ -159,7 +159,7 @@ def _write_tests(
         try:
             with show_search(out) as progress:
                 found = graph(protocol, settings, VERBS, False, progress.searched, int(memory * GIBIBYTE))
-                files = (TourFiles if as_ is ToursAs.JSONL else ItfFiles)(found, protocol, settings)
+                files = (TourFiles if as_ is ToursAs.JSONL else transitions.ItfFiles)(found, protocol, settings)
                 size = files.size(progress.doing)
                 for line in transitions.to_be_written(size):
                     out.print(line, soft_wrap=True)

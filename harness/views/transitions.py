@@ -7,16 +7,31 @@ from typing import TYPE_CHECKING
 from rich import filesize
 
 from epochfuzz.harness.conform.exhaustive.counts import Counts
-from epochfuzz.harness.conform.exhaustive.tour_files import Size, Written
+from epochfuzz.harness.conform.exhaustive.graph import Tour
+from epochfuzz.harness.conform.exhaustive.tour_files import Size, TourFiles, Written, line
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.views import conformance as report
+from epochfuzz.harness.views import itf
+from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import conformance as documents
 
 _MUCH = 1_000_000_000  # bytes
+
+
+class ItfFiles(TourFiles):
+    """Tours as traces in ITF, which has one to a file; the `#meta` of a state says which transition leads there."""
+
+    NAME = "tour-{}.itf.json"
+    TOGETHER = 1
+
+    def text(self, tour: Tour) -> str:
+        """Return the trace of a tour."""
+        source = f"a tour along transitions of {self.protocol.name}"
+        return line(itf.document(replay(tour.events, self.protocol, self.settings), source, tour.edges))
 
 
 def summary(conformance: Conformance, plan: Plan, kept: Path | None) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Files of tours: requests and the replies that the model gives, for a harness of any language that has no epochfuzz.
 
 A line is `{"request": ..., "reply": ...}` in the words of the conformance protocol, a tour a reset and what follows up
-to the next one. Each step says which transition it goes along. In ITF a tour is a file, and a step a state. A file is
-there when it is whole, and the manifest comes last.
+to the next one. Each step says which transition it goes along. A file is there when it is whole, and the manifest comes
+last.
 """
 
 import json
@@ -19,8 +19,6 @@ from epochfuzz.harness.conform.exhaustive.graph import Graph, Tour
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, comparable
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.version import epochfuzz_version, model_digest
-from epochfuzz.harness.views import itf
-from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import event_text
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -76,7 +74,7 @@ class TourFiles:
 
     def __init__(self, graph: Graph, protocol: Protocol, settings: Configuration) -> None:
         self.written = Written()
-        self._graph, self._protocol, self._settings = graph, protocol, settings
+        self._graph, self.protocol, self.settings = graph, protocol, settings
         self._seen = np.zeros(graph.size, bool)
 
     def size(self, report: Report) -> Size:
@@ -110,13 +108,13 @@ class TourFiles:
 
     def manifest(self) -> "searches.Tours":
         """Return what was written, by what, and whether that is all."""
-        written, settings = self.written, self._settings
+        written, settings = self.written, self.settings
         nothing = np.zeros(self._graph.size, bool)
         return {
             "epochfuzz": epochfuzz_version(),
             "model": model_digest(),
             "version": wire.VERSION,
-            "protocol": self._protocol.name,
+            "protocol": self.protocol.name,
             "configuration": asdict(settings),
             "transitions": written.transitions,
             "tours": written.tours,
@@ -153,30 +151,19 @@ class TourFiles:
 
     def text(self, tour: Tour) -> str:
         """Return the lines of a tour, with what a subject is compared with after each event."""
-        model = LockStep(self._protocol, self._settings)
-        reset = json.loads(wire.reset_request(wire.config_of(self._settings), self._protocol.name))
-        lines = [_line({"request": reset, "reply": {"ok": True}})]
+        model = LockStep(self.protocol, self.settings)
+        reset = json.loads(wire.reset_request(wire.config_of(self.settings), self.protocol.name))
+        lines = [line({"request": reset, "reply": {"ok": True}})]
         for event, edge in zip(tour.events, tour.edges, strict=True):
             model.advance(event)
             request = {"op": "event", "event": event_text(event)}
             reply = {"applied": True, "observation": model.compared(comparable(model.model))}  # type: ignore[arg-type]
-            lines.append(_line({"transition": edge, "request": request, "reply": reply}))
+            lines.append(line({"transition": edge, "request": request, "reply": reply}))
         return "".join(lines)
 
 
-class ItfFiles(TourFiles):
-    """The same as traces in ITF, which has one to a file; the `#meta` of a state says which transition leads there."""
-
-    NAME = "tour-{}.itf.json"
-    TOGETHER = 1
-
-    def text(self, tour: Tour) -> str:
-        """Return the trace of a tour."""
-        source = f"a tour along transitions of {self._protocol.name}"
-        return _line(itf.document(replay(tour.events, self._protocol, self._settings), source, tour.edges))
-
-
-def _line(step: dict[str, object]) -> str:
+def line(step: dict[str, object]) -> str:
+    """Return a line of JSON."""
     return json.dumps(step, separators=(",", ":")) + "\n"
 
 
