@@ -41,7 +41,7 @@ def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
 
 
 def minimal(protocol: str, property: str, **settings: Any) -> list[str]:
-    """Return a shortest schedule that breaks a property, found by complete search; the same one at every call.
+    """Return a shortest schedule that breaks a property, found by exhaustive search; the same one at every call.
 
     The search is bounded by 3 records and 3 changes of epoch unless `settings` say otherwise. Raises NoSuchSchedule
     where there is none, and ValueError for what is no protocol, property or configuration.

@@ -191,7 +191,7 @@ def _gaps_of_files(request: Request, files: Sequence[Facts], whose: Attribution)
         if facts.unread:
             gaps.append(
                 f"{facts.file}, line {facts.unread_line:,}: this and {facts.unread - 1:,} more lines speak of"
-                " partitions, and are cut or in a layout that is not known; --layout says what it is"
+                " partitions, and are truncated or in a layout that is not known; --layout says what it is"
                 + ("" if facts.is_whole or not facts.events else f"; the {facts.events:,} others were left out")
             )
         if facts.unnamed and facts.file not in whose.brokers:

@@ -167,9 +167,9 @@ def cell(event: Event) -> str:
             word = "ISR" if event.kind == Kind.ISR else "wants ISR"
             return f"{word} {_members(event.isr or ())}{known}"
         case Kind.TRUNCATION | Kind.CORRUPTION:
-            return f"cuts its log to {at}"
+            return f"truncates its log to {at}"
         case Kind.BELOW_HIGH_WATERMARK:
-            return f"cuts its log to {at}, below its HW {event.high_watermark:,}"
+            return f"truncates its log to {at}, below its HW {event.high_watermark:,}"
         case Kind.RESET:
             return f"leader's log ends at {at}, its own at {event.end_offset:,}"
         case Kind.LOADED:

@@ -59,7 +59,7 @@ class Detection:
 
     @property
     def is_held_back(self) -> bool:
-        """Whether it was held back from the last tuning of weights, as half of the set was, drawn by name."""
+        """Whether it was held out from the last tuning of weights, as half of the set was, drawn by name."""
         return hashlib.sha256(self.defect.name.encode()).digest()[0] % 2 == 1
 
     @property
@@ -69,7 +69,7 @@ class Detection:
 
 
 def detectable() -> list[Defect]:
-    """Return the defects of the protocol that complete search has shown to be detectable."""
+    """Return the defects of the protocol that exhaustive search has shown to be detectable."""
     return [defect for defect in DEFECTS if defect.name in proofs()]
 
 

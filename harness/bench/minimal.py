@@ -1,4 +1,4 @@
-"""Minimal: is what the tool hands out for a defect as short as complete search proves possible, and how soon?"""
+"""Minimal: is what the tool hands out for a defect as short as exhaustive search proves possible, and how soon?"""
 
 import time
 from collections.abc import Iterator, Sequence

@@ -35,7 +35,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer in flight: records and a high watermark, or where an epoch ends."""
+    """A response in flight: records and a high watermark, or where an epoch ends."""
 
     records: tuple[Record, ...]
     offset: int
@@ -55,7 +55,7 @@ class Replica:
     epoch: int | None = 0
     leader: int | None = 0
     truncating: bool = False
-    was_cut: bool = False  # it has cut its log by an answer, and asks again
+    was_cut: bool = False  # it has truncated its log by an answer, and asks again
     answer: Answer | None = None
     isr: frozenset[int] = frozenset()
     epoch_start: int = 0
@@ -175,7 +175,7 @@ class Partition:
         return True
 
     def receive(self, r: int) -> bool:
-        """Return the answer in flight arrives."""
+        """Deliver the response in flight."""
         follower = self.replicas[r]
         answer = follower.answer
         if answer is None:
@@ -208,7 +208,7 @@ class Partition:
             follower.truncating = follower.was_cut = True
 
     def drop(self, r: int) -> bool:
-        """Return the answer in flight is lost."""
+        """Lose the response in flight."""
         lost = self.replicas[r].answer is not None
         self.replicas[r].answer = None
         return lost
@@ -412,7 +412,7 @@ class Partition:
                 self.decisions[before:] = [without]
 
     def agrees(self) -> bool:
-        """Whether all logs and high watermarks are equal and none is still to be cut."""
+        """Whether all logs and high watermarks are equal and none is still to be truncated."""
         first = self.replicas[0]
         return not any(replica.truncating for replica in self.replicas) and all(
             replica.log == first.log and replica.high_watermark == first.high_watermark for replica in self.replicas[1:]

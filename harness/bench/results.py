@@ -87,9 +87,9 @@ def measure(scale: Scale, defects: Sequence[Defect], doing: Callable[[str], None
     results.spark = processes.spark_efficiency(scale.spark_schedules, scale.spark_rounds)
     doing("throughput, side by side")
     results.speeds = list(throughput.measure(scale.rounds))
-    doing("complete search, on one core and on all")
+    doing("exhaustive search, on one core and on all")
     results.searches = searching.measure(scale.rounds)
-    doing("compiling the broken set")
+    doing("compiling the mutants")
     for reproduced in minimal.reproduce(defects):
         results.reproduced.append(reproduced)
         doing(f"shrank {reproduced.defect.name} to {reproduced.length} events")
@@ -247,18 +247,18 @@ def summary(results: Results) -> str:
 
 
 def _held_back_row(default: list[Detection]) -> tuple[str, str, str]:
-    """How the default strategy fares with defects that were held back from the last tuning, beside the others."""
+    """How the default strategy fares with defects that were held out from the last tuning, beside the others."""
     held_back, others = ([each for each in default if each.is_held_back == which] for which in (True, False))
     found = sum(not each.missed for each in held_back)
     means = " beside ".join(f"{detection.mean_schedules(half):,.1f}" for half in (held_back, others) if half)
     return (
-        "of them, held back from the last tuning", f"{found} of {len(held_back)}",
+        "of them, held out from the last tuning", f"{found} of {len(held_back)}",
         f"{means} schedules of the others (geometric means)",
     )  # fmt: skip
 
 
 def search_table(results: Results) -> str:
-    """Complete search on one core and on all, with symmetry and without, as Markdown."""
+    """Exhaustive search on one core and on all, with symmetry and without, as Markdown."""
     rows = [
         (
             f"{each.settings.replicas} replicas, {each.settings.records} records, {each.settings.epochs} epoch changes",
@@ -273,7 +273,7 @@ def search_table(results: Results) -> str:
         for each in results.searches
     ]
     head = (
-        "complete search", "symmetry", "states", "bytes each", "states/s, one core", "all cores", "all beside one",
+        "exhaustive search", "symmetry", "states", "bytes each", "states/s, one core", "all cores", "all beside one",
         "Spin, one core",
     )  # fmt: skip
     where = f"`{searching.PROTOCOL.name}`, every state within the bounds.{_without_spin()}"
@@ -302,7 +302,7 @@ def detection_table(results: Results) -> str:
     return (
         f"{markdown.table(head, rows)}\n\nSchedules to detection: median and 95th percentile over the seeds, and the"
         " median of the seconds of processor time. `>` is where a strategy missed the defect within what it was given:"
-        f" {most}. `events` is the length of a shortest schedule. Those that were held back had no part in the"
+        f" {most}. `events` is the length of a shortest schedule. Those that were held out had no part in the"
         " last tuning of weights. Fewest schedules, ties included: "
         + ", ".join(f"{name} for {count}" for name, count in won.items())
         + f", of {len(by_defect)}.\n"

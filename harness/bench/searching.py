@@ -1,4 +1,4 @@
-"""Searching: states and transitions per second of complete search, on one core and on all, with symmetry and without.
+"""Searching: states and transitions per second of exhaustive search, on one core and on all, with symmetry and without.
 
 Threads are timed on the wall, so this means something only on a machine that does nothing else; all take turns, and a
 ratio is that of one round. Spin, where it is, searches the same states, on one core and without symmetry, by its own

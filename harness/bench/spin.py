@@ -1,4 +1,4 @@
-"""Spin beside complete search and walks: the same protocol in Promela, verified in C, where Spin and a C compiler are.
+"""Spin beside exhaustive search and walks: the same protocol in Promela, verified in C, where Spin and a compiler are.
 
 The Promela model is one of its own (kip-320.pml). A test has it visit as many states by as many transitions as the
 model does, so that neither is fast by doing less.

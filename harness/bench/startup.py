@@ -21,7 +21,7 @@ _EPOCHFUZZ = (sys.executable, "-c", "from epochfuzz.harness.cli.main import main
 _BARE = (sys.executable, "-c", "import numba")
 _FILE = "case.yaml"
 _CASE = Case(
-    "cut", "A record is cut.", Configuration(),
+    "cut", "A record is truncated.", Configuration(),
     parse_schedule(["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B"]),
     {"hw": Expectation(()), "kip-101": Expectation(())},
 )  # fmt: skip

@@ -112,7 +112,7 @@ def driven_plainly(number: int, schedules: int = 100) -> int:
 
 
 def searched(number: int) -> int:
-    """Complete search of every state, the same in every round."""
+    """Exhaustive search of every state, the same in every round."""
     return explore(PROTOCOL, SEARCHED, properties.named("no-committed-loss").bit, jobs=1, symmetric=False).transitions
 
 
@@ -129,7 +129,7 @@ SUBJECTS = (
     Subject("plain Python with dataclasses", "events", timed(driven_plainly)),
     Subject("same model, interpreted", "events", timed(interpreted)),
     Subject("Hypothesis state machine", "events", timed(driven_by_hypothesis)),
-    Subject("complete search", "transitions", timed(searched)),
+    Subject("exhaustive search", "transitions", timed(searched)),
 )
 SPIN = Subject("Spin, a verifier in C, at random", "events", spin_at_random)
 

@@ -37,7 +37,7 @@ class Expectation:
     """What a schedule should do to one protocol.
 
     Each property of `broken` is to break, the first of them after event `at`; others may break along with them, for a
-    broken promise seldom comes alone. An empty `broken` is stronger: nothing is to break. `permitted`, if given, is
+    broken guarantee seldom comes alone. An empty `broken` is stronger: nothing is to break. `permitted`, if given, is
     all that is to break as the contract with clients permits.
     """
 

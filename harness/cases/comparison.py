@@ -1,6 +1,6 @@
 """Comparison with the corpus: which findings of a run are cases of it, which are not, and which cases it missed.
 
-Whether a finding is a known flaw of its protocol is another matter (search/expectations.py).
+Whether a finding is a known bug of its protocol is another matter (search/expectations.py).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -32,7 +32,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 class Ending:
     """What is to be made of what a walk has found.
 
-    `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted; `trace` draws known flaws as
+    `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted; `trace` draws known bugs as
     well as what is new. The report has of the run, beside its configuration, what is told `about` it, and the
     situations within reach that were `never_met`, by protocol text. `more` are further keys of the JSON document.
     """

@@ -196,7 +196,7 @@ def _print_example(out: Console, example: Example) -> None:
 
 
 def _command_line(example: Example) -> str:
-    """Return the complete search that finds the example, or one as short.
+    """Return the exhaustive search that finds the example, or one as short.
 
     With three replicas there is no room for two protocols, and the examples are the shortest for the one by itself.
     """

@@ -1,4 +1,4 @@
-"""`epochfuzz explore`: complete search of a protocol within bounds, in memory or on Spark."""
+"""`epochfuzz explore`: exhaustive search of a protocol within bounds, in memory or on Spark."""
 
 from enum import Enum
 from pathlib import Path

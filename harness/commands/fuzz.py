@@ -50,7 +50,7 @@ def fuzz(
         str | None, options.protocol_option("--holds", help="With --breaks: the protocol that must hold.")
     ] = None,
     property_: options.Property = "no-committed-loss",
-    trace: Annotated[bool, typer.Option("--trace", help="Show known flaws too step by step.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show known bugs too step by step.")] = False,
     certify: options.Certify = options.CERTIFY,
     report: options.Report = None,
     sarif: options.Sarif = None,

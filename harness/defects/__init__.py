@@ -1,4 +1,4 @@
-"""The broken set: protocols that are wrong in one rule, to measure what finds them.
+"""The mutants: protocols that are wrong in one rule, to measure what finds them.
 
 The model has no switch for any of them. Each is a function that takes the place of a rule in the protocols that have
 its number, see defect.py and model/core/program.py: what runs protocols runs these as any other, interpreted or

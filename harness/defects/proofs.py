@@ -1,4 +1,4 @@
-"""Proofs: for each defect, by complete search, the smallest configuration that shows it, and a shortest schedule.
+"""Proofs: for each defect, by exhaustive search, the smallest configuration that shows it, and a shortest schedule.
 
 proofs.yaml keeps them, to be read and reviewed. `python -m epochfuzz.harness.defects.proofs NAME...` prints those of
 some defects anew, in seconds or minutes each, and of all if none is named.
@@ -29,9 +29,9 @@ from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
 
 _FILE = Path(__file__).with_name("proofs.yaml")
 _MEMORY = 3 << 30
-_HUNTED = 200_000  # schedules to try where complete search finds nothing
+_HUNTED = 200_000  # schedules to try where exhaustive search finds nothing
 
-# Where a defect is looked for by complete search, one after the other.
+# Where a defect is looked for by exhaustive search, one after the other.
 SEARCHED: tuple[Configuration, ...] = (
     Configuration(records=2, epochs=2),
     Configuration(records=3, epochs=3),
@@ -79,7 +79,7 @@ def proofs() -> dict[str, Proof]:
 
 @cache
 def undetectable() -> dict[str, str]:
-    """Why complete search finds nothing wrong with a protocol that has the defect, by its name."""
+    """Why exhaustive search finds nothing wrong with a protocol that has the defect, by its name."""
     return dict(_document()["undetectable"])
 
 
@@ -98,7 +98,7 @@ def judged(defect: Defect, settings: Configuration) -> int:
 def prove(defect: Defect) -> Proof | None:
     """Search for a shortest schedule that shows the defect, None where there is none.
 
-    Complete search of three replicas ends at one record. Where it finds nothing, random schedules may find one to
+    Exhaustive search of three replicas ends at one record. Where it finds nothing, random schedules may find one to
     shrink, and the search of all shorter ones is complete again.
     """
     by_request = requests_isr_changes(defect.sound_protocol.constants)

@@ -28,7 +28,7 @@ class Catch:
 
 
 def detectable() -> list[Defect]:
-    """Return the defects that random schedules can catch: all but those for which complete search
+    """Return the defects that random schedules can catch: all but those for which exhaustive search
     shows that none can.
     """
     return [defect for defect in DEFECTS if defect.name not in undetectable()]

@@ -1,1 +1,1 @@
-"""The compiled engines: random walks and complete search over the model's rules."""
+"""The compiled engines: random walks and exhaustive search over the model's rules."""

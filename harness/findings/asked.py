@@ -1,4 +1,4 @@
-"""Asked: what a complete search is to find out, of which protocol and within which bounds."""
+"""Asked: what an exhaustive search is to find out, of which protocol and within which bounds."""
 
 import json
 from dataclasses import asdict, dataclass, field, fields

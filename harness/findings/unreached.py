@@ -1,4 +1,4 @@
-"""Unreached: situations that a walk has not met, though complete search within small bounds meets them."""
+"""Unreached: situations that a walk has not met, though exhaustive search within small bounds meets them."""
 
 from dataclasses import dataclass, replace
 

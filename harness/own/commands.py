@@ -33,7 +33,7 @@ CERTIFICATE_MEMORY = 1 << 30
 
 @dataclass(frozen=True)
 class Searched:
-    """A complete search as it was asked for."""
+    """An exhaustive search as it was asked for."""
 
     model: Model
     protocol: Protocol

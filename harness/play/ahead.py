@@ -1,4 +1,4 @@
-"""Ahead: complete search from a position for the nearest broken property, in the background, within a stated budget."""
+"""Ahead: exhaustive search from a position for the nearest broken property, in the background, within a budget."""
 
 import threading
 import time

@@ -18,7 +18,7 @@ from epochfuzz.model.kafka.vocabulary.state import initial
 
 FILE = Path(__file__).with_name("survey.yaml")
 
-# Complete searches, one after the other, within bounds on records and epoch changes.
+# Exhaustive searches, one after the other, within bounds on records and epoch changes.
 SEARCHED = (Configuration(records=2, epochs=2), Configuration(records=3, epochs=3))
 SEARCHED_WITH_THREE = (Configuration(replicas=3, records=1, epochs=2), Configuration(replicas=3, records=1, epochs=3))
 # Of protocols that change the ISR by request, for which there are many times as many states.
@@ -102,7 +102,7 @@ LEGEND = (
 
 
 def bounds() -> Iterator[str]:
-    """Yield the bounds of each complete search, in words; the last ones are of protocols that change
+    """Yield the bounds of each exhaustive search, in words; the last ones are of protocols that change
     the ISR by request.
     """
     for settings in (

@@ -15,7 +15,7 @@ from epochfuzz.harness.engine.explore.estimate import CONFIDENCE
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.store.checks import Checked
 
-KNOWN, UNEXPECTED = "known flaw", "UNEXPECTED"
+KNOWN, UNEXPECTED = "known bug", "UNEXPECTED"
 
 
 def about_line(facts: Mapping[str, object]) -> str:

@@ -60,7 +60,7 @@ def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
         yield (
             f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; after {len(failed.sighting.sent)}"
             f" events of {_origin(failed.trial)}, not shrunk, seen {_times(seen)}"
-            + (f"; known flaw: {flaw}" if flaw else "")
+            + (f"; known bug: {flaw}" if flaw else "")
         )
     yield f"interrupted after {conformance.schedules:,} of {plan.schedules:,} schedules of seed {plan.seed}"
 
@@ -246,7 +246,7 @@ def _title(nonconformity: Nonconformity, proof: Reproducer | None) -> Text:
     sent = nonconformity.sighting.sent
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "at the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
-    flaw = "known flaw" if nonconformity.fault.kind is Kind.PROMISE else "known difference"
+    flaw = "known bug" if nonconformity.fault.kind is Kind.PROMISE else "known difference"
     known = f"\n{flaw} of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
     if proof is not None:
         shorter = f"breaks it in {len(proof.schedule)} events, " if proof.schedule != sent else ""

@@ -202,15 +202,15 @@ def proof(finding: Finding) -> str:
     """How short a reproducer is known to be, and what it was made from."""
     proven = finding.reproducer.proven
     if finding.reproducer.certified_minimal:
-        proven += ": complete search found nothing shorter"
+        proven += ": exhaustive search found nothing shorter"
     return f"{proven}; shrunk from {finding.shrunk_from} events of schedule {finding.schedule}"
 
 
 def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool = False) -> None:
-    """Print every distinct reproducer once, whatever the number of properties it breaks: a line for a known flaw.
+    """Print every distinct reproducer once, whatever the number of properties it breaks: a line for a known bug.
 
     What is unexpected is drawn step by step, and so is all with `trace`. The first finding comes last, and the
-    unexpected ones after the known flaws: that is where a terminal stops scrolling.
+    unexpected ones after the known bugs: that is where a terminal stops scrolling.
     """
     together = by_reproducer(findings)
     is_drawn = [trace or any(finding.known_flaw is None for finding in same) for same in together]

@@ -170,7 +170,7 @@ def _replica(replica: ReplicaScene, controller: ControllerScene) -> Iterator[Tex
 
 
 def _log(replica: ReplicaScene) -> Iterator[Text]:
-    """Yield the log a box at a time, the epoch before its first record; then what was cut, and what should be there."""
+    """Yield the log, a box for each record, with its epochs; then what was truncated, and what should be there."""
     epoch = None
     for cell in replica.log:
         label = "" if cell.epoch == epoch else f"e{cell.epoch}"
@@ -234,10 +234,10 @@ def _legend() -> RenderableType:
             ("+", APPENDED),
             " appended  ",
             ("-", CUT),
-            " cut  ",
+            " truncated  ",
             ("!m0", LOST),
             " committed or acknowledged, but not here  ",
             ("e1", ASIDE),
-            " epoch 1  <- answer in flight",
+            " epoch 1  <- response in flight",
         ),
     )

@@ -36,7 +36,7 @@ class Change:
 
 
 def answered_by(p: State, r: int) -> int:
-    """Who gave the answer in flight to r: whom it follows, but where answers outlive decisions."""
+    """Who gave the response in flight to r: whom it follows, but where answers outlive decisions."""
     return int(p.flight_leader[r] if answers_survive_decisions(p) else p.known_leader[r])
 
 

@@ -89,7 +89,7 @@ def _ineligible(p: State, r: int) -> str:
 
 
 def altered(c: Change) -> Iterator[str]:
-    """Yield a leader gets the answer."""
+    """Tell of an answer to AlterPartition that a leader gets."""
     p, r, answer = c.before, c.r, answer_under_way(c.before, c.r)
     if not p.alter_mine[r]:
         yield f"the answer to {c.name} comes too late, for it has nothing pending of the kind any more: {answer}"
@@ -105,21 +105,19 @@ def altered(c: Change) -> Iterator[str]:
 
 
 def resend(c: Change) -> Iterator[str]:
-    """Yield the answer is lost."""
+    """Tell of an answer to AlterPartition that is lost."""
     yield f"the answer to {c.name}'s AlterPartition request is lost: {answer_under_way(c.before, c.r)}"
     yield f"{c.name} sends the same request again"
 
 
 def refuse(c: Change) -> Iterator[str]:
-    """Yield a controller answers that is not the active one."""
+    """Tell of an answer by a controller that is not the active one."""
     yield f"a controller that is active no more refuses {c.name}'s proposal of ISR {listed(c.before.alter_isr[c.r])}"
     yield f"{c.name} will take that for final"
 
 
 def learned(c: Change) -> Iterator[str]:
-    """Yield the metadata log tells a leader what became of the ISR in its epoch, and who is fenced or
-    has registered anew.
-    """
+    """Tell what a leader reads in the metadata log: what became of the ISR in its epoch, and who is fenced or anew."""
     p, r = c.before, c.r
     fenced, registered = c.after.shown_fenced[r] & ~p.shown_fenced[r], p.shown_outdated[r]
     heard = p.shown_fenced[r] & ~c.after.shown_fenced[r]

@@ -27,7 +27,7 @@ def rival_elect(c: Change) -> Iterator[str]:
 
 
 def rival_notify(c: Change) -> Iterator[str]:
-    """Yield the old controller's request arrives; what the replica makes of it is told as of any decision."""
+    """Tell of a deposed controller's request that arrives; what the replica makes of it is told as of any decision."""
     yield f"the old controller's request reaches {c.name}, at epoch {_known(c.before, c.r)} until now"
 
 

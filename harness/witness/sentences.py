@@ -111,10 +111,10 @@ def _fetch_records(c: Change, leader: str) -> Iterator[str]:
 def _receive(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     if not flight.counts(p, r):
-        yield f"{c.name} does not take the answer for one that it waits for: {in_flight(p, r)}; {_why_not_counted(c)}"
+        yield f"{c.name} does not take the response for one that it waits for: {in_flight(p, r)}; {_why_not_counted(c)}"
         return
     if p.flight_old[r]:
-        yield f"the answer outlives the decision that {c.name} has learned since it asked"
+        yield f"the response outlives the decision that {c.name} has learned since it asked"
     if p.flight[r] == Flight.EPOCH_END:
         yield from _receive_epoch_end(c)
     elif p.flight[r] == Flight.DIVERGING:
@@ -124,7 +124,7 @@ def _receive(c: Change) -> Iterator[str]:
     elif p.flight_count[r]:
         yield appends(c)
     elif p.flight_offset[r] == p.high_watermark[r]:
-        yield f"the answer brings {c.name} nothing new"
+        yield f"the response brings {c.name} nothing new"
     else:
         yield f"{c.name} has nothing to append"
 
@@ -151,7 +151,7 @@ def _receive_diverging(c: Change) -> Iterator[str]:
         yield f"{c.name} does what a follower should, although it leads epoch {p.known_epoch[r]} by now"
     applied = p.diverging_high_watermark == DivergingHighWatermark.APPLIED and not truncation_on_fetch.is_taken(p, r)
     if applied and p.flight_count[r] > p.high_watermark[r]:
-        yield f"{c.name} first takes over the HW in it, {min(p.flight_count[r], p.leo[r])}, before it cuts its log"
+        yield f"{c.name} first takes over the HW in it, {min(p.flight_count[r], p.leo[r])}, before it truncates its log"
     yield from _receive_epoch_end(c)
 
 
@@ -167,7 +167,7 @@ def _receive_out_of_range(c: Change) -> Iterator[str]:
 def _cuts_if_longer(c: Change, reason: str) -> str:
     if c.after.leo[c.r] < c.before.leo[c.r]:
         return cuts(c, reason)
-    return f"{c.name}, with LEO {c.after.leo[c.r]}, cuts nothing: {reason}"
+    return f"{c.name}, with LEO {c.after.leo[c.r]}, truncates nothing: {reason}"
 
 
 def _receive_epoch_end(c: Change) -> Iterator[str]:
@@ -177,13 +177,13 @@ def _receive_epoch_end(c: Change) -> Iterator[str]:
 
 
 def _reason_by_epoch(c: Change) -> str:
-    """Why an epoch answer makes c.r cut where it does; see truncation.py for the rules."""
+    """Why an epoch response makes c.r cut where it does; see truncation.py for the rules."""
     p, r = c.before, c.r
     leader = REPLICA_NAMES[answered_by(p, r)]
     epoch, end = p.flight_epoch[r], p.flight_offset[r]
     if end == NONE:
         if p.phase[r] == Phase.TRUNCATING_FURTHER:
-            return f"{leader} did not know, and {c.name} has cut its log already"
+            return f"{leader} did not know, and {c.name} has truncated its log already"
         return f"{leader} did not know, and {c.name}'s high watermark was {p.high_watermark[r]}"
     by_leader = f"epoch {epoch_answered(p, r)} ends at offset {end} on {leader}"
     if p.truncation == Truncation.LEADER_EPOCH:
@@ -197,7 +197,7 @@ def _reason_by_epoch(c: Change) -> str:
 
 
 def _drop(c: Change) -> Iterator[str]:
-    yield f"the answer to {c.name} is lost on the way: {in_flight(c.before, c.r)}"
+    yield f"the response to {c.name} is lost on the way: {in_flight(c.before, c.r)}"
 
 
 def _crash(c: Change) -> Iterator[str]:
@@ -250,7 +250,7 @@ def _learn(c: Change) -> Iterator[str]:
         yield from forgotten(c)
     else:
         yield from isr_changes.given_up(c)
-        yield f"the answer in flight to {c.name} outlives that: {in_flight(p, r)}"
+        yield f"the response in flight to {c.name} outlives that: {in_flight(p, r)}"
 
 
 def _start_to_follow(c: Change) -> Iterator[str]:
@@ -264,11 +264,11 @@ def _start_to_follow(c: Change) -> Iterator[str]:
         kept = f"keeps {records_named(p, beyond)}, beyond its high watermark {high_watermark}, and " if beyond else ""
         yield f"{c.name} {kept}will ask {REPLICA_NAMES[leader]} where {own_last_epoch(p, r)} ends before it fetches"
     elif p.leo[r] == 0:
-        yield f"{c.name} has nothing to cut: its log is empty"
+        yield f"{c.name} has nothing to truncate: its log is empty"
     elif checks_logs_on_fetch(p):
         yield f"{c.name} keeps its log for now, and will fetch from offset {p.leo[r]} with {own_last_epoch(p, r)}"
     elif truncation.is_due(p, leader != p.known_leader[r], epoch > p.known_epoch[r] + 1):
-        yield f"{c.name} cuts nothing: its high watermark and its LEO are both {high_watermark}"
+        yield f"{c.name} truncates nothing: its high watermark and its LEO are both {high_watermark}"
     else:
         yield f"{c.name} does not truncate, for it followed {REPLICA_NAMES[leader]} before"
 

@@ -31,7 +31,7 @@ def end(decision: str) -> Callable[[Change], Iterator[str]]:
 
 
 def consequences(c: Change) -> Iterator[str]:
-    """Yield a transaction begins or is over, and what read_committed consumers may read moves, or stays behind."""
+    """Tell of a transaction that begins or ends, and of how far read_committed consumers may read since."""
     before, after = c.before, c.after
     if not after.transactions:
         return

@@ -73,8 +73,8 @@ def appends(c: Change) -> str:
     return f"{c.name} appends {records_named(c.after, ids_between(c.after.log_record[c.r], start, end))} {at}"
 
 
-def cuts(c: Change, reason: str, verb: str = "cuts") -> str:
-    """Which records it cuts, and why."""
+def cuts(c: Change, reason: str, verb: str = "truncates") -> str:
+    """Return which records it truncates, and why."""
     cut = ids_between(c.before.log_record[c.r], c.after.leo[c.r], c.before.leo[c.r])
     return f"{c.name} {verb} {records_named(c.before, cut)}: {reason}{although(c, cut)}"
 
@@ -95,7 +95,7 @@ def disk(c: Change) -> str:
 
 
 def fetched(p: State, r: int) -> str:
-    """Return the records in the Fetch answer in flight to r."""
+    """Return the records in the Fetch response in flight to r."""
     count = p.flight_count[r]
     return records_named(p, ids_between(p.flight_record[r], 0, count)) if count else "no records"
 
@@ -117,7 +117,7 @@ def forgotten(c: Change) -> Iterator[str]:
     """Yield what r waited for, as a leader and as a follower."""
     yield from isr_changes.given_up(c)
     if c.before.flight[c.r] != Flight.NOTHING:
-        yield f"the answer in flight to {c.name} is discarded: {in_flight(c.before, c.r)}"
+        yield f"the response in flight to {c.name} is discarded: {in_flight(c.before, c.r)}"
 
 
 def outdated(p: State, epoch: int) -> str:
@@ -132,7 +132,7 @@ def own_last_epoch(p: State, r: int) -> str:
 
 
 def epoch_answered(p: State, r: int) -> int:
-    """Return the epoch that an epoch answer is about: since KIP-279 it says so, before it is the one asked for."""
+    """Return the epoch that an epoch response is about: since KIP-279 it says so, before it is the one asked for."""
     return int(p.flight_epoch[r] if p.flight_epoch[r] != NONE else epoch_cache.latest_epoch(p, r))
 
 

@@ -107,7 +107,7 @@ def test_protocols_stand_side_by_side_and_those_that_look_alike_together(page: P
     assert panes(page) == ["hw", "kip-101 and kip-279 alike", "kip-320"]
     boxes = [pane.bounding_box() for pane in page.locator(".pane").all()]
     assert len({box["y"] for box in boxes if box}) == 1
-    assert "B cuts m1: its high watermark was 1" in page.locator(".pane").first.inner_text()
+    assert "B truncates m1: its high watermark was 1" in page.locator(".pane").first.inner_text()
     expect(page.locator(".pane", has=page.locator("p.broken"))).to_have_count(1)
     expect(page.locator(".track .broken")).to_have_text(["12", "16"])
     expect(page.locator(".verdicts .known")).to_contain_text(

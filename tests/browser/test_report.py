@@ -56,7 +56,7 @@ def test_it_opens_at_the_step_where_the_protocols_part(page: Page, report: str) 
     assert shown(page) == ["12 notify B ◆ here they part"]
     step = page.locator("#m1-loss-12")
     assert step.locator("h5").all_inner_texts() == ["hw", "kip-101"]
-    assert "B cuts m1: its high watermark was 1" in step.inner_text()
+    assert "B truncates m1: its high watermark was 1" in step.inner_text()
     assert "B keeps m1, beyond its high watermark 1" in step.inner_text()
 
 

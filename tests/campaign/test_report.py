@@ -56,7 +56,7 @@ def test_one_that_runs_shows_how_far_it_is_and_what_it_has_found(report, undistu
     assert ended.code == 0
     assert re.search(r"^running; last written .+ ago$", ended.out, re.MULTILINE)
     assert re.search(r"^20,000 schedules · .+/s · 6 findings so far · 0 s left$", ended.out, re.MULTILINE)
-    assert re.search(r"│ hw +│ no-committed-loss +│ [\d,]+ +│ \d+, not shrunk yet +│ known flaw", ended.out)
+    assert re.search(r"│ hw +│ no-committed-loss +│ [\d,]+ +│ \d+, not shrunk yet +│ known bug", ended.out)
     assert "One more such schedule shows a new situation or kind of failure with probability " in ended.out
     assert "not finished" not in ended.out
 

@@ -14,7 +14,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import ProtocolError
 # The shortest loss under hw: isr-complete breaks after event 8, no-committed-loss and no-acked-loss after event 9.
 SHORTEST_LOSS = Case(
     id="shortest-loss",
-    why="B cuts m0, which A has committed, and is elected.",
+    why="B truncates m0, which A has committed, and is elected.",
     settings=Configuration(),
     events=parse_schedule(
         ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "elect B", "notify B", "notify B"]

@@ -133,7 +133,7 @@ def test_a_proof_that_is_out_of_reach_says_how_far_it_came():
 def test_known_flaws_are_a_line_each_unless_a_trace_is_asked_for_and_what_is_unexpected_is_drawn():
     walked = ("fuzz", "--protocol", "hw", "--schedules", "2000", "--seed", "7", *PROVEN)
     known = epochfuzz(*walked).stdout
-    line = "hw breaks no-committed-loss and no-acked-loss in 9 events, certified minimal: known flaw: "
+    line = "hw breaks no-committed-loss and no-acked-loss in 9 events, certified minimal: known bug: "
     assert line + "truncation=high_watermark (KAFKA-1211, KAFKA-3919, KIP-101)" in known
     assert "LEO 0->1" not in known
     assert "LEO 0->1" in epochfuzz(*walked, "--trace").stdout

@@ -1,4 +1,4 @@
-"""Complete search of the toy log: what it visits is what there is, and what it finds is the first of the shortest."""
+"""Exhaustive search of the toy log: what it visits is what there is, and what it finds is the first of the shortest."""
 
 from dataclasses import replace
 from typing import Any

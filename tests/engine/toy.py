@@ -1,7 +1,7 @@
 """A toy log of three verbs, to run the engine on: a leader appends, followers copy, and anybody may be elected.
 
 An eager leader promises a record as soon as it has it, and loses it with the next election. A patient one waits until
-everybody has it. A stubborn follower does not cut what a new leader has not, so that logs never agree.
+everybody has it. A stubborn follower does not truncate what a new leader has not, so that logs never agree.
 """
 
 from epochfuzz.model.core.fields import Field, State
@@ -23,7 +23,7 @@ def append(p: State, r: int) -> int:
 
 
 def copy(p: State, r: int) -> int:
-    """A follower copies the leader's next record, or cuts its own last one that the leader has not."""
+    """A follower copies the leader's next record, or truncates its own last one that the leader has not."""
     if p.leader == r:
         return LEADS
     if p.length[r] == p.length[p.leader]:

@@ -353,7 +353,7 @@ def test_without_follower_reads_a_follower_serves_nobody():
     assert refused(consuming("produce A"), "consume B") == "B does not lead"
 
 
-# Complete searches.
+# Exhaustive searches.
 
 BOTH = {"retries": True, "consumer": True}
 UNCLEAN_CONSUMER = {"consumer": True, "unclean_leader_election": True}

@@ -51,7 +51,7 @@ def refusal(event: str, protocol: str, schedule: str, **settings: Any) -> int:
 
 
 def searched(protocol: str, *names: str, **settings: Any) -> tuple[bool, list[str] | None]:
-    """(whether every state was visited, a shortest schedule that breaks one of some properties) by complete search."""
+    """Search exhaustively: whether every state was visited, a shortest schedule that breaks one of some properties."""
     wanted = properties.set_of(names or properties.NAMES)
     found = explore(parse_protocol(protocol), Configuration(controllers=2, **settings), wanted)
     return found.complete, None if found.shortest is None else schedule_texts(found.shortest)

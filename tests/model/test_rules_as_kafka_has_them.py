@@ -264,7 +264,7 @@ def test_up_to_2_0_0_it_counts_even_if_another_led_in_between(protocol, leo):
     assert execution.state.leo[B] == leo
 
 
-# A fetcher thread of 2.8.0 that has let go of its lock before it cuts the log (KAFKA-13207).
+# A fetcher thread of 2.8.0 that has let go of its lock before it truncates the log (KAFKA-13207).
 
 DIVERGING_WITH_HW = (
     "produce A, elect B, notify A, notify B, produce B, shrink A, alter B, altered B, produce B, fetch A"

@@ -44,7 +44,7 @@ def log_of(p: Partition, name: str) -> list[str]:
 
 
 def searched(protocol: str, *names: str, **settings: Any) -> tuple[bool, list[str] | None]:
-    """(whether every state was visited, a shortest schedule that breaks one of some properties) by complete search."""
+    """Search exhaustively: whether every state was visited, a shortest schedule that breaks one of some properties."""
     wanted = properties.set_of(names or properties.NAMES)
     found = explore(parse_protocol(protocol), Configuration(transactions=True, **settings), wanted)
     return found.complete, None if found.shortest is None else schedule_texts(found.shortest)

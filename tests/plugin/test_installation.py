@@ -24,7 +24,7 @@ OWN_PACKAGES = ("model", "harness", "strategies")
 CASE = """\
 schema: 1
 id: shortest-loss
-why: B cuts m0, which A has committed, and is elected.
+why: B truncates m0, which A has committed, and is elected.
 events: [produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B]
 expect:
   hw: {broken: [no-committed-loss], at: 9}

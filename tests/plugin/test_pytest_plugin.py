@@ -26,7 +26,7 @@ WITH_PLUGIN = () if INSTALLED else ("-p", "epochfuzz.harness.plugin.hooks")
 SHORTEST_LOSS = """\
 schema: 1
 id: shortest-loss
-why: B cuts m0, which A has committed, and is elected.
+why: B truncates m0, which A has committed, and is elected.
 events: [produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B, produce B]
 expect:
   hw: {broken: [no-committed-loss], at: 9}

@@ -106,7 +106,7 @@ def test_kip_101_alone_holds_for_one_election_where_hw_does_not() -> None:
 @pytest.mark.slow
 def test_what_kip_101_diverges_by_leaves_kip_320_whole() -> None:
     (broken,) = failures(replication_machine("kip-101", judged=["no-divergence"]))
-    assert len(broken.events) >= 12  # the shortest that complete search knows
+    assert len(broken.events) >= 12  # the shortest that exhaustive search knows
     assert replay(parse_schedule(broken.events), parse_protocol("kip-320"), Configuration()).broken == []
 
 

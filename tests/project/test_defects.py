@@ -1,4 +1,4 @@
-"""The broken set: what takes the place of a rule, when it does, and what complete search has proven of each defect."""
+"""The mutants: what takes the place of a rule, when it does, and what exhaustive search has proven of each defect."""
 
 import ast
 import inspect

@@ -77,7 +77,7 @@ def test_the_svg_says_what_the_terminal_says():
     for text in (
         "the loss",
         "hw breaks no-committed-loss at step 9",
-        "kip-101 keeps every promise",
+        "kip-101 keeps every guarantee",
         "They part at step 8, notify B.",
         "here they part",
         "controller at e1: B leads, ISR A,B, committed !m0",

@@ -137,11 +137,11 @@ def test_the_shortest_loss_under_hw_is_shown_from_the_first_record_to_its_loss()
         "B appends m0 at offset 0.",
         "B's fetch from offset 1 shows A that B has everything below it; A answers with no records and HW 1; "
         "A's HW rises to 1; m0 is committed and acknowledged.",
-        "B's process dies; its disk has m0 with HW 0; the answer in flight to B is discarded: no records, HW 1.",
+        "B's process dies; its disk has m0 with HW 0; the response in flight to B is discarded: no records, HW 1.",
         "B is up again, and knows no leader yet; its disk has m0 with HW 0.",
         "The controller makes B leader of epoch 1, ISR A,B; A does not know that and still leads epoch 0, a zombie.",
-        "B learns that A leads epoch 0, although the controller is at epoch 1; B cuts m0: its high watermark was 0, "
-        "although m0 was committed on A; B is in the ISR without m0, which is below A's HW.",
+        "B learns that A leads epoch 0, although the controller is at epoch 1; B truncates m0: its high watermark was"
+        " 0, although m0 was committed on A; B is in the ISR without m0, which is below A's HW.",
         "B becomes leader of epoch 1; m0 is lost: it was readable on A at offset 0, and leader B does not have it.",
     ]
 
@@ -153,7 +153,7 @@ def test_the_shortest_loss_parts_hw_from_kip_101_where_b_cuts():
         (
             (
                 "hw",
-                "B cuts m0: its high watermark was 0, although m0 was committed on A; "
+                "B truncates m0: its high watermark was 0, although m0 was committed on A; "
                 "B is in the ISR without m0, which is below A's HW.",
             ),
             (
@@ -165,8 +165,8 @@ def test_the_shortest_loss_parts_hw_from_kip_101_where_b_cuts():
 
 
 def test_a_parting_is_one_sentence_for_each_protocol():
-    parts_at = Parting(8, "notify B", (("hw", "B cuts m0."), ("kip-101", "B keeps m0.")))
-    assert parts_at.sentence == "Step 8, notify B: Under hw: B cuts m0. Under kip-101: B keeps m0."
+    parts_at = Parting(8, "notify B", (("hw", "B truncates m0."), ("kip-101", "B keeps m0.")))
+    assert parts_at.sentence == "Step 8, notify B: Under hw: B truncates m0. Under kip-101: B keeps m0."
 
 
 def test_runs_that_look_the_same_do_not_part_whatever_their_epoch_caches():
@@ -190,12 +190,12 @@ def test_a_fence_parts_two_runs_and_names_kafkas_error():
         (
             "hw",
             f"{COMMITTED}, crash B, restart B, notify B",
-            "B learns that A leads epoch 0; B cuts nothing: its high watermark and its LEO are both 1.",
+            "B learns that A leads epoch 0; B truncates nothing: its high watermark and its LEO are both 1.",
         ),
         (
             "hw",
             "crash B, restart B, notify B",
-            "B learns that A leads epoch 0; B has nothing to cut: its log is empty.",
+            "B learns that A leads epoch 0; B has nothing to truncate: its log is empty.",
         ),
         (
             "hw",
@@ -210,7 +210,7 @@ def test_a_fence_parts_two_runs_and_names_kafkas_error():
         (
             "kip-101",
             f"{COPIED}, crash B, restart B, notify B, fetch B, receive B",
-            "B, with LEO 1, cuts nothing: epoch 0 ends at offset 1 on A.",
+            "B, with LEO 1, truncates nothing: epoch 0 ends at offset 1 on A.",
         ),
         (
             "kip-101",
@@ -220,17 +220,17 @@ def test_a_fence_parts_two_runs_and_names_kafkas_error():
         (
             "kip-101",
             "produce A, elect B, notify B, notify A, fetch A, receive A",
-            "A cuts m0: B did not know, and A's high watermark was 0.",
+            "A truncates m0: B did not know, and A's high watermark was 0.",
         ),
         (
             "kip-320",
             "produce A, elect B, notify B, notify A, fetch A, receive A",
-            "A cuts m0: epoch 0 ends at offset 0 on B.",
+            "A truncates m0: epoch 0 ends at offset 0 on B.",
         ),
         (
             "kip-320",
             f"{COPIED}, produce A, expire B, notify B, notify A, fetch B, receive B",
-            "B, with LEO 1, cuts nothing: epoch 0 ends at offset 2 on A, and at 1 on B.",
+            "B, with LEO 1, truncates nothing: epoch 0 ends at offset 2 on A, and at 1 on B.",
         ),
         (
             "kip-320",
@@ -243,11 +243,11 @@ def test_a_fence_parts_two_runs_and_names_kafkas_error():
             f"{COPIED}, produce A, shrink B, crash B, restart B, notify B, expand B",
             "Not enabled: B is truncating.",
         ),
-        ("hw", "produce A, fetch B, drop B", "The answer to B is lost on the way: m0, HW 0."),
+        ("hw", "produce A, fetch B, drop B", "The response to B is lost on the way: m0, HW 0."),
         (
             "hw",
             "elect B, notify B, notify A",
-            "A learns that B leads epoch 1 and steps down; A has nothing to cut: its log is empty.",
+            "A learns that B leads epoch 1 and steps down; A has nothing to truncate: its log is empty.",
         ),
         ("hw", "elect B, produce A", "A appends m0 at offset 0 in epoch 0, although the controller is at epoch 1."),
         ("hw", "expire B", "B's session with the controller expires: epoch 1 keeps leader A, ISR A."),
@@ -261,7 +261,7 @@ def test_a_fence_parts_two_runs_and_names_kafkas_error():
             "hw",
             "expire B, expire A, catch_up B",
             "B learns that A leads epoch 1, although the controller is at epoch 2; "
-            "B has nothing to cut: its log is empty.",
+            "B has nothing to truncate: its log is empty.",
         ),
         (
             "hw",
@@ -314,7 +314,7 @@ def test_stepwise_truncation_says_why_it_asks_again():
     *_, asked, answered = scenes(schedule, "kip-279:epoch_cache=kafka-7415", unclean_leader_election=True)
     assert asked.sentence == "B asks where epoch 2 ends; A answers: epoch 1 ends at 2."
     assert answered.sentence == (
-        "B cuts m2: A has epoch 1, B has only 0 near it, which ends at offset 1, although m2 was committed on B; "
+        "B truncates m2: A has epoch 1, B has only 0 near it, which ends at offset 1, although m2 was committed on B; "
         "B will ask again, now for epoch 0; B's HW falls from 2 to 1."
     )
 

@@ -174,7 +174,7 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
             "A fetches from offset 1, its last record of epoch 0; "
             "B answers that their logs diverge: epoch 0 ends at offset 0.",
         ),
-        ("kip-595", f"{DIVERGES}, fetch A, receive A", "A cuts m0: epoch 0 ends at offset 0 on B."),
+        ("kip-595", f"{DIVERGES}, fetch A, receive A", "A truncates m0: epoch 0 ends at offset 0 on B."),
         (
             "kip-595:diverging_fetch=counted",
             f"{DIVERGES}, fetch A",
@@ -186,7 +186,7 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
         (
             "kip-595:late_answer=diverging_any",
             "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A",
-            "A becomes leader of epoch 2; the answer in flight to A outlives that: diverges, e0 ends at 0; "
+            "A becomes leader of epoch 2; the response in flight to A outlives that: diverges, e0 ends at 0; "
             "A's HW rises to 1; m0 is committed.",
         ),
         (
@@ -194,25 +194,25 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
             "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A",
             "The answer outlives the decision that A has learned since it asked; "
             "A does what a follower should, although it leads epoch 2 by now; "
-            "A cuts m0: epoch 0 ends at offset 0 on B, although m0 was committed on A; A's HW falls from 1 to 0; "
+            "A truncates m0: epoch 0 ends at offset 0 on B, although m0 was committed on A; A's HW falls from 1 to 0; "
             "m0 is lost: it was readable on A at offset 0, and leader A does not have it.",
         ),
         (
             "kafka-2.8.0",
             "produce A, elect B, notify A, notify B, fetch A, elect A, notify A, notify B, receive A, "
             "fetch B, receive B",
-            "B, with LEO 0, cuts nothing: A's log ended at offset 0.",
+            "B, with LEO 0, truncates nothing: A's log ended at offset 0.",
         ),
         (
             "kip-595:late_answer=same_leader",
             "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A",
-            "A does not take the answer for one that it waits for: diverges, e0 ends at 0; "
+            "A does not take the response for one that it waits for: diverges, e0 ends at 0; "
             "B gave it, and A leads itself now.",
         ),
         (
             "kip-595:late_answer=same_leader",
             "produce A, fetch B, expire B, notify B, receive B",
-            "B does not take the answer for one that it waits for: m0, HW 0; "
+            "B does not take the response for one that it waits for: m0, HW 0; "
             "it has started anew since, with an empty log.",
         ),
     ],
@@ -224,7 +224,7 @@ def test_a_fetch_between_logs_that_diverge_is_shown_with_what_becomes_of_its_ans
 def test_a_high_watermark_that_comes_with_a_divergence_is_seen_before_the_cut():
     schedule = f"{DIVERGES}, shrink A, alter B, altered B, fetch A, receive A"
     said = last_sentence(schedule, "kip-595:diverging_high_watermark=applied", follower_reads=True)
-    assert said.startswith("A first takes over the HW in it, 1, before it cuts its log; A cuts m0")
+    assert said.startswith("A first takes over the HW in it, 1, before it truncates its log; A truncates m0")
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_the_legend_comes_before_what_it_explains():
 def test_every_step_says_what_it_did_under_both_protocols():
     said = words(html.render(page_of(M1_LOSS)))
     assert "They part at step 12, notify B." in said
-    assert "B cuts m1: its high watermark was 1, although m1 was committed on A" in said
+    assert "B truncates m1: its high watermark was 1, although m1 was committed on A" in said
     assert "BROKEN: no-committed-loss, no-acked-loss" in said
     assert "epochfuzz replay" in said
 

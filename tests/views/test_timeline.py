@@ -79,7 +79,7 @@ def test_what_two_protocols_have_in_common_is_drawn_once():
 def test_the_step_where_two_protocols_part_is_marked_and_explained():
     lines = printed(side_by_side(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")))
     assert lines[2] == "They part at step 8, notify B."
-    assert "Under hw: B cuts m0: its high watermark was 0, although m0 was committed on A;" in words(lines)
+    assert "Under hw: B truncates m0: its high watermark was 0, although m0 was committed on A;" in words(lines)
     assert "Under kip-101: B keeps m0, beyond its high watermark 0, and will ask A where epoch 0 ends" in words(lines)
     (mark,) = (i for i, line in enumerate(lines) if " here they part " in line)
     assert lines[mark + 2].startswith("8 notify B")
@@ -87,7 +87,7 @@ def test_the_step_where_two_protocols_part_is_marked_and_explained():
 
 def test_protocols_that_never_part_say_so():
     lines = printed(side_by_side(run(COMMITTED), run(COMMITTED, "kip-101")))
-    assert lines[:3] == ["hw keeps every promise", "kip-101 keeps every promise", "They do not part."]
+    assert lines[:3] == ["hw keeps every guarantee", "kip-101 keeps every guarantee", "They do not part."]
 
 
 def test_protocols_that_part_only_once_faults_have_stopped_say_so():
@@ -112,7 +112,7 @@ def test_a_run_that_converges_ends_with_its_last_step():
 @pytest.mark.parametrize(
     ("schedule", "configuration", "verdict"),
     [
-        (COMMITTED, {}, "hw keeps every promise"),
+        (COMMITTED, {}, "hw keeps every guarantee"),
         (SHORTEST_LOSS, {}, "hw breaks no-committed-loss at step 9, no-acked-loss at step 9, isr-complete at step 8"),
         ("produce A, elect B, notify B", {"acks": "1"}, "hw breaks no-acked-loss at step 3, as acks=1 permits"),
     ],
@@ -155,7 +155,7 @@ def test_shapes_show_everything_where_there_is_no_colour():
 
 def test_an_empty_schedule_has_a_timeline():
     empty = replay(b"", parse_protocol("hw"), Configuration())
-    assert words(printed(timeline(empty))).startswith("hw keeps every promise Start: All replicas are up")
+    assert words(printed(timeline(empty))).startswith("hw keeps every guarantee Start: All replicas are up")
 
 
 @pytest.mark.parametrize("protocol", ["hw", "kip-320"])

@@ -105,7 +105,7 @@ def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Finding
 
 def _still_promised(shown: _Shown, lost: Sequence[_Lost]) -> int:
     """Return what of a high watermark was not lost before: nothing that is found twice was lost twice. A follower that
-    comes back may show one, for as long as it has not cut its log, that was lost while it was away.
+    comes back may show one, for as long as it has not truncated its log, that was lost while it was away.
     """
     promised = shown.high_watermark
     for each in lost:
@@ -132,7 +132,7 @@ def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
         if before is not None:
             yield _Shown(reached, before, each)
         elif each.before is not None and each.before < event.leader_epoch and each.broker not in clocks_back:
-            # A line that may be missing between would tell more; that the broker cuts its log below is enough.
+            # A line that may be missing between would tell more; that the broker truncates its log below is enough.
             if life.cut_below(each, reached) is not None:
                 yield _Shown(reached, event.leader_epoch, each)
         else:
@@ -187,7 +187,7 @@ def _re_elected_leader(life: Life) -> Iterator[Finding]:
                 (_start(successor.event), start - 1),
                 epoch,
                 f"Broker {leader.broker} led epoch {led.epoch}, and then epoch {epoch} from offset {start:,}, without"
-                f" having heard of what was between; broker {truncation.broker} had cut its log to"
+                f" having heard of what was between; broker {truncation.broker} had truncated its log to"
                 f" {truncation.event.offset:,} meanwhile, and a leader that led before counts it where it was. Broker"
                 f" {successor.broker} leads epoch {successor.event.leader_epoch} from"
                 f" {_start(successor.event):,}: what is between may have been acknowledged and read, and is gone.",
@@ -202,7 +202,7 @@ def _danger(life: Life, leader: Placed, evidence: list[Placed], cut: int) -> Fin
         (cut, _start(leader.event) - 1),
         leader.event.leader_epoch,
         f"Broker {leader.broker} was elected again without having heard of the epoch between, and counted what a"
-        " follower had cut; no line shows that anything was lost.",
+        " follower had truncated; no line shows that anything was lost.",
         evidence,
         passed=True,
     )
@@ -330,7 +330,7 @@ def _truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
         by_high_watermark = _cut_to_high_watermark(life, each)
         if by_high_watermark is not None and cut is not None and from_ is not None and cut < from_:
             told = (
-                f"Broker {each.broker} had cut its log to its high watermark, {from_:,}; its leader's log ends at"
+                f"Broker {each.broker} had truncated its log to its high watermark, {from_:,}; its leader's log ends at"
                 f" {cut:,}, without what was committed from there on."
             )
             evidence = [by_high_watermark, each]

@@ -44,7 +44,7 @@ BLOCKS = pa.schema(
         "fields": _COUNTS,  # by field, observations that showed it
         "failed": pa.list_(FAILED),
         "unable": pa.map_(pa.string(), pa.string()),  # by case, why the subject could not run it
-        "unexpected": pa.int64(),  # schedules that failed other than by a known flaw
+        "unexpected": pa.int64(),  # schedules that failed other than by a known bug
         "unjudged": pa.int64(),  # schedules that gave no answers to judge
         "given_up": pa.bool_(),  # the last ones were not run, for there was too much of that
     }

@@ -70,7 +70,7 @@ class Status:
 
     @property
     def unexpected(self) -> list[Found]:
-        """What was found that is no known flaw."""
+        """What was found that is no known bug."""
         return [found for found in self.so_far.found if found.known_flaw is None]
 
 

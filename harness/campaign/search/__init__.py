@@ -1,4 +1,4 @@
-"""A complete search on Spark, for states that no machine has the memory for.
+"""An exhaustive search on Spark, for states that no machine has the memory for.
 
 It is search/explore.py, level by level, with the levels on disk. Workers expand the states of a level with the same
 kernel; Spark puts equal keys together and leaves out those of all levels before, by joins that spill to disk. What a

@@ -1,4 +1,4 @@
-"""Expander: successors of states by their keys, with the kernel of complete search and no table of those visited."""
+"""Expander: successors of states by their keys, with the kernel of exhaustive search and no table of those visited."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Search: a complete search in its directory, from its start to its end, or from where it was when it was killed."""
+"""Search: an exhaustive search in its directory, from its start to its end, or from where it was when it was killed."""
 
 import shlex
 import time

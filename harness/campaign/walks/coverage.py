@@ -19,11 +19,11 @@ SCHEMA = pa.schema(
         ("protocol", pa.string()),
         ("situation", pa.int32()),  # its number, as in the rows of blocks
         *((_column(aspect.name), pa.string()) for aspect in reversed(situations.ASPECTS)),
-        ("schedules", pa.int64()),  # how many met it; 0 where complete search of small bounds did and no schedule
+        ("schedules", pa.int64()),  # how many met it; 0 where exhaustive search of small bounds did and no schedule
         ("first", pa.int64()),  # the number of the first that met it; null where none did
     ]
 )
-# What a worker returns: a situation that complete search of small bounds meets.
+# What a worker returns: a situation that exhaustive search of small bounds meets.
 REACHABLE = pa.schema({"protocol": pa.string(), "situation": pa.int32()})
 
 

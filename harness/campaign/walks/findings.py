@@ -23,7 +23,7 @@ SHRUNK = pa.schema(
         "events": pa.list_(pa.string()),  # the shortest schedule known that breaks the property
         "length": pa.int64(),  # of `events`
         "variants": pa.list_(pa.list_(pa.string())),  # other schedules of that length, which do not come to the same
-        "certified_minimal": pa.bool_(),  # complete search found nothing shorter
+        "certified_minimal": pa.bool_(),  # exhaustive search found nothing shorter
         "searched": pa.int64(),  # below this length, nothing breaks the property
         "minimal_within": _BOUNDS,  # records and epoch changes with which nothing is shorter; null where none are known
         "seen": pa.int64(),  # how many schedules of the campaign broke it

@@ -40,7 +40,7 @@ def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def reach_situations(text: str, numbers: Batches) -> Batches:
-    """Yield what complete search of small bounds meets under the protocols numbered; rows of coverage.REACHABLE."""
+    """Yield what exhaustive search of small bounds meets under the protocols numbered; rows of coverage.REACHABLE."""
     asked = _walks(text).parameters
     for number in each(numbers):
         protocol = asked.protocols[number]

@@ -73,7 +73,7 @@ def _walk_lines(found: Sequence["Finding"], new: Sequence["Finding"], reproduce:
     from epochfuzz.harness.views import summary
     from epochfuzz.harness.views.drawings.mermaid import sequence_diagram
 
-    yield f"### epochfuzz: {len(new) or 'nothing'} unexpected, {len(found) - len(new)} known flaws\n"
+    yield f"### epochfuzz: {len(new) or 'nothing'} unexpected, {len(found) - len(new)} known bugs\n"
     yield markdown.table(
         ("protocol", "property", "events", "certified minimal", ""),
         (
@@ -82,7 +82,7 @@ def _walk_lines(found: Sequence["Finding"], new: Sequence["Finding"], reproduce:
                 finding.property,
                 str(len(finding.reproducer.schedule)),
                 "yes" if finding.reproducer.certified_minimal else "no",
-                f"known flaw: {finding.known_flaw}" if finding.known_flaw else f"**UNEXPECTED** {finding.causes.text}",
+                f"known bug: {finding.known_flaw}" if finding.known_flaw else f"**UNEXPECTED** {finding.causes.text}",
             )
             for finding in found
         ),

@@ -56,7 +56,7 @@ def framed(body: bytes) -> bytes:
 
 
 class Frames:
-    """Cuts what arrives in pieces into the bodies of frames."""
+    """Truncates what arrives in pieces into the bodies of frames."""
 
     def __init__(self) -> None:
         self._rest = b""

@@ -19,7 +19,7 @@ class Gates:
 
     Fetches of followers and proposals are held both as requests and as answers, heartbeats as requests. A broker's
     fetch of metadata is held until there is something that it may learn, which is what lies below its limit; an answer
-    that has more is cut there, between two batches, as a controller may cut it by size.
+    that has more is truncated there, between two batches, as a controller may truncate it by size.
     """
 
     def __init__(self, messages: Messages) -> None:

@@ -1,7 +1,7 @@
 """Shrink: from a schedule that shows a fault to one as short as can be found, running the subject each time.
 
-Nothing proves it minimal: a complete search would have to run the subject millions of times. The passes go from those
-that save most for an attempt to those that get out of a rut, such as an election and another back.
+Nothing proves it minimal: an exhaustive search would have to run the subject millions of times. The passes go from
+those that save most for an attempt to those that get out of a rut, such as an election and another back.
 """
 
 import time

@@ -83,7 +83,7 @@ class Failed:
         return self.sighting.fault
 
     def known_flaw(self, protocol: Protocol) -> str | None:
-        """Why a broken promise, a difference or an end was to be expected; None where it was not, and else."""
+        """Why a broken guarantee, a difference or an end was to be expected; None where it was not, and else."""
         if self.fault.kind in (Kind.DIFFERENCE, Kind.DIED):
             return reason(self.trial.known, self.fault, self.sighting.sent, protocol, self.trial.settings)
         if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
@@ -95,7 +95,7 @@ class Failed:
 class BlockResult:
     """What came of a block.
 
-    `unexpected` counts the schedules that failed other than by a known flaw, `unjudged` those that gave no answers to
+    `unexpected` counts the schedules that failed other than by a known bug, `unjudged` those that gave no answers to
     judge. `given_up`: its last trials were not run, for there was too much of the latter.
     """
 

@@ -147,7 +147,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         return bytes(event for event in events if event in self._possible and VERBS[verb_of(event)] in self._verbs)
 
     def teardown(self) -> None:
-        """At the end of a schedule that kept its promises, faults stop, and the logs have to agree."""
+        """At the end of a schedule that kept its guarantees, faults stop, and the logs have to agree."""
         if isinstance(self._judge, Promises) and not self._failed:
             healed = self._answer(lambda: heal(self._subject, self.setting, self._verbs))
             self._check(self._judge.not_converged(healed))

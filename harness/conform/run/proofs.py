@@ -1,4 +1,4 @@
-"""Proofs: that a known flaw, which a subject shares with the protocol, shows in no fewer events.
+"""Proofs: that a known bug, which a subject shares with the protocol, shows in no fewer events.
 
 What a subject alone does wrong no search can prove minimal: it would have to run the subject millions of times. What
 the protocol breaks too, the model can be searched for.

@@ -75,7 +75,7 @@ class Conformance:
 
     @property
     def conforms(self) -> bool:
-        """Whether there is nothing wrong but known flaws of the protocol itself, and known differences."""
+        """Whether there is nothing wrong but known bugs of the protocol itself, and known differences."""
         return all(nonconformity.known_flaw for nonconformity in self.nonconformities)
 
     @property

@@ -48,7 +48,7 @@ def checkpoint_of_the_log_end(p: State, r: int) -> int:
 
 @in_place_of(
     faults.restart,
-    "a replica that restarts cuts its log to its high watermark before it knows its leader",
+    "a replica that restarts truncates its log to its high watermark before it knows its leader",
 )
 def recovery_cuts_to_high_watermark(p: State, r: int) -> int:
     refusal = faults.restart(p, r)

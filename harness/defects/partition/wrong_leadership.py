@@ -45,7 +45,7 @@ def new_leader_commits_its_log(p: State, r: int, led_before: bool, members: int)
     leadership.lead(p, r, led_before, members)
 
 
-@in_place_of(leadership.lead, "a new leader cuts its log to its high watermark")
+@in_place_of(leadership.lead, "a new leader truncates its log to its high watermark")
 def new_leader_drops_the_uncommitted(p: State, r: int, led_before: bool, members: int) -> None:
     truncation.cut(p, r, p.high_watermark[r])
     leadership.lead(p, r, led_before, members)

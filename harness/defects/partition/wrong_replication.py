@@ -87,7 +87,7 @@ def follower_high_watermark_never_falls(p: State, follower: int, leader_high_wat
     p.high_watermark[follower] = max(highest, p.high_watermark[follower])
 
 
-@in_place_of(replication.request_records, "a Fetch answer carries the leader's LEO where its high watermark belongs")
+@in_place_of(replication.request_records, "a Fetch response carries the leader's LEO where its high watermark belongs")
 def leader_sends_log_end_as_high_watermark(p: State, follower: int, leader: int) -> None:
     replication.request_records(p, follower, leader)
     p.flight_offset[follower] = p.leo[leader]

@@ -1,4 +1,4 @@
-"""Mistakes in truncation: when a follower cuts its log, and where."""
+"""Mistakes in truncation: when a follower truncates its log, and where."""
 
 from epochfuzz.harness.defects.defect import in_place_of
 from epochfuzz.model.kafka.partition import truncation
@@ -14,7 +14,7 @@ def no_truncation(p: State, r: int) -> None:
 
 @in_place_of(
     truncation.begin,
-    "a new follower cuts its log to its own high watermark instead of asking where its epoch ends",
+    "a new follower truncates its log to its own high watermark instead of asking where its epoch ends",
     jira="KAFKA-1211",
 )
 def truncates_to_high_watermark(p: State, r: int) -> None:
@@ -43,27 +43,29 @@ def truncates_at_leader_change_only(p: State, leader_changed: bool, epoch_missed
 
 @in_place_of(
     truncation.cut_stepwise,
-    "a follower cuts to the answer's end offset, whichever epoch that is the end of",
+    "a follower truncates to the answer's end offset, whichever epoch that is the end of",
     jira="KAFKA-6361",
 )
 def answered_epoch_ignored(p: State, r: int, epoch: int, end: int) -> None:
     truncation.cut(p, r, end)
 
 
-@in_place_of(truncation.cut_to_lower_end, "the end of the follower's own epoch is left out of the minimum it cuts to")
+@in_place_of(
+    truncation.cut_to_lower_end, "the end of the follower's own epoch is left out of the minimum to truncate to"
+)
 def truncates_to_the_leaders_end_only(p: State, r: int, end: int, own_end: int) -> None:
     truncation.cut(p, r, end)
 
 
 @in_place_of(
     truncation.cut_to_lower_end,
-    "the end of the leader's epoch is left out of the minimum that the follower cuts to",
+    "the end of the leader's epoch is left out of the minimum that the follower truncates to",
 )
 def truncates_to_its_own_end_only(p: State, r: int, end: int, own_end: int) -> None:
     truncation.cut(p, r, own_end)
 
 
-@in_place_of(truncation.cut_to_lower_end, "the follower cuts to the greater of the two ends of an epoch")
+@in_place_of(truncation.cut_to_lower_end, "the follower truncates to the greater of the two ends of an epoch")
 def truncates_to_the_greater_end(p: State, r: int, end: int, own_end: int) -> None:
     truncation.cut(p, r, max(end, own_end))
 
@@ -105,24 +107,24 @@ def undefined_answer_cuts_nothing(p: State, r: int, epoch: int, end: int) -> Non
         p.goals |= Goal.EPOCH_ANSWER_UNDEFINED
 
 
-@in_place_of(truncation.cut, "a cut leaves one record more than it should")
+@in_place_of(truncation.cut, "a truncation leaves one record more than it should")
 def cut_one_short(p: State, r: int, end: int) -> None:
     truncation.cut(p, r, end + 1)
 
 
-@in_place_of(truncation.cut, "a cut takes one record more than it should")
+@in_place_of(truncation.cut, "a truncation takes one record more than it should")
 def cut_one_too_far(p: State, r: int, end: int) -> None:
     truncation.cut(p, r, max(0, end - 1) if end < p.leo[r] else end)
 
 
-@in_place_of(truncation.cut, "a cut below the high watermark leaves the high watermark where it was")
+@in_place_of(truncation.cut, "a truncation below the high watermark leaves the high watermark where it was")
 def high_watermark_outlives_the_cut(p: State, r: int, end: int) -> None:
     high_watermark = p.high_watermark[r]
     truncation.cut(p, r, end)
     p.high_watermark[r] = high_watermark
 
 
-@in_place_of(truncation.cut, "a cut below the flushed offset leaves the flushed offset where it was")
+@in_place_of(truncation.cut, "a truncation below the flushed offset leaves the flushed offset where it was")
 def flushed_outlives_the_cut(p: State, r: int, end: int) -> None:
     flushed = p.flushed[r]
     truncation.cut(p, r, end)

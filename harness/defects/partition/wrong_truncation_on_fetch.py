@@ -107,7 +107,7 @@ def diverging_end_noted(p: State, leader: int, follower: int) -> None:
 
 @in_place_of(
     truncation_on_fetch.apply_diverging,
-    "the follower cuts to where the leader's epoch ends, though its own may end before",
+    "the follower truncates to where the leader's epoch ends, though its own may end before",
     protocol="kip-966",
 )
 def diverging_follower_ignores_its_own_end(p: State, follower: int, epoch: int, end: int) -> None:
@@ -116,7 +116,7 @@ def diverging_follower_ignores_its_own_end(p: State, follower: int, epoch: int, 
 
 @in_place_of(
     truncation_on_fetch.apply_diverging,
-    "the follower cuts to where the epoch ends in its own log, though the leader's may end before",
+    "the follower truncates to where the epoch ends in its own log, though the leader's may end before",
     protocol="kip-966",
 )
 def diverging_follower_ignores_the_leaders_end(p: State, follower: int, epoch: int, end: int) -> None:
@@ -135,7 +135,7 @@ def diverging_follower_starts_anew(p: State, follower: int, epoch: int, end: int
 
 @in_place_of(
     truncation_on_fetch.apply_diverging,
-    "a follower whose log diverges cuts it to its own high watermark",
+    "a follower whose log diverges truncates it to its own high watermark",
     jira="KAFKA-1211",
     protocol="kip-966",
 )

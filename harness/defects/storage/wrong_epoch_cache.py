@@ -6,14 +6,14 @@ from epochfuzz.model.kafka.storage import epoch_cache, log
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
-@in_place_of(epoch_cache.truncate_from_end, "the epoch cache keeps the entries of what was cut from the log")
+@in_place_of(epoch_cache.truncate_from_end, "the epoch cache keeps the entries of what was truncated from the log")
 def cache_not_truncated(p: State, r: int, end: int) -> None:
     pass
 
 
 @in_place_of(
     truncation.cut,
-    "the epoch cache keeps an entry at the log's end where no record had to be cut",
+    "the epoch cache keeps an entry at the log's end where no record had to be truncated",
     jira="KAFKA-10706",
 )
 def cache_truncated_with_the_log_only(p: State, r: int, end: int) -> None:
@@ -26,7 +26,7 @@ def cache_cut_leaves_the_entry_at_the_end(p: State, r: int, end: int) -> None:
     epoch_cache.truncate_from_end(p, r, end + 1)
 
 
-@in_place_of(epoch_cache.truncate_from_end, "a cut of the log clears the whole epoch cache")
+@in_place_of(epoch_cache.truncate_from_end, "a truncation of the log clears the whole epoch cache")
 def cache_cut_clears_it(p: State, r: int, end: int) -> None:
     epoch_cache.truncate_from_end(p, r, 0)
 

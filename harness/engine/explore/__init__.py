@@ -1,1 +1,1 @@
-"""Complete search: all states within bounds, the shortest schedules to what breaks, and certificates."""
+"""Exhaustive search: all states within bounds, the shortest schedules to what breaks, and certificates."""

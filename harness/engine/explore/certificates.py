@@ -1,4 +1,4 @@
-"""Certificates: that no schedule breaks a property in fewer events, proven by complete search, the cheapest first.
+"""Certificates: that no schedule breaks a property in fewer events, proven by exhaustive search, the cheapest first.
 
 What a walk broke is known within a second; the proof that nothing is shorter may take minutes, or more memory than
 there is. So proofs come in rounds, in each of which a search may take four times as long as in the one before, until
@@ -32,7 +32,7 @@ _LONGER = 4  # times as long in each of the next
 class Reproducer:
     """A schedule that breaks a property, every event of it enabled.
 
-    `certified_minimal`: complete search found nothing shorter for that protocol, property and configuration.
+    `certified_minimal`: exhaustive search found nothing shorter for that protocol, property and configuration.
     Otherwise `searched` is the length below which nothing shorter exists, for time or memory ended the search there,
     and `within` are bounds within which it is minimal, None where no search within bounds came to its end.
     """

@@ -30,7 +30,7 @@ class Distinction:
 
     @property
     def certified_minimal(self) -> bool:
-        """Whether complete search found nothing shorter."""
+        """Whether exhaustive search found nothing shorter."""
         return self.schedule is not None and len(self.schedule) <= self.searched
 
 

@@ -1,4 +1,4 @@
-"""Interpreted: a small complete search without anything compiled, for what is to be shown while kernels compile."""
+"""Interpreted: a small exhaustive search without anything compiled, for what is to be shown while kernels compile."""
 
 import marshal
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
 """Shrink: from a failure of any length to a schedule of few events that fails as it does.
 
 Delta debugging takes a fraction of a second, Hypothesis (simplest.py) some of them, and neither proves anything: that
-nothing is shorter, complete search says (certificates.py).
+nothing is shorter, exhaustive search says (certificates.py).
 """
 
 from collections.abc import Sequence

@@ -15,8 +15,8 @@ LEGEND = (
     " Dashed: neither.",
     "+ appended in this step. \u2713 committed in this step. Crossed out: cut. Octagon with !: a record that was"
     " promised to a client and is not where it belongs.",
-    "Filled square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: answer in flight."
-    " Underlined: changed by this step.",
+    "Filled square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: response in"
+    " flight. Underlined: changed by this step.",
 )
 
 # What a replica does, and since when; a comma goes between where the first part ends with a name.
@@ -131,7 +131,7 @@ def _permitted_loss(run: Run) -> str:
 
 def verdict(run: Run) -> str:
     """Return what a run broke, in a line."""
-    return "; ".join(filter(None, (breaks(run), permitted(run)))) or "keeps every promise"
+    return "; ".join(filter(None, (breaks(run), permitted(run)))) or "keeps every guarantee"
 
 
 def no_parting(runs: tuple[Run, ...]) -> str:

@@ -30,7 +30,7 @@ def render(history: History) -> str:
 
 def _found(history: History) -> Mapping[str, Sequence[int]]:
     return {
-        "known flaws": [len(each.so_far.found) - len(each.unexpected) for each in history.campaigns],
+        "known bugs": [len(each.so_far.found) - len(each.unexpected) for each in history.campaigns],
         "unexpected": [len(each.unexpected) for each in history.campaigns],
     }
 

@@ -93,7 +93,7 @@ def fetch_round(p: State) -> None:
 
 
 def has_converged(p: State) -> bool:
-    """Whether all live logs and high watermarks are equal, as they must be after `heal`, and none is still to be cut.
+    """Whether all live logs and high watermarks are equal, as they must be after `heal`, and none has to be truncated.
 
     A follower whose process ended for good meanwhile, see `out_of_range`, has no live log.
     """

@@ -140,7 +140,7 @@ def note_joining(p: State, leader: int, joining: int) -> None:
 
 
 def altered(p: State, r: int) -> int:
-    """r gets the answer to its request."""
+    """r gets the response to its request."""
     if not requests_isr_changes(p):
         return Refusal.DOES_NOT_HAPPEN
     answer = p.alter[r]
@@ -174,7 +174,7 @@ def take_back_proposal(p: State, leader: int) -> None:
 
 
 def resend(p: State, r: int) -> int:
-    """Return the answer is lost, and r sends the same request again."""
+    """Lose the answer to r's request, which r then sends again."""
     if not requests_isr_changes(p):
         return Refusal.DOES_NOT_HAPPEN
     answer = p.alter[r]

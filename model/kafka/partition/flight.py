@@ -48,9 +48,9 @@ def note_request(p: State, follower: int, leader: int) -> None:
 
 
 def outlive_decision(p: State, follower: int) -> None:
-    """Discard the answer in flight of a follower that learns who leads, or else take it for an old one from here on.
+    """Discard the response in flight of a follower that learns who leads, or else take it for an old one from here on.
 
-    In 2.8.0 one that tells of a divergence has been taken by then, but for the cut; before that it would be dropped.
+    In 2.8.0 one that tells of a divergence has been taken by then, but for the truncation; before that it is dropped.
     """
     if p.flight[follower] == Flight.NOTHING:
         return

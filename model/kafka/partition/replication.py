@@ -143,7 +143,7 @@ def answer_out_of_range(p: State, follower: int, leader: int) -> None:
 
 
 def request_records(p: State, follower: int, leader: int) -> None:
-    """Fetch: the offset tells the leader the follower's LEO; the answer brings records and the leader's HW.
+    """Fetch: the offset tells the leader the follower's LEO; the response brings records and the leader's HW.
 
     The leader reads records and HW before it takes note of the offset. An answer without records has waited at the
     leader for some to come, and was read again then, so it has the HW of afterwards (ReplicaManager.fetchMessages,
@@ -162,7 +162,7 @@ def request_records(p: State, follower: int, leader: int) -> None:
 
 
 def receive(p: State, follower: int) -> int:
-    """Return the answer in flight arrives."""
+    """Deliver the response in flight."""
     if p.flight[follower] == Flight.NOTHING:
         return Refusal.NOTHING_IN_FLIGHT
     if flight.counts(p, follower):
@@ -202,7 +202,7 @@ def apply_out_of_range(p: State, follower: int, end: int) -> None:
 
 
 def append_fetched(p: State, follower: int) -> None:
-    """Append the records of the answer in flight, each with the epoch its leader gave it."""
+    """Append the records of the response in flight, each with the epoch its leader gave it."""
     for i in range(p.flight_count[follower]):
         record, epoch = log.at(p.flight_record[follower], i), log.at(p.flight_record_epoch[follower], i)
         append_as_follower(p, follower, record, epoch)
@@ -215,7 +215,7 @@ def append_as_follower(p: State, follower: int, record: int, epoch: int) -> None
 
 
 def drop(p: State, follower: int) -> int:
-    """Return the answer in flight is lost."""
+    """Lose the response in flight."""
     if p.flight[follower] == Flight.NOTHING:
         return Refusal.NOTHING_IN_FLIGHT
     flight.discard_answer(p, follower)

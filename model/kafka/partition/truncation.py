@@ -58,7 +58,7 @@ def answer_epoch_request(p: State, leader: int, epoch: int) -> tuple[int, int]:
 
 
 def apply_epoch_answer(p: State, r: int, epoch: int, end: int) -> None:
-    """r receives where its epoch ends in the leader's log, and cuts its own log by the partition's rule."""
+    """r receives where its epoch ends in the leader's log, and truncates its own log by the partition's rule."""
     was_cut_before = p.phase[r] == Phase.TRUNCATING_FURTHER
     p.phase[r] = Phase.FETCHING
     if end == NONE:
@@ -91,8 +91,8 @@ def cut_to_lower_end(p: State, r: int, end: int, own_end: int) -> None:
 def cut(p: State, r: int, end: int) -> None:
     """Cut r's log to `end` if it is longer, and with it the epoch cache, the high watermark and the flushed part.
 
-    The cache is cut even where the log is not: an epoch that starts at the LEO has no record to show for itself, and
-    kept it makes the follower ask for the same epoch for ever (KAFKA-10706).
+    The cache is truncated even where the log is not: an epoch that starts at the LEO has no record to show for itself,
+    and kept it makes the follower ask for the same epoch for ever (KAFKA-10706).
     """
     is_cut = end < p.leo[r]
     if is_cut:

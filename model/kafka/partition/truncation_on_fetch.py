@@ -1,8 +1,8 @@
 """Truncation on fetch (KIP-595; Fetch version 12, Kafka 2.8): no follower asks where an epoch ends before it fetches.
 
 Each fetch carries the epoch of the follower's last record. A leader on which that epoch ends before the fetch offset
-answers with where it ends, in place of records; the follower cuts its log, and its next fetch asks again. The loop of
-KIP-279 has become a loop of fetches.
+answers with where it ends, in place of records; the follower truncates its log, and its next fetch asks again. The loop
+of KIP-279 has become a loop of fetches.
 """
 
 from epochfuzz.model.kafka.partition import high_watermark, truncation
@@ -55,7 +55,7 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
     """Cut the follower's log to where both logs still had the same epoch, as far as it can tell.
 
     AbstractFetcherThread.getOffsetTruncationState. Up to 3.4.0 the leader's high watermark was taken over first, from
-    an answer that brings no records (KAFKA-14704); then the cut lowers it again.
+    an answer that brings no records (KAFKA-14704); then the truncation lowers it again.
     """
     if p.diverging_high_watermark == DivergingHighWatermark.APPLIED and not is_taken(p, follower):
         high_watermark.advance_follower(p, follower, p.flight_count[follower])
@@ -68,7 +68,7 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
 
 
 def take_before_the_cut(p: State, follower: int) -> None:
-    """Take an answer that tells of a divergence; the fetcher thread lets go of its lock before it cuts the log.
+    """Take an answer that tells of a divergence; the fetcher thread lets go of its lock before it truncates the log.
 
     AbstractFetcherThread.processFetchRequest and truncateOnFetchResponse, Kafka 2.8.0 (KAFKA-13207).
     """

@@ -30,7 +30,7 @@ def recognises(p: State, r: int, record: int) -> bool:
 
 
 def knows(p: State, r: int, record: int) -> bool:
-    """Whether r goes by having a record: it has, or it has forgotten that it has cut it."""
+    """Whether r goes by having a record: it has, or it has forgotten that it has truncated it."""
     return log.offset_of(p, r, record) != NONE or (remembers_cut_records(p) and record < p.remembered[r])
 
 
@@ -48,6 +48,6 @@ def has_predecessor(p: State, record: int) -> bool:
 
 
 def remember_cut(p: State, r: int, end: int) -> None:
-    """r's log is about to be cut to `end`, and what it knows of the producer stays: its last sequence number."""
+    """r's log is about to be truncated to `end`, and what it knows of the producer stays: its last sequence number."""
     for offset in range(end, p.leo[r]):
         p.remembered[r] = max(p.remembered[r], log.at(p.log_record[r], offset) + 1)

@@ -76,7 +76,7 @@ class LeaderEpochCache:
         return epoch_cache.end_offset_kip_101(self, 0, epoch, log_end_offset)[1]
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """Remove the entries that start at `end_offset`, to which the log was cut, or beyond.
+        """Remove the entries that start at `end_offset`, to which the log was truncated, or beyond.
 
         Undefined (-1): nothing.
         """

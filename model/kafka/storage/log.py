@@ -2,7 +2,7 @@
 
 Two words hold it, four bits for each offset: `log_record` has record ids, `log_epoch` leader epochs, and everything
 at or beyond the log end offset (LEO) is zero. Fifteen offsets fit and the sign bit stays clear. Logs that are words are
-compared, cut and copied whole, which is where the speed of the walk and of the complete search comes from.
+compared, cut and copied whole, which is where the speed of the walk and of the exhaustive search comes from.
 
 `standing` is the set of records that are where they belong: a record keeps the offset of its first append, on every
 replica, so it is missing from a log, or another record is in its place, exactly when it is not standing there. With
@@ -35,7 +35,7 @@ def append(p: State, r: int, record: int, epoch: int) -> None:
 
 
 def truncate(p: State, r: int, end: int) -> None:
-    """Cut r's log to log end offset `end`; a cut at or beyond its end changes nothing."""
+    """Cut r's log to log end offset `end`; a truncation at or beyond its end changes nothing."""
     for offset in range(end, p.leo[r]):
         p.standing[r] &= ~(1 << at(p.log_record[r], offset))
     if end < p.leo[r]:

@@ -2,7 +2,7 @@
 
 There is one producer, and one transaction after the other, so all that is behind the last marker of a log belongs to a
 transaction that is open there. Markers are records with ids of their own, which no client produces, and of which no
-client is promised anything. Where a log is cut, its transactions are as they were: all is told from the log.
+client is promised anything. Where a log is truncated, its transactions are as they were: all is told from the log.
 """
 
 from epochfuzz.model.kafka.storage import log

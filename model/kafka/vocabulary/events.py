@@ -123,13 +123,13 @@ class Verb(IntEnum):
     RECEIVE = _Verb(
         2,
         "partition.replication",
-        "the answer in flight to the replica arrives",
+        "the response in flight to the replica arrives",
         dealt=2,
         progress=0,
         heals=Heals.ROUND,
         is_vital=True,
     )
-    DROP = _Verb(3, "partition.replication", "the answer in flight to the replica is lost", dealt=1)
+    DROP = _Verb(3, "partition.replication", "the response in flight to the replica is lost", dealt=1)
     CRASH = _Verb(4, "broker.faults", "the replica's process dies, and its disk is kept", dealt=1, effect=Effect.ENDS)
     POWER_LOSS = _Verb(
         5,

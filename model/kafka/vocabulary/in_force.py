@@ -31,7 +31,7 @@ def checks_logs_on_fetch(p: Any) -> bool:
 
 
 def answers_survive_decisions(p: Any) -> bool:
-    """Whether an answer in flight is kept whatever decision its follower learns, and looked at when it arrives."""
+    """Whether a response in flight is kept whatever decision its follower learns, and looked at when it arrives."""
     return bool(p.late_answer != LateAnswer.SAME_EPOCH)
 
 
@@ -97,7 +97,7 @@ def tracks_waiting(p: Any) -> bool:
 
 
 def remembers_cut_records(p: Any) -> bool:
-    """Whether a replica takes records for its own that it has cut from its log."""
+    """Whether a replica takes records for its own that it has truncated from its log."""
     return bool(p.retries and p.idempotence == Idempotence.KEPT_AT_TRUNCATION)
 
 

@@ -40,12 +40,18 @@ class Choice(IntEnum):
 
 
 class Truncation(Choice):
-    """Where a follower cuts its log when it starts to follow."""
+    """Where a follower truncates its log when it starts to follow."""
 
-    HIGH_WATERMARK = 0, "cut to one's own high watermark (Kafka up to 0.10.2)", "KAFKA-1211", "KAFKA-3919", "KIP-101"
+    HIGH_WATERMARK = (
+        0,
+        "truncate to one's own high watermark (Kafka up to 0.10.2)",
+        "KAFKA-1211",
+        "KAFKA-3919",
+        "KIP-101",
+    )
     LEADER_EPOCH = (
         1,
-        "ask OffsetsForLeaderEpoch for one's last epoch, and cut to the answer (KIP-101)",
+        "ask OffsetsForLeaderEpoch for one's last epoch, and truncate to the answer (KIP-101)",
         "KAFKA-6361",
         "KIP-279",
     )
@@ -113,7 +119,7 @@ class Registration(Choice):
 
 
 class CacheTruncation(Choice):
-    """Whether a cut that leaves the log as it is leaves the leader epoch cache as it is."""
+    """Whether a truncation that leaves the log as it is leaves the leader epoch cache as it is."""
 
     WITH_LOG = (
         0,
@@ -124,7 +130,7 @@ class CacheTruncation(Choice):
 
 
 class HighWatermarkTruncation(Choice):
-    """Whether a cut below the high watermark lowers it."""
+    """Whether a truncation below the high watermark lowers it."""
 
     KEPT = (
         0,
@@ -138,7 +144,7 @@ class OutOfRange(Choice):
     """What a follower does that is told that its log is longer than its leader's, where unclean elections are off."""
 
     HALT = 0, "its process ends, and its log is as it was (up to Kafka 2.0.0)", "KAFKA-7414"
-    CUT = 1, "it cuts its log to the leader's log end offset (KAFKA-7414)"
+    CUT = 1, "it truncates its log to the leader's log end offset (KAFKA-7414)"
 
 
 class RemoteLeoOutOfRange(Choice):
@@ -149,11 +155,11 @@ class RemoteLeoOutOfRange(Choice):
 
 
 class LateAnswer(Choice):
-    """What becomes of an answer in flight when its follower learns a decision."""
+    """What becomes of a response in flight when its follower learns a decision."""
 
     DIVERGING_ANY = (
         0,
-        "as below, and one that tells of a divergence cuts whatever the replica is by then (KAFKA-13207)",
+        "as below, and one that tells of a divergence truncates whatever the replica is by then (KAFKA-13207)",
         "KAFKA-13207",
     )
     SAME_LEADER = (
@@ -175,7 +181,7 @@ class DivergingFetch(Choice):
 class DivergingHighWatermark(Choice):
     """What a follower makes of the high watermark in an answer that tells of a divergence."""
 
-    APPLIED = 0, "it takes it before it cuts its log (KAFKA-14704)", "KAFKA-14704"
+    APPLIED = 0, "it takes it before it truncates its log (KAFKA-14704)", "KAFKA-14704"
     IGNORED = 1, "nothing"
 
 
@@ -301,7 +307,7 @@ class Idempotence(Choice):
 
     NONE = 0, "it does not, and appends it again", "KIP-98"
     LEADER_ONLY = 1, "by what it has appended itself in its epoch, and not by what it copied as a follower"
-    KEPT_AT_TRUNCATION = 2, "by what it has had in its log, be it cut since"
+    KEPT_AT_TRUNCATION = 2, "by what it has had in its log, be it truncated since"
     ANSWERED_AT_ONCE = 3, "by what is in its log, and says that it is stored, be it committed or not"
     SEQUENCE = 4, "by what is in its log: the answer waits for the high watermark as the first one did (KIP-98)"
 

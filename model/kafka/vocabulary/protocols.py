@@ -67,7 +67,7 @@ class ProtocolError(ValueError):
 class Protocol:
     """A name, and a choice for each of MECHANISMS, in their order.
 
-    `defect` is 0 but for protocols of the broken set, which have a mistake planted in a rule (harness/defects).
+    `defect` is 0 but for protocols of the mutants, which have a mistake planted in a rule (harness/defects).
     """
 
     name: str

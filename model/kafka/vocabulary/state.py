@@ -49,7 +49,7 @@ class Phase(IntEnum):
 
     FETCHING = 0
     TRUNCATING = 1
-    TRUNCATING_FURTHER = 2  # KIP-279: it has cut its log to where an older epoch ends, and asks again
+    TRUNCATING_FURTHER = 2  # KIP-279: it has truncated its log to where an older epoch ends, and asks again
 
 
 class Flight(IntEnum):
@@ -122,8 +122,8 @@ class Holds(Enum):
     RECORD_SET = "record set", Names.NOBODY  # bit i for record m<i>
     RECORDS = "records", Names.NOBODY  # a word: four bits for each offset, see log.py
     RECORD_EPOCHS = "leader epochs of records", Names.NOBODY  # likewise
-    FETCHED_RECORDS = "records of a Fetch answer", Names.NOBODY  # likewise, of no more than one answer brings
-    FETCHED_EPOCHS = "leader epochs of the records of a Fetch answer", Names.NOBODY
+    FETCHED_RECORDS = "records of a Fetch response", Names.NOBODY  # likewise, of no more than one answer brings
+    FETCHED_EPOCHS = "leader epochs of the records of a Fetch response", Names.NOBODY
     OFFSETS = "offsets", Names.NOBODY  # a word: four bits for each record
     NUMBER = "number", Names.NOBODY  # of no further meaning: no search has it in its keys
 
@@ -197,7 +197,7 @@ VARIABLES: tuple[Field, ...] = (
     # Logs, and what is in flight of them, see log.py.
     Field("log_record", Holds.RECORDS, _R),
     Field("log_epoch", Holds.RECORD_EPOCHS, _R),
-    Field("flight_record", Holds.FETCHED_RECORDS, _R),  # a Fetch answer: the records it brings
+    Field("flight_record", Holds.FETCHED_RECORDS, _R),  # a Fetch response: the records it brings
     Field("flight_record_epoch", Holds.FETCHED_EPOCHS, _R),
     # By record id, not by offset: where each record was appended first; with retries, where it was when sent last.
     Field("record_offset", Holds.OFFSETS),
@@ -225,13 +225,13 @@ VARIABLES: tuple[Field, ...] = (
     # Of a leader: from which offset on it has appended without a break; 0 as soon as its high watermark is past that.
     Field("led_from", Holds.COUNT, _R, read=lambda p: bool(p.acks == Acks.ALL and not tracks_waiting(p))),
     Field("waiting", Holds.RECORD_SET, _R, read=tracks_waiting),  # the acks=all requests that wait at r, see waiting.py
-    # How many records r goes by having had, some of which it has cut from its log, see idempotence.py.
+    # How many records r goes by having had, some of which it has truncated from its log, see idempotence.py.
     Field("remembered", Holds.COUNT, _R, read=remembers_cut_records, narrow=True),
     Field("remote_leos", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
     Field("flight", Flight, _R),
-    Field("flight_count", Holds.COUNT, _R),  # a Fetch answer: how many records it brings
+    Field("flight_count", Holds.COUNT, _R),  # a Fetch response: how many records it brings
     Field("flight_offset", Holds.COUNT_OR_NONE, _R),  # the leader's high watermark, its LEO, or the end of an epoch
-    Field("flight_epoch", Holds.EPOCH_OR_NONE, _R),  # an epoch answer: the epoch that ends there
+    Field("flight_epoch", Holds.EPOCH_OR_NONE, _R),  # an epoch response: the epoch that ends there
     # Where answers outlive decisions: who answered, from which fetch offset, and whether a decision was learned since.
     Field("flight_leader", Holds.REPLICA_OR_NONE, _R, NONE, answers_survive_decisions, narrow=True),
     Field("flight_from", Holds.COUNT, _R, read=answers_survive_decisions, narrow=True),

@@ -1,4 +1,4 @@
-"""A complete search on Spark finds what it finds in memory, and loses nothing when it is killed."""
+"""An exhaustive search on Spark finds what it finds in memory, and loses nothing when it is killed."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Complete search on Spark: larger than memory, on a cluster, and killed again and again."""
+"""Exhaustive search on Spark: larger than memory, on a cluster, and killed again and again."""
 
 import json
 import os

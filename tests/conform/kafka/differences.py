@@ -40,8 +40,8 @@ OTHER_VERDICTS = (
         releases=("2.8.0", "2.8.1", "3.4.0"),
         case="kafka-14704-high-watermark-before-the-cut",
         verdict="nothing",
-        reason="What a consumer may read of a follower in the middle of a `receive`, before the log is cut, cannot be"
-        " seen after it (KAFKA-14704); what is shown then is the same.",
+        reason="What a consumer may read of a follower in the middle of a `receive`, before the log is truncated,"
+        " cannot be seen after it (KAFKA-14704); what is shown then is the same.",
     ),
 )
 

@@ -40,7 +40,7 @@ def followers_do_not_checkpoint(self: Replica, offset: int) -> None:
 
 @defect(Log, "cut")
 def log_file_is_not_cut(self: Log, end: int) -> None:
-    """The log is cut in memory, and comes back with the next restart."""
+    """The log is truncated in memory, and comes back with the next restart."""
     del self.batches[end:]
 
 
@@ -105,7 +105,7 @@ def unheard_epochs_have_an_end(self: LeaderEpochs, epoch: int, log_end: int) -> 
 
 @defect(Replica, "follow")
 def empty_logs_do_not_ask(self: Replica) -> None:
-    """There is nothing to cut, and so they fetch at once."""
+    """There is nothing to truncate, and so they fetch at once."""
     self.has_stepped_back = False
     self.truncating = self.log.end > 0
 

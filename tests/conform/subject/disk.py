@@ -65,7 +65,7 @@ class Disk:
         return True
 
     def sync_length(self, size: int) -> None:
-        """A file that was cut does not grow back when the power fails."""
+        """A file that was truncated does not grow back when the power fails."""
         if self.shadow.stat().st_size > size:
             os.truncate(self.shadow, size)
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 
 class CutsWhen(Enum):
-    """Which news of a leader other than itself makes a follower look for what it has to cut."""
+    """Which news of a leader other than itself makes a follower look for what it has to truncate."""
 
     ANOTHER_LEADER = "another leader than it knew"
     EPOCH_MISSED = "that, or decisions went by that it has not heard of (KAFKA-7164)"
@@ -15,7 +15,7 @@ class CutsWhen(Enum):
 class Protocol(NamedTuple):
     """A protocol, by what it does that the oldest design, with its repairs, does not."""
 
-    asks_for_epoch_end: bool = False  # KIP-101: a follower asks its leader where to cut its log
+    asks_for_epoch_end: bool = False  # KIP-101: a follower asks its leader where to truncate its log
     steps_back: bool = False  # KIP-279: and asks again until both know the epoch
     cuts_when: CutsWhen = CutsWhen.ANOTHER_LEADER
     fences: bool = False  # KIP-320: requests carry the follower's epoch
@@ -26,8 +26,8 @@ class Protocol(NamedTuple):
     fails_who_returns: bool = False  # KIP-380: who comes back has been away, though nobody may have noticed
     # What releases do instead of a repair.
     remembers_followers: bool = False  # a leader that is leader again, without a break, knows its followers still
-    cuts_epochs_with_log: bool = False  # KAFKA-10706: where nothing is cut off the log, epochs stay as well
-    keeps_high_watermark: bool = False  # a cut may leave the high watermark beyond the end of the log
+    cuts_epochs_with_log: bool = False  # KAFKA-10706: where nothing is truncated the log, epochs stay as well
+    keeps_high_watermark: bool = False  # a truncation may leave the high watermark beyond the end of the log
     forgets_out_of_range: bool = False  # the leader knows nothing of a follower that asked for what is beyond its log
     fetches_on: bool = (
         False  # KAFKA-7164: no decision ends what is in flight, be the partition given up and taken again

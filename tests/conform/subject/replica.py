@@ -33,7 +33,7 @@ class Replica:
         self.leader: str | None = None
         self.leader_epoch: int | None = None
         self.truncating = False
-        self.has_stepped_back = False  # while truncating: the log has been cut to where an older epoch ends
+        self.has_stepped_back = False  # while truncating: the log has been truncated to where an older epoch ends
         self.halted = False
         self.in_flight: Message | None = None
         self.asked = ("", 0)  # whom for it, and from which offset
@@ -73,7 +73,7 @@ class Replica:
         return True
 
     def create(self, leader: str, isr: list[str]) -> bool:
-        """The partition is new: there is a leader, and nobody has anything to cut."""
+        """The partition is new: there is a leader, and nobody has anything to truncate."""
         self.learn(leader, 0, isr)
         self.truncating = False
         return True
@@ -184,7 +184,7 @@ class Replica:
     # As a follower
 
     def fetch(self) -> bool:
-        """Ask the leader for what is next: where to cut, or records."""
+        """Ask the leader for what is next: where to truncate, or records."""
         if self.leader in (None, self.name) or (self.in_flight is not None and self.is_awaited):
             return False
         request = {"ask": "fetch", "follower": self.name, "offset": self.log.end, "current_epoch": self.leader_epoch}

@@ -1,4 +1,4 @@
-"""Complete search against the independent model's table (PROTOCOL.md section 6): verdicts and shortest lengths."""
+"""Exhaustive search against the independent model's table (PROTOCOL.md section 6): verdicts and shortest lengths."""
 
 from typing import Any
 

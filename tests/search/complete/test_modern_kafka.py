@@ -1,4 +1,4 @@
-"""Kafka 2.7 to 4.1: each mistake has a shortest schedule, found by complete search, and each generation has none.
+"""Kafka 2.7 to 4.1: each mistake has a shortest schedule, found by exhaustive search, and each generation has none.
 
 Published lengths are MODERN's; where the model finds a shorter schedule, the test says why it is one.
 """
@@ -29,7 +29,7 @@ SHORTEST = [
     (f"{ON_FETCH},diverging_high_watermark=applied", LOSS, {"records": 2, "follower_reads": True},
      "produce A, elect B, notify A, notify B, produce B, shrink A, fetch A, receive A"),
     # Published: 12, under a controller that keeps dead members at a fail-over; ZooKeeper's takes B out, and then A's
-    # high watermark rises over what the answer is about to cut.
+    # high watermark rises over what the answer is about to truncate.
     (f"{ON_FETCH},late_answer=diverging_any", LOSS, {},
      "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A"),
     # Published: 6. The decisions may come last: healing delivers them.

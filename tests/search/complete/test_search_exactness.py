@@ -1,4 +1,4 @@
-"""A complete search visits every state once, and no other: its counts are known, and come out without its keys too."""
+"""An exhaustive search visits every state once, and no other: its counts are known, and the same without its keys."""
 
 from collections.abc import Callable, Sequence
 from itertools import permutations

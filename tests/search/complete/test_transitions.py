@@ -1,4 +1,4 @@
-"""The transitions of a complete search, and tours along them: all are there, and each leads where the model leads."""
+"""The transitions of an exhaustive search, and tours along them: all are there, and lead where the model leads."""
 
 import marshal
 from itertools import permutations

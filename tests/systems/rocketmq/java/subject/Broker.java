@@ -219,7 +219,7 @@ final class Broker {
     }
 
     /**
-     * Whether its client waits 90 seconds, to cut the log, for a thread that will not end before: until 5.4.0 the one that
+     * Whether its client waits 90 seconds, to truncate the log, for a thread that will not end before: until 5.4.0 the one that
      * dispatches messages spins where all that is confirmed is dispatched and the log has more (DefaultMessageStore.doReput
      * asks once whether there is more to do).
      */

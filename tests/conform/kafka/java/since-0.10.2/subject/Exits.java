@@ -3,7 +3,7 @@ package subject;
 import java.security.Permission;
 
 /**
- * Catches System.exit, by which a follower ends that may not cut its log. Kafka has a class for that only since 0.11, so
+ * Catches System.exit, by which a follower ends that may not truncate its log. Kafka has a class for that only since 0.11, so
  * it needs {@code -Djava.security.manager=allow}.
  */
 @SuppressWarnings("removal")

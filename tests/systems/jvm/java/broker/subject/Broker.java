@@ -42,7 +42,7 @@ interface Broker {
     /** As a leader, the end of a follower's log as far as it knows; negative if it does not. */
     long remoteLeo(int follower);
 
-    /** What was left to the background is done; since KAFKA-16541 the leader epoch cache is written there after a cut. */
+    /** What was left to the background is done; since KAFKA-16541 the leader epoch cache is written there after a truncation. */
     default void finishScheduled() { }
 
     /** Writes the high watermark to disk. */

@@ -74,13 +74,13 @@ record Disk(Path directory, boolean powerLost) {
         List<Replica.Entry> log = Batches.onDisk(this);
         List<List<Long>> epochs = epochs();
         if (powerLost && epochs != null) {
-            // The checkpoint still has what recovery cuts (LogLoader.load); the model cuts it when power is lost.
+            // The checkpoint still has what recovery cuts (LogLoader.load); the model truncates it when power is lost.
             epochs.removeIf(entry -> entry.get(1) >= log.size());
         }
         return new Replica(log.size(), Math.min(highWatermark(), log.size()), log, epochs, Decision.NOBODY, -1, null, false);
     }
 
-    /** Cuts the log to so many of its bytes, as a machine does that loses power. */
+    /** Truncates the log to so many of its bytes, as a machine does that loses power. */
     Disk loseAllBut(long bytes) {
         long left = bytes;
         for (Path file : segments()) {

@@ -10,7 +10,7 @@ import java.util.Set;
  * @param epochs epoch and start offset of each entry of the leader epoch cache; null where the release has none
  * @param leader the broker that it takes for the leader, {@link Decision#NOBODY} if it knows none
  * @param isr its own idea of the ISR, of a leader only
- * @param truncating whether it has yet to find out where to cut its log
+ * @param truncating whether it has yet to find out where to truncate its log
  */
 record Replica(
         long leo,

@@ -76,7 +76,7 @@ final class Cluster implements AutoCloseable {
         nodes.forEach(this::finishTruncating);
     }
 
-    /** Nothing is under way at the start: whoever asks where to cut its log, which is empty, has been answered. */
+    /** Nothing is under way at the start: whoever asks where to truncate its log, which is empty, has been answered. */
     private void finishTruncating(Node node) {
         while (node.seen.truncating() && fetch(node)) {
             receive(node);

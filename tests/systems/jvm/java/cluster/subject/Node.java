@@ -15,7 +15,7 @@ final class Node {
     List<Long> registrations = List.of();  // of all brokers, as the controller had them when it learned last
     int version = -1;  // of the partition's state that it was told of; -1 if it has just started
     int answered = -1;  // and that it got in answer to a change of the ISR, as a leader
-    Fetcher asked;  // the fetcher that waits for the answer in flight, if there is one
+    Fetcher asked;  // the fetcher that waits for the response in flight, if there is one
     Answer answer;
     boolean holdsAnswer;  // whether that fetcher has it, and has let go of its lock
     final Set<Integer> heard = new HashSet<>();  // as a leader: who has fetched from it, which is not forgotten as long as it is in the ISR

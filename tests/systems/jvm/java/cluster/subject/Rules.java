@@ -17,8 +17,8 @@ import java.util.Map;
  * @param awaitsLateAnswers late_answer: whether, in the protocol's words, an answer is still in flight when a decision has
  *     made its follower fetch anew. It only says how events are called: every answer reaches Kafka's code
  * @param cutsWhateverIs late_answer: whether a decision comes when the fetcher thread has taken an answer that tells of a
- *     divergence, and has let go of its lock before it cuts the log (KAFKA-13207); else the answer has not arrived by then
- * @param cutsUnasked whether a fetcher thread cuts the log, and asks nobody, in its next pass after a decision
+ *     divergence, and has let go of its lock before it truncates the log (KAFKA-13207); else the answer has not arrived by then
+ * @param cutsUnasked whether a fetcher thread truncates the log, and asks nobody, in its next pass after a decision
  * @param changesIsrAtOnce isr_change: whether a change of the ISR is one event, or a request, a decision and an answer
  * @param forgetsRequests isr_queue: whether a leader that has learned a decision may propose again although a request of
  *     its is under way (KAFKA-12686)
