@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
-    """Plant a defect in the model, one at a time, and see that random schedules catch it.
+    """Make a mutant of the model, one at a time, and see that random schedules kill it.
 
     Examples:
 
@@ -28,17 +28,17 @@ def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
     if seed is None:
         seed = secrets.randbelow(1 << 32)
     out.print(f"seed {seed}")
-    defects = track(detectable(), "planting defects", console=out, transient=True, disable=not out.is_terminal)
+    defects = track(detectable(), "trying mutants", console=out, transient=True, disable=not out.is_terminal)
     catches = [catch(defect, seed) for defect in defects]
-    table = Table("defect", "in place of", "caught by", "schedules", title="Defects and what catches them")
+    table = Table("mutant", "in place of", "killed by", "schedules", title="Mutants, and what kills them")
     for each in catches:
-        caught_by = Text(each.property) if each.property else Text("NOT CAUGHT", "bold reverse")
+        caught_by = Text(each.property) if each.property else Text("NOT KILLED", "bold reverse")
         replaced = ", ".join(rule.__name__ for rule in each.defect.mistaken)
         table.add_row(each.defect.name, replaced, caught_by, f"{each.schedules:,}")
     out.print(table)
     missed = [each.defect.name for each in catches if each.property is None]
     out.print(
-        f"{len(catches) - len(missed)} of {len(catches)} defects caught\nreproduce: epochfuzz selftest --seed {seed}"
+        f"{len(catches) - len(missed)} of {len(catches)} mutants killed\nreproduce: epochfuzz selftest --seed {seed}"
     )
     if json:
         document: measures.Selftest = {

@@ -37,7 +37,7 @@ class Defect:
 
     `protocol` is the one that the mistake is made in. It holds every property without it, except where the mistake
     is `in_judging`, in what is remembered and judged, which only a protocol known to be flawed can show. `mistaken` has
-    what stands for each rule that it replaces, and `number` is its place in the mutants, from 1.
+    what stands for each rule that it replaces, and `number` is its place among the mutants, from 1.
     """
 
     name: str

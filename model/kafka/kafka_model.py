@@ -19,7 +19,7 @@ def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configura
     """Return whether a search for a wanted property under protocols side by side treats replicas alike.
 
     What `convergence` needs is not symmetric: healing gives a partition without a leader the first member of its ISR.
-    Where more than one protocol runs, the others have to converge; the mistakes of the mutants may prefer a replica;
+    Where more than one protocol runs, the others have to converge; mutants may prefer a replica;
     and the event of a fail-over of the controller has the name of the first one.
     """
     if settings.controllers > 1:

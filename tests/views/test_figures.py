@@ -3,12 +3,14 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.views import itf, tla
 from epochfuzz.harness.views.drawings import captions, mermaid, panel, svg
 from epochfuzz.harness.witness.replay import Run, replay
@@ -18,6 +20,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import alphabet, parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
 
+CORPUS = Path(__file__).parents[2] / "corpus"
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
 DIVERGENCE = (
     "produce A, fetch B, receive B, fetch B, receive B, expire B, notify A, produce A, crash A, elect B, catch_up B,"
@@ -133,6 +136,42 @@ def test_a_figure_of_some_steps_names_the_others() -> None:
     assert "9 notify B" in named
     assert ("A appends m0" in whole, "A appends m0" in some) == (True, False)
     assert "they part at step 8" in some.lower()
+
+
+def itf_expression(value: Any) -> bool:
+    """Whether Apalache's ADR 015 has such an expression: nothing is null, and a number that is large is text."""
+    match value:
+        case bool() | str():
+            return True
+        case int():
+            return abs(value) < 1 << 53
+        case list():
+            return all(map(itf_expression, value))
+        case {"#set": list(items), **others} | {"#tup": list(items), **others}:
+            return not others and all(map(itf_expression, items))
+        case {"#map": list(pairs), **others}:
+            return not others and all(len(pair) == 2 and all(map(itf_expression, pair)) for pair in pairs)
+        case {"#bigint": str(digits), **others}:
+            return not others and re.fullmatch(r"-?[0-9]+", digits) is not None
+        case dict():
+            return all(not key.startswith("#") and itf_expression(item) for key, item in value.items())
+    return False
+
+
+@pytest.mark.parametrize(
+    "name", ["m1-loss", "re-elected-leader", "consumer-over-leader-change", "kafka-6082-two-controllers"]
+)
+def test_every_state_of_a_trace_in_itf_gives_each_variable_a_value_of_the_format(name: str) -> None:
+    case = next(each for each in load_corpus([CORPUS]) if each.id == name)
+    for protocol in map(parse_protocol, case.protocols):
+        trace = json.loads(itf.trace(replay(case.events, protocol, case.settings), name))
+        assert {"#meta", "vars", "states"} == trace.keys()
+        assert len(set(trace["vars"])) == len(trace["vars"])
+        assert len(trace["states"]) == len(case.events) + 1
+        for number, state in enumerate(trace["states"]):
+            assert state.pop("#meta") == {"index": number}
+            assert [*state] == trace["vars"]
+            assert [key for key, value in state.items() if not itf_expression(value)] == []
 
 
 def test_a_trace_in_itf_has_the_variables_of_the_one_in_tla() -> None:

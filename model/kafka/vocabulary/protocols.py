@@ -67,7 +67,7 @@ class ProtocolError(ValueError):
 class Protocol:
     """A name, and a choice for each of MECHANISMS, in their order.
 
-    `defect` is 0 but for protocols of the mutants, which have a mistake planted in a rule (harness/defects).
+    `defect` is 0 but for mutants, protocols with a rule that is wrong (harness/defects).
     """
 
     name: str

@@ -1,0 +1,27 @@
+"""Numbers that stand on several pages: each is what is declared or was measured, and no page has another."""
+
+import re
+
+import pytest
+
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
+from tests.conform.kafka.rungs import RUNGS
+from tests.documents.pages import PAGES, ROOT
+
+WORDS = ("nine", "ten", "eleven", "twelve")
+RESULTS = (ROOT / "docs" / "benchmark" / "results.md").read_text(encoding="utf-8")
+MUTANTS = re.search(r"found with each of 20 seeds \| \d+ of (\d+) ", RESULTS)[1]
+COUNTS = {
+    r"(\d+) \[?(?:detectable )?\[?mutants\b(?! that there were)": MUTANTS,
+    r"(\d+ of \d+) mutants\b": f"{MUTANTS} of {MUTANTS}",
+    r"lock step with the model on (\w+) releases": str(len({rung.release for rung in RUNGS})),
+    rf"({'|'.join(WORDS)}|all \d+) generations\b": WORDS[len(GENERATIONS) - 9],
+}
+
+
+@pytest.mark.parametrize("pattern", COUNTS)
+def test_a_number_of_a_page_is_what_there_is(pattern: str) -> None:
+    texts = [re.sub(r"\s+", " ", page.read_text(encoding="utf-8")) for page in [*PAGES, ROOT / "ARCHITECTURE.md"]]
+    written = [found for text in texts for found in re.findall(pattern, text)]
+    assert written
+    assert set(written) == {COUNTS[pattern]}
