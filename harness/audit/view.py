@@ -65,7 +65,7 @@ class Accident:
 
     @property
     def around(self) -> list[Event]:
-        """The timeline: as the findings have it, whichever reaches furthest back first."""
+        """The timeline of each finding; those that begin earliest come first."""
         longest = sorted(self.findings, key=lambda finding: -len(finding.around))
         return list(dict.fromkeys(event for finding in longest for event in finding.around))
 

@@ -141,7 +141,7 @@ class Partition:
                 self.acked.add(record.number)
 
     def produce(self, r: int) -> bool:
-        """Return a client sends a record."""
+        """Send a client's record."""
         leader = self.replicas[r]
         if not self.leads(r) or leader.epoch is None or self.produced >= MOST_RECORDS or not leader.isr:
             return False
@@ -214,7 +214,7 @@ class Partition:
         return lost
 
     def crash(self, r: int) -> bool:
-        """Return the process dies."""
+        """Kill the process."""
         replica = self.replicas[r]
         if not replica.up:
             return False
@@ -305,7 +305,7 @@ class Partition:
         return self.replicas[r].up
 
     def expire(self, r: int) -> bool:
-        """Return a replica's session expires."""
+        """Expire a replica's session."""
         decision = self.fence(r)
         if decision is None or self.controller_epoch >= MOST_EPOCHS:
             return False

@@ -14,7 +14,7 @@ def twin_of(case: Case, kept: Iterable[Case]) -> Case | None:
 
 
 def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
-    """Return the case under an id that none of some others has."""
+    """Return the case, under another id if its own is taken."""
     taken = {other.id for other in kept}
     number = 2
     name = case.id

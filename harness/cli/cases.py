@@ -39,7 +39,7 @@ def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
 
 
 def exit_code(judged_cases: Sequence[JudgedCase]) -> Exit:
-    """How a command ends that has judged cases: a replay that is not the recorded one is worse than any verdict."""
+    """Return the exit code of a command that judged cases; a replay unlike the recorded one outweighs any verdict."""
     if any(judged.drifted for judged in judged_cases):
         return Exit.INTERNAL
     return Exit.AS_EXPECTED if all(judged.as_expected for judged in judged_cases) else Exit.BROKEN

@@ -47,7 +47,7 @@ class Explained(AuditFinding):
 
 
 class AuditNumbers(TypedDict):
-    """How much was read; `passed` are dangers of which nothing came, `gaps` what could not be known."""
+    """How much was read: `passed` are dangers that did no harm, `gaps` what the lines do not say."""
 
     files: int
     lines: int

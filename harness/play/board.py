@@ -70,7 +70,7 @@ class Choice:
 
     @property
     def id(self) -> str:
-        """As an element of the page is called, which keeps the focus where it is."""
+        """The id of its element on the page, by which the focus stays where it is."""
         return self.event.replace(" ", "-")
 
 

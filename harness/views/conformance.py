@@ -66,7 +66,7 @@ def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
 
 
 def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """How much was run and how fast, and what it leaves open; a line each."""
+    """Yield how much was run, how fast, and what it leaves open: a line each."""
     verdict = "conforms" if conformance.conforms else "does NOT conform"
     protocols = ", ".join(protocol.name for protocol in plan.protocols)
     yield f"The subject {verdict} to {protocols}, judged by {plan.judged_by}{_share(conformance, plan)}:"

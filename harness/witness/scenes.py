@@ -214,7 +214,7 @@ def _opening_clauses(p: State) -> tuple[str, ...]:
 
 
 def _readable(p: State) -> dict[int, str]:
-    """Return the records consumers can read now, each with a replica that serves it."""
+    """Return the records that consumers can read now, each with a replica that serves it."""
     leaders = [r for r in range(p.replicas) if replication.presumes_leadership(p, r)]
     return {log.at(p.log_record[r], offset): REPLICA_NAMES[r] for r in leaders for offset in range(p.high_watermark[r])}
 

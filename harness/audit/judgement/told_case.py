@@ -126,7 +126,7 @@ def _re_elected(finding: Finding) -> list[_Step]:
 
 
 def _unclean(finding: Finding) -> list[_Step]:
-    """Return a leads alone, and dies; B, which is not in the ISR, is elected."""
+    """Return the story in which A leads alone, and dies; B, which is not in the ISR, is elected."""
     said, *_ = finding.evidence
     return [
         _Step(("produce A", "shrink B", "alter A", "altered A"), None),  # committed by A alone

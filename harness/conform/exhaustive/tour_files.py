@@ -1,4 +1,4 @@
-"""Files of tours: requests and the replies that the model gives, for a harness of any language that has no epochfuzz.
+"""Files of tours: requests, and the model's replies, for a test harness in any language that runs without epochfuzz.
 
 A line is `{"request": ..., "reply": ...}` in the words of the conformance protocol, a tour a reset and what follows up
 to the next one. Each step says which transition it goes along. A file is there when it is whole, and the manifest comes

@@ -27,7 +27,7 @@ class Processes:
     """The crew of this machine: some processes, each with its own process of the subject.
 
     A process can live for many schedules: `report` is told how far the one is that runs here, or that others start.
-    What fails under a protocol is shrunk in `shrinking` seconds in all, if that is less than each may take.
+    Shrinking takes at most `shrinking` seconds for a protocol, however many failures there are.
     """
 
     def __init__(

@@ -80,7 +80,7 @@ def _alone(tally: Tally) -> set[int]:
 
 
 def discovery_curve(tally: Tally) -> list[Discovery]:
-    """Situations met over schedules walked, at points that are evenly spread on a logarithmic scale."""
+    """How coverage grew with the schedules walked, at points that are evenly spread on a logarithmic scale."""
     first = np.sort(np.concatenate([met.first for met in tally.met]))
     walked = np.unique(np.geomspace(1, max(tally.schedules, 1), _POINTS).round().astype(np.int64))
     return [Discovery(int(n), int(np.searchsorted(first, n))) for n in walked]

@@ -68,7 +68,7 @@ class Exploration:
 
     @property
     def broken(self) -> bool:
-        """Whether a schedule within the bounds breaks the property."""
+        """Whether some schedule within the bounds breaks the property."""
         return self.shortest is not None
 
 

@@ -38,7 +38,7 @@ def height(scene: Scene) -> int:
 
 
 def _row_height(replica: ReplicaScene, scene: Scene) -> int:
-    """Return a row is higher where there is more to say of its replica than usual."""
+    """Return the height of a row: more where there is more to say of its replica."""
     notes = [note for note in _notes(replica, scene) if note.said]
     return max(_ROW, _NOTES + len(notes) * _NOTE - 5)
 

@@ -10,7 +10,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def crash(p: State, r: int) -> int:
-    """Return the process dies."""
+    """Kill the process."""
     if not p.up[r]:
         return Refusal.IS_DOWN
     processes.die(p, r)

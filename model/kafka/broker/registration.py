@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def register(p: State, r: int) -> int:
-    """Return the controller hears of the new incarnation of r, which starts."""
+    """Tell the controller of r's new broker epoch, as r starts."""
     if p.registration == Registration.FENCED:
         refusal = take_for_failed(p, r)
         if refusal != APPLIED:
@@ -58,7 +58,7 @@ def shutdown(p: State, r: int) -> int:
 
 
 def unfence(p: State, r: int) -> int:
-    """Return the controller hears from r again, which never noticed."""
+    """Let the controller hear from r again, which never noticed."""
     if not has_heartbeats(p):
         return Refusal.DOES_NOT_HAPPEN
     if not p.up[r]:

@@ -60,7 +60,7 @@ def is_read_replica(p: State, follower: int) -> bool:
 
 
 def refresh(p: State, r: int) -> int:
-    """Return the consumer's metadata names r as the leader of a later epoch, and its position is looked at anew."""
+    """Refresh the consumer's metadata: r leads a later epoch, and the position is validated anew."""
     if not p.consumer:
         return Refusal.CONSUMER_OFF
     if not presumes_leadership(p, r):

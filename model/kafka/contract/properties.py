@@ -130,7 +130,7 @@ def mismatch(p: State) -> bool:
 
 
 def high_watermark_beyond_log(p: State) -> bool:
-    """Return a high watermark is beyond the log end offset."""
+    """Judge whether a high watermark is beyond the log end offset."""
     for r in range(p.replicas):
         if p.high_watermark[r] > p.leo[r]:
             return True

@@ -47,8 +47,7 @@ def elect_member(p: State, r: int) -> int:
 
 
 def elect_without_isr(p: State, r: int) -> int:
-    """Return the ISR is empty: an eligible leader replica leads, and if there is none the last known leader, come what
-    may.
+    """Elect where the ISR is empty: an eligible leader replica, and if there is none, the last known leader.
 
     The latter is KIP-966's stand-in for an unclean recovery that compares logs (PartitionChangeBuilder, 4.0).
     """

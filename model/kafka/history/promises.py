@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def remember_produced(p: State, r: int) -> int:
-    """Return a client's record arrives at leader r: give it the next id, and with acks=1 the answer at once."""
+    """Take a client's record at leader r: give it the next id, and with acks=1 the answer at once."""
     record = p.produced
     p.produced = record + 1
     note_offset(p, record, p.leo[r])

@@ -27,7 +27,7 @@ def serves_consumers(p: State, r: int) -> bool:
 
 
 def produce(p: State, r: int) -> int:
-    """Return a client sends the next record to r; with too small an ISR acks=all gets NOT_ENOUGH_REPLICAS."""
+    """Send a client's next record to r; with too small an ISR acks=all gets NOT_ENOUGH_REPLICAS."""
     if not presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if p.produced >= p.records:
