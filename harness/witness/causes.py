@@ -85,7 +85,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class Causes:
-    """The smallest sets of causes, in the order of the mechanisms; none where no choice is known that mends the schedule."""
+    """The smallest sets of causes, in the order of the mechanisms; none if none is known that mends the schedule."""
 
     sets: tuple[tuple[Cause, ...], ...]
 

@@ -13,7 +13,7 @@ class TimeUp(Exception):
 
 
 class Deadline:
-    """Set the end to a number of seconds from now; None means that there is no end. An interruption that happens is the end too."""
+    """The end of what may take so many seconds, or for None no end; an interruption is an end too."""
 
     def __init__(self, seconds: float | None, interruption: Interruption | None = None) -> None:
         self.seconds = inf if seconds is None else seconds
