@@ -192,7 +192,7 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
         (
             "kip-595:late_answer=diverging_any",
             "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A",
-            "The answer outlives the decision that A has learned since it asked; "
+            "The response outlives the decision that A has learned since it asked; "
             "A does what a follower should, although it leads epoch 2 by now; "
             "A truncates m0: epoch 0 ends at offset 0 on B, although m0 was committed on A; A's HW falls from 1 to 0; "
             "m0 is lost: it was readable on A at offset 0, and leader A does not have it.",
