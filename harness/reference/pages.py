@@ -101,7 +101,7 @@ def pages() -> dict[str, str]:
             "Releases",
             "After this page you can tell what a release of Kafka keeps and what it breaks, in how few events, and"
             " where to look at it. A generation is a design with its repairs, what the rules promise; a release is what"
-            " shipped, with its flaws. Both are protocols: `kafka-2.0.0:fencing=epoch` is one as well. Releases of"
+            " shipped, with its bugs. Both are protocols: `kafka-2.0.0:fencing=epoch` is one as well. Releases of"
             " systems other than Kafka are protocols too and not in the table: what `fluss-0.9.1` breaks is told in"
             " [its findings](../findings/fluss.md). `epochfuzz explain releases` prints the table, `epochfuzz explain"
             " NAME` draws the examples.",

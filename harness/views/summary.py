@@ -163,13 +163,13 @@ def _verdict(finding: Finding | None) -> Text:
     length = len(finding.reproducer.schedule)
     proof = "minimal" if finding.reproducer.certified_minimal else "not proven minimal"
     if finding.known_flaw:
-        return Text.assemble((f"{finding.causes.status} flaw", "bold"), f" in {length} events, {proof}")
+        return Text.assemble((f"{finding.causes.status} bug", "bold"), f" in {length} events, {proof}")
     return Text.assemble(("BROKEN", "bold reverse"), f" in {length} events, {proof}")
 
 
 def goals_table(protocols: Sequence[Protocol], settings: Configuration, met: np.ndarray) -> Table:
     """Goal by protocol: how many schedules met it; what is asked for and unmet stands out."""
-    table = Table("goal", *(protocol.name for protocol in protocols), title="Goals: schedules that showed")
+    table = Table("goal", *(protocol.name for protocol in protocols), title="Coverage goals: schedules that met each")
     asked = [set(goals.asked_for(protocol, settings)) for protocol in protocols]
     for bit, name in enumerate(model_goals.NAMES):
         if any(name in wanted for wanted in asked) or met[:, bit].any():
@@ -227,7 +227,7 @@ def _line(same: Sequence[Finding]) -> Text:
     names = " and ".join(finding.property for finding in same)
     events = len(same[0].witness.schedule)
     causes = same[0].causes
-    told = f"{causes.status} flaw: {causes.text}"
+    told = f"{causes.status} bug: {causes.text}"
     return Text(f"{same[0].protocol.name} breaks {names} in {events} events, {same[0].reproducer.proven}: {told}")
 
 

@@ -77,7 +77,7 @@ def test_the_case_in_a_sarif_log_replays_as_it_expects(sarif, tmp_path):
 def test_the_report_of_a_walk_shows_what_is_unexpected_first(walked):
     page = walked["report.html"]
     assert page.index("kip-320:fencing=none breaks") < page.index("hw breaks")
-    assert "Goals: schedules that showed" in page
+    assert "Coverage goals: schedules that met each" in page
     assert "showed something that no other one did" in " ".join(page.split())
     assert walked["json"]["reproduce"] in page
 
