@@ -122,7 +122,7 @@ def _seen_otherwise(run: Run, state: CheckedState) -> Iterator[str]:
 
 
 def _drift(run: Run, recorded: str | None) -> str | None:
-    if recorded in (None, run.fingerprint):
+    if recorded is None or recorded == run.fingerprint:
         return None
     return f"the run's fingerprint is {run.fingerprint}, but {recorded} was recorded"
 

@@ -121,14 +121,15 @@ def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration)
     """Run a schedule of event bytes under a protocol. A property is reported where it first broke."""
     execution = Execution(protocol, settings)
     p = execution.state
-    start = p.copy()
+    seen = start = p.copy()
     steps: list[Step] = []
     first_broken: dict[str, int] = {}
     for number, event in enumerate(schedule, start=1):
         applied = execution.apply(event)
         newly_broken = tuple(name for name in properties.names(execution.broken()) if name not in first_broken)
         first_broken |= dict.fromkeys(newly_broken, number)
-        steps.append(Step(number, event, applied, p.copy(), newly_broken))
+        seen = p.kept(seen) if applied else seen
+        steps.append(Step(number, event, applied, seen, newly_broken))
     healed, broken_at_end = execution.healed()
     for name in properties.names(broken_at_end):
         first_broken[name] = len(steps)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cached_property
 from itertools import product
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 if TYPE_CHECKING:
@@ -149,9 +148,6 @@ class Table:
         self.variables, self.constants = tuple(variables), tuple(constants)
         self.fields = (*self.variables, *self.constants)
         self.names = tuple(field.name for field in self.fields)
-        self.numbers = [field.name for field in self.fields if not field.by]
-        self.tables = [field.name for field in self.fields if field.by]
-        self.numbers_of = attrgetter(*self.numbers)
 
     @cached_property
     def record(self) -> "np.dtype[Any]":
@@ -159,6 +155,24 @@ class Table:
         import numpy as np
 
         return np.dtype([(field.name, field.integer, field.shape) for field in self.fields], align=True)
+
+    @cached_property
+    def copy_fields(self) -> "Callable[[Interpreted, Interpreted], None]":
+        """What makes the fields of one state those of another."""
+        return self._for_each("p, other", "other.{0} = p.{0}", "other.{0} = p.{0}.copy()")
+
+    @cached_property
+    def copy_changed(self) -> "Callable[[Interpreted, Interpreted, Interpreted], None]":
+        """What does so, and has the tables that are as they were in a third state be that one's."""
+        shared = "other.{0} = before.{0} if before.{0} == p.{0} else p.{0}.copy()"
+        return self._for_each("p, before, other", "other.{0} = p.{0}", shared)
+
+    def _for_each(self, arguments: str, for_number: str, for_table: str) -> Any:
+        """Return a function with a statement for each field, which takes a fifth of the time of a loop over them."""
+        lines = [(for_table if field.by else for_number).format(field.name) for field in self.fields]
+        namespace: dict[str, Any] = {}
+        exec("\n    ".join([f"def each({arguments}):", *lines]), namespace)
+        return namespace["each"]
 
     @property
     def bytes(self) -> int:
@@ -201,11 +215,13 @@ class Interpreted:
     def copy(self) -> Self:
         """Return an independent state, equal to this one."""
         other = type(self).__new__(type(self))
-        table = self.table
-        for name, number in zip(table.numbers, table.numbers_of(self), strict=True):
-            setattr(other, name, number)
-        for name in table.tables:
-            setattr(other, name, getattr(self, name).copy())
+        self.table.copy_fields(self, other)
+        return other
+
+    def kept(self, before: Self) -> Self:
+        """Return a state equal to this one, to be looked at only: what has not changed is that of one kept before."""
+        other = type(self).__new__(type(self))
+        self.table.copy_changed(self, before, other)
         return other
 
     def to_record(self) -> "np.ndarray":
