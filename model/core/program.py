@@ -17,6 +17,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
+from threading import RLock
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -83,11 +84,35 @@ def interpreted(protocol: Protocol) -> Rules:
 
 @lru_cache(maxsize=256)
 def _interpreted(model: Model, constants: tuple[tuple[str, int], ...]) -> Rules:
-    roots = (model.step, model.judgement.now, model.judgement.end)
-    namespace: dict[str, Any] = {}
-    for linked in link(roots, dict(constants), model=model):
-        exec(linked.code, namespace)
-    return Rules(*(namespace[flat_name(root)] for root in roots))
+    defined = _Defined(_linker(dict(constants), model=model, defers=True))
+    return Rules(*map(defined.function, (model.step, model.judgement.now, model.judgement.end)))
+
+
+class _Defined:
+    """Functions that are linked and defined when they are called: a schedule has few verbs, each with rules of its own."""
+
+    def __init__(self, linker: "_Linker") -> None:
+        self._linker = linker
+        self._namespace: dict[str, Any] = {}
+        self._lock = RLock()
+
+    def function(self, function: Rule) -> Rule:
+        """Return a function, with all that it calls but for what is called by a number."""
+        with self._lock:
+            name = self._linker.add(function)
+            while self._linker.linked:
+                exec(self._linker.linked.pop().code, self._namespace)
+            while self._linker.deferred:
+                later = self._linker.deferred.pop()
+                self._namespace.setdefault(flat_name(later), self._when_called(later))
+            made: Rule = self._namespace[name]
+            return made
+
+    def _when_called(self, function: Rule) -> Rule:
+        def first(*arguments: Any) -> Any:
+            return self.function(function)(*arguments)
+
+        return first
 
 
 def link(
@@ -102,12 +127,18 @@ def link(
     What they call MODEL is the model. `constants` are fields of a state, with the values that they have. Defects are
     left out unless the state's own is among the constants, or all are asked for, to be told apart as the program runs.
     """
-    if constants.get(DEFECT) and not any(constants[DEFECT] in mistakes for mistakes in _planted.values()):
-        raise CannotLink(f"no defect has the number {constants[DEFECT]}; harness/defects, imported, plants its own")
-    linker = _Linker(dict(constants), with_defects or bool(constants.get(DEFECT)), model)
+    linker = _linker(constants, with_defects=with_defects, model=model)
     for root in roots:
         linker.add(root)
     return linker.linked
+
+
+def _linker(
+    constants: Mapping[str, int], *, with_defects: bool = False, model: Model | None = None, defers: bool = False
+) -> "_Linker":
+    if constants.get(DEFECT) and not any(constants[DEFECT] in mistakes for mistakes in _planted.values()):
+        raise CannotLink(f"no defect has the number {constants[DEFECT]}; harness/defects, imported, plants its own")
+    return _Linker(dict(constants), with_defects or bool(constants.get(DEFECT)), model, defers)
 
 
 # What a linker does for a function that it folds, and for what: other functions are linked.
@@ -124,7 +155,9 @@ class _Linker:
     constants: dict[str, int]
     with_defects: bool
     model: Model | None
+    defers: bool  # what is called by a number is named in `deferred` and left to whoever asks for it
     linked: list[Linked] = field(default_factory=list)
+    deferred: list[Rule] = field(default_factory=list)
     _needs: list[_Need] = field(default_factory=list)  # of the function that is being folded
     _names: dict[Rule, str] = field(default_factory=dict)
     _tables: dict[tuple[Rule, ...], str] = field(default_factory=dict)
@@ -158,9 +191,15 @@ class _Linker:
         if functions not in self._tables:
             name = self._tables[functions] = f"one_of_{len(functions)}_from_{flat_name(functions[0])}"
             arguments = ", ".join(inspect.signature(functions[0]).parameters)
-            calls = [f"{self.add(each)}({arguments})" for each in functions]
+            calls = [f"{self._called_by_number(each)}({arguments})" for each in functions]
             self._emit_text(name, f"number, {arguments}", "number", enumerate(calls[:-1]), calls[-1], functions[0])
         return self._tables[functions]
+
+    def _called_by_number(self, function: Rule) -> str:
+        if not self.defers:
+            return self.add(function)
+        self.deferred.append(function)
+        return flat_name(function)
 
     def answer(self, function: Rule) -> int | None:
         """Return the number that a rule returns under the constants, None where that depends on more."""
