@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, cast
 
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 
 from epochfuzz.harness.views.console import PrintableConsole
@@ -69,8 +68,7 @@ def print_table(out: Console, table: Table) -> None:
     if out.is_terminal:
         out.print(table)
     else:
-        whole = Measurement.get(out, out.options.update_width(_UNLIMITED), table).maximum
-        PrintableConsole(file=out.file, width=max(out.width, whole), emoji=False).print(table)
+        PrintableConsole(file=out.file, width=_UNLIMITED, emoji=False).print(table)
 
 
 def print_json(document: Mapping[str, Any]) -> None:
