@@ -85,11 +85,11 @@ def interpreted(protocol: Protocol) -> Rules:
 @lru_cache(maxsize=256)
 def _interpreted(model: Model, constants: tuple[tuple[str, int], ...]) -> Rules:
     defined = _Defined(_linker(dict(constants), model=model, defers=True))
-    return Rules(*map(defined.function, (model.step, model.judgement.now, model.judgement.end)))
+    return Rules(*[defined.function(root) for root in (model.step, model.judgement.now, model.judgement.end)])
 
 
 class _Defined:
-    """Functions that are linked and defined when they are called: a schedule has few verbs, each with rules of its own."""
+    """Functions that are linked when they are called: a schedule has few verbs, each with rules of its own."""
 
     def __init__(self, linker: "_Linker") -> None:
         self._linker = linker

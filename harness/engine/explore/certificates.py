@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Report = Callable[[explore.SearchProgress], None]
 Improved = Callable[["Claim"], None]
 
-QUICK = 0.25  # seconds that a search may take in the first round, by which most of what two replicas break is proven
+QUICK = 1.0  # seconds that a search may take in the first round, by which most of what two replicas break is proven
 _LONGER = 4  # times as long in each of the next
 
 
