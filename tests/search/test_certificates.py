@@ -5,7 +5,7 @@ from itertools import chain
 import pytest
 
 from epochfuzz.harness.engine.explore import certificates, explore
-from epochfuzz.harness.engine.explore.certificates import QUICK, Claim, Reproducer, prove, prove_all
+from epochfuzz.harness.engine.explore.certificates import Claim, Reproducer, prove, prove_all
 from epochfuzz.harness.engine.runtime.deadline import Deadline
 from epochfuzz.harness.engine.runtime.interruption import Interruption
 from epochfuzz.harness.engine.shrink.shrink import breaking_prefix, trim
@@ -137,7 +137,7 @@ def test_a_search_that_is_late_keeps_what_it_knew_and_no_other_from_its_time(mon
     clock = iter(range(10_000))
     monkeypatch.setattr("epochfuzz.harness.engine.runtime.deadline.time.monotonic", lambda: next(clock) / 100)
     all_ = claims(KIP_101)
-    prove(all_, Deadline(3), 256 << 20, QUICK)
+    prove(all_, Deadline(3), 256 << 20, 0.25)
     assert {claim.reproducer.searched > 0 for claim in all_} == {True}
     assert {claim.reproducer.certified_minimal for claim in all_} == {True, False}
 
