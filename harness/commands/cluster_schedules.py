@@ -15,6 +15,7 @@ from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table, write_file
 from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.conform.run.selection import Selection
 
 if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
@@ -80,6 +81,12 @@ def fuzz(
     kafka_home: Home = None,
     replicas: Annotated[int, typer.Option("--replicas", min=2, max=3, help="Of the partition.")] = 3,
     seed: options.Seed = None,
+    selection: Annotated[
+        Selection,
+        typer.Option(
+            "--selection", help="Schedules that meet rare goals of the model, or that cover most that is new."
+        ),
+    ] = Selection.RANDOM,
     save: Annotated[Path | None, typer.Option("--save", help="The directory for the cases that come of it.")] = None,
     json: options.Json = False,
 ) -> int:
@@ -118,6 +125,7 @@ def fuzz(
                 Configuration(replicas=replicas),
                 drawn,
                 lambda case: None if folder is None else (folder.save(case), None)[1],
+                selection,
             )
             try:
                 fuzzer.run(seconds, lambda line: printing.print(line, markup=False, soft_wrap=True))

@@ -14,6 +14,7 @@ from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.run.selection import SMALL, Selection
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -30,10 +31,8 @@ _CORPUS = Path("corpus")
 _OUT = Path("conform-cases")
 _PROCESSES_FOR = 50
 _TOURS_FOR = 2_000  # tours are short, and a process that has just started is slow
-_SMALL = {"replicas": 2, "records": 1, "epochs": 2}
 
-
-_OF_SCHEDULES = ("schedules", "seed", "corpus")
+_OF_SCHEDULES = ("schedules", "seed", "selection", "corpus")
 _OF_TOURS = ("refused", "for_")
 
 
@@ -49,6 +48,13 @@ def conform(
     ] = JudgedBy.LOCKSTEP,
     schedules: Annotated[int, typer.Option("--schedules", min=0, help="How many schedules to draw.")] = 2_000,
     seed: options.Seed = None,
+    selection: Annotated[
+        Selection,
+        typer.Option(
+            "--selection",
+            help="Schedules as they are drawn, or of many drawn in the model the one that covers most that is new.",
+        ),
+    ] = Selection.RANDOM,
     exhaustive: Annotated[
         bool,
         typer.Option(
@@ -105,6 +111,7 @@ def conform(
     - `epochfuzz conform -- python -m tests.conform.subject`
     - `epochfuzz conform --protocol kip-101 --replicas 3 --jobs 2 -- ./my-broker --conformance`
     - `epochfuzz conform --judge promises --schedules 10000 --seed 7 --json -- node subject.js`
+    - `epochfuzz conform --selection coverage --replicas 3 -- ./my-broker --conformance`
     - `epochfuzz conform --processes-for 2000 -- java -jar my-subject.jar`
     - `epochfuzz conform --exhaustive --refused --for 10m -- ./my-broker --conformance`
     - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /usr/local/bin/my-subject`
@@ -156,6 +163,7 @@ def conform(
         max_failures,
         processes_for,
         differences,
+        selection,
     )
     again = _command_line(plan, corpus, known, campaign)
     if exhaustive:
@@ -191,7 +199,7 @@ def conform(
 def _small(context: typer.Context, settings: Configuration) -> Configuration:
     """Return the settings, with small bounds where none were given."""
     given = options.given(context)
-    small: dict[str, Any] = {name: value for name, value in _SMALL.items() if name not in given}
+    small: dict[str, Any] = {name: value for name, value in SMALL.items() if name not in given}
     return replace(settings, **small)
 
 
@@ -315,6 +323,8 @@ def _save(nonconformity: "Nonconformity", seed: int, directory: Path) -> Path:
 
 def _command_line(plan: "Plan", corpus: list[Path] | None, known: Path | None, campaign: str | None) -> str:
     words = _words(plan, known, options.words_of(plan.settings), _PROCESSES_FOR)
+    if plan.selection is not Selection.RANDOM:
+        words += ["--selection", plan.selection]
     for path in corpus or []:
         words += ["--corpus", str(path)]
     if campaign is not None:
@@ -326,7 +336,7 @@ def _tours_line(
     plan: "Plan", known: Path | None, refused: bool, seconds: str | None, out: Path, campaign: str | None
 ) -> str:
     settings = options.words_of(plan.settings)
-    for name in _SMALL:
+    for name in SMALL:
         if f"--{name}" not in settings:
             settings += [f"--{name}", str(getattr(plan.settings, name))]
     words = [*_words(plan, known, settings, _TOURS_FOR), "--exhaustive"]

@@ -53,8 +53,30 @@ class Transitions(Played):
     complete: bool
 
 
+class Unmet(TypedDict):
+    """Of what the model meets at random, by how many names: those never met here, and of these those within bounds."""
+
+    there_are: int
+    names: list[str]
+    within_bounds: list[str]
+
+
+class NeverMet(TypedDict):
+    """What the system under test was never driven through. The bounds are those of `--exhaustive` by default."""
+
+    branches: Unmet
+    transitions: Unmet
+    pairs: Unmet
+    replicas: int
+    records: int
+    epochs: int
+
+
 class Run(TypedDict):
-    """A run of conformance: what was judged, and what could not be for want of which fields."""
+    """A run of conformance: what was judged, and what could not be for want of which fields.
+
+    `never_met` is None where no model ran along, and in campaigns that were begun before it was noted.
+    """
 
     conforms: bool
     seed: int
@@ -69,6 +91,7 @@ class Run(TypedDict):
     given_up: bool
     never_applied: list[str]
     never_shown: list[str]
+    never_met: NeverMet | None
     judged: list[str]
     not_judged: dict[str, list[str]]
     own_fields: list[str]

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
+from epochfuzz.harness.conform.oracle import met
 from epochfuzz.harness.conform.oracle.fault import Kind, shown
 from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, beside, ordered
@@ -18,11 +19,13 @@ from epochfuzz.harness.conform.run.block import Trial
 from epochfuzz.harness.conform.run.nonconformity import Nonconformity
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.conform.run.selection import SMALL
 from epochfuzz.harness.engine.explore.certificates import Reproducer
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.properties import BY_NAME
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, event_text, schedule_texts
 from epochfuzz.model.kafka.vocabulary.state import Partition, initial
 
@@ -102,6 +105,29 @@ def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
     ):
         if names and conformance.shown.steps:
             yield f"{title}: {_listed(names)}"
+    if conformance.shown.steps:
+        yield from _unmet(conformance, plan)
+
+
+def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
+    """Yield how much was never met, and how much of it exhaustive bounds would reach; a line or two."""
+    if conformance.shown.met is None:
+        yield "Never met: not noted, for an older epochfuzz began this campaign; another directory begins one anew"
+    unmet = never_met(conformance, plan)
+    if unmet is None:
+        return
+    of_kinds = {kind: unmet[kind] for kind in met.KINDS}  # type: ignore[literal-required]
+    if not any(each["names"] for each in of_kinds.values()):
+        return
+    parts = [f"{len(each['names'])} of {each['there_are']} {kind}" for kind, each in of_kinds.items()]
+    within = sum(len(each["within_bounds"]) for each in of_kinds.values())
+    yield f"Never met, of what the model meets: {', '.join(parts)} (--json names them)"
+    yield f"At least {within} of those are within {bounds_text(unmet)}, which --exhaustive plays"
+
+
+def bounds_text(bounds: "documents.NeverMet") -> str:
+    """Return bounds for people."""
+    return f"{bounds['replicas']} replicas, {bounds['records']} record and {bounds['epochs']} epoch changes"
 
 
 def _listed(names: list[str]) -> str:
@@ -131,6 +157,7 @@ def document(
         "given_up": conformance.given_up,
         "never_applied": never_applied(conformance, plan),
         "never_shown": never_shown(conformance, plan),
+        "never_met": never_met(conformance, plan),
         "judged": judged(conformance, plan),
         "not_judged": not_judged(conformance, plan),
         "own_fields": own_fields(conformance),
@@ -189,6 +216,36 @@ def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
 def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
     """Return the fields that there are to be seen, and that no observation had."""
     return [field for field in _fields(plan) if not conformance.shown.fields[field]]
+
+
+def never_met(conformance: Conformance, plan: Plan) -> "documents.NeverMet | None":
+    """Return what the subject was never driven through; None where nobody knows.
+
+    What there is, is what the model meets in some schedules at random, under any of the protocols.
+    """
+    if conformance.shown.met is None or plan.judged_by is not JudgedBy.LOCKSTEP:
+        return None
+    most = SMALL["replicas"]
+    small = plan.settings.changed_to({**SMALL, "min_insync_replicas": min(plan.settings.min_insync_replicas, most)})
+    there_is = _there_is(plan, plan.settings) | {name for name, count in conformance.shown.met.items() if count}
+    within = _there_is(plan, small)
+    unmet = {kind: _unmet_of(kind, there_is, conformance.shown.met, within) for kind in met.KINDS}
+    return {**unmet, **SMALL}  # type: ignore[return-value]
+
+
+def _there_is(plan: Plan, settings: Configuration) -> set[str]:
+    return {name for protocol in plan.protocols for name in met.there_is(protocol, settings)}
+
+
+def _unmet_of(kind: str, there_is: set[str], known: Mapping[str, int], within: set[str]) -> "documents.Unmet":
+    of_kind = met.of_kind(there_is, kind)
+    names = sorted(of_kind - met.of_kind(known, kind))
+    reached = met.of_kind(within, kind)
+    return {
+        "there_are": len(of_kind),
+        "names": names,
+        "within_bounds": [name for name in names if name in reached],
+    }
 
 
 def judged(conformance: Conformance, plan: Plan) -> list[str]:

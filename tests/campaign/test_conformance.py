@@ -167,12 +167,12 @@ def test_a_block_that_differs_the_second_time_names_the_first_schedule_that_does
     first = rows.block_row("kip-320", 1, run_block(DEFECTIVE.block_of(KIP_320, 1)))
     assert first["failed"]
     one, *others = first["failed"]
-    failed = unstable(first, first | {"failed": others}, DEFECTIVE, DEFECTIVE.trials(1))
+    failed = unstable(first, first | {"failed": others}, DEFECTIVE, DEFECTIVE.trials(KIP_320, 1))
     assert (failed.trial.number, failed.sighting.sent) == (one["schedule"], parse_schedule(one["events"]))
     assert failed.fault.kind is Kind.UNSTABLE
     assert failed.fault.sentence.endswith("then nothing is wrong")
     printed = first | {"failed": [one | {"output": "at 0x7f3a"}, *others], "steps": 7}
-    assert "7 steps" in unstable(first, printed, DEFECTIVE, DEFECTIVE.trials(1)).fault.sentence
+    assert "7 steps" in unstable(first, printed, DEFECTIVE, DEFECTIVE.trials(KIP_320, 1)).fault.sentence
 
 
 def test_a_finished_one_is_shown_again_without_running_anything(spark, finished, monkeypatch):
@@ -216,4 +216,4 @@ def test_what_came_of_a_block_is_the_same_after_it_was_kept():
 
 def test_a_plan_is_the_same_after_it_was_sent():
     assert Plan.from_document(DEFECTIVE.document()).document() == DEFECTIVE.document()
-    assert list(Plan.from_document(DEFECTIVE.document()).trials(1)) == list(DEFECTIVE.trials(1))
+    assert list(Plan.from_document(DEFECTIVE.document()).trials(KIP_320, 1)) == list(DEFECTIVE.trials(KIP_320, 1))

@@ -45,7 +45,7 @@ class Results:
         for first, again in self._rows(protocol, 0, plan.blocks):
             result = rows.block_result(first, plan)
             if again is not None:
-                result.failed.append(unstable(first, again, plan, plan.trials(first["number"])))
+                result.failed.append(unstable(first, again, plan, plan.trials(protocol, first["number"])))
             yield result
 
     def _rows(self, protocol: Protocol, first: int, end: int) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:

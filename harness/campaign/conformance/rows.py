@@ -42,6 +42,7 @@ BLOCKS = pa.schema(
         "steps": pa.int64(),  # events sent, answered and judged
         "applied": _COUNTS,  # by verb, events that the subject applied
         "fields": _COUNTS,  # by field, observations that showed it
+        "met": _COUNTS,  # by kind and name, how often it was met; null in campaigns of before
         "failed": pa.list_(FAILED),
         "unable": pa.map_(pa.string(), pa.string()),  # by case, why the subject could not run it
         "unexpected": pa.int64(),  # schedules that failed other than by a known bug
@@ -99,10 +100,12 @@ def failed(row: dict[str, Any], plan: Plan) -> Failed:
     expected, observed = json.loads(row["expected"]), json.loads(row["observed"])
     fault = Fault(Kind(row["kind"]), row["field"], expected, observed, row["output"])
     events, tour = parse_schedule(row["events"]), row.get("tour")  # campaigns of before there were tours have no such
-    if tour is None:
-        trial = plan.trial(row["schedule"], row["case"])
-    else:
+    if tour is not None:
         trial = Trial(events, plan.settings, known=plan.known, tour=tour)
+    elif row["case"] is not None:
+        trial = plan.case_trial(next(case for case in plan.cases if case.id == row["case"]))
+    else:
+        trial = plan.trial(events, row["schedule"])
     return Failed(trial, Sighting(fault, events))
 
 
@@ -116,6 +119,7 @@ def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]
         "steps": result.shown.steps,
         "applied": list(result.shown.applied.items()),
         "fields": list(result.shown.fields.items()),
+        "met": None if result.shown.met is None else list(result.shown.met.items()),
         "failed": [failed_row(each) for each in result.failed],
         "unable": list(result.unable.items()),
         "unexpected": result.unexpected,
@@ -143,7 +147,12 @@ def tours_result(row: dict[str, Any], plan: Plan) -> TourResult:
 
 def _of_every_block(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
     return {
-        "shown": Shown(row["steps"], Counter(dict(row["applied"])), Counter(dict(row["fields"]))),
+        "shown": Shown(
+            row["steps"],
+            Counter(dict(row["applied"])),
+            Counter(dict(row["fields"])),
+            None if row["met"] is None else Counter(dict(row["met"])),
+        ),
         "failed": [failed(each, plan) for each in row["failed"]],
         "unable": dict(row["unable"]),
         **{name: row[name] for name in ("schedules", "cases", "unexpected", "unjudged", "given_up")},

@@ -9,6 +9,9 @@ from collections import Counter
 
 from epochfuzz.harness.cluster.schedules.events import EVENTS
 from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE
+from epochfuzz.harness.conform.run.selection import Selection
+from epochfuzz.harness.engine.walk.choose import CANDIDATES, Limits
+from epochfuzz.harness.engine.walk.choose import Chooser as CoverageChooser
 from epochfuzz.harness.engine.walk.generate import Deck, deck_for, schedule
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model.kafka.kafka_model import KAFKA
@@ -28,14 +31,25 @@ _MOST_SLOW = 2
 class Chooser:
     """Chooses schedules of a seed. What it has chosen so far has a part in what it chooses next."""
 
-    def __init__(self, protocol: Protocol, settings: Configuration, seed: int) -> None:
+    def __init__(
+        self, protocol: Protocol, settings: Configuration, seed: int, selection: Selection = Selection.RANDOM
+    ) -> None:
+        self._covering = covering(protocol, settings, seed) if selection is Selection.COVERAGE else None
         self._protocol, self._settings, self._seed = protocol, settings, seed
         self._deck: Deck = deck_for(KAFKA, settings, [protocol])
         self._broken: set[frozenset[str]] = set()  # what schedules broke in the model that were chosen
         self._met: Counter[int] = Counter()  # how many of them met a goal
 
+    @property
+    def drawn_for_one(self) -> int:
+        """How many schedules are drawn in a turn."""
+        return DRAWN_FOR_ONE if self._covering is None else CANDIDATES
+
     def turn(self, number: int) -> tuple[int, bytes] | None:
-        """Return the one of the hundred of a turn that is to be played; None if none is worth it."""
+        """Return the one of those drawn in a turn that is to be played, with its number; None if none is worth it."""
+        if self._covering is not None:
+            events = self._covering.schedule(number)
+            return (number, events) if len(events) >= _LEAST_EVENTS else None
         first = number * DRAWN_FOR_ONE
         chosen, events = self.chosen(range(first, first + DRAWN_FOR_ONE))
         return (chosen, events) if len(events) >= _LEAST_EVENTS else None
@@ -70,6 +84,14 @@ class Chooser:
 
     def _replay(self, events: bytes) -> Run:
         return replay(events, self._protocol, self._settings)
+
+
+def covering(protocol: Protocol, settings: Configuration, seed: int) -> CoverageChooser:
+    """Return what chooses by what schedules cover: nothing that is refused, for a cluster waits for what comes of it."""
+    offered = tuple(int(verb) for verb in Verb if verb.text in EVENTS)
+    slow = tuple(map(int, sorted(_SLOW)))
+    limits = Limits(_MOST_EVENTS, refused=False, verbs=offered, slow=slow, most_slow=_MOST_SLOW)
+    return CoverageChooser(protocol, settings, seed, limits)
 
 
 def _goals(run: Run) -> list[int]:

@@ -8,11 +8,12 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cluster.schedules.beside import beside, settings_of
 from epochfuzz.harness.cluster.schedules.choose import Chooser
 from epochfuzz.harness.cluster.schedules.ends import FINDINGS, Ended
-from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE, Finding, Fuzzed
+from epochfuzz.harness.cluster.schedules.fuzzed import Finding, Fuzzed
 from epochfuzz.harness.cluster.schedules.fuzzed_case import case_of
 from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.cluster.schedules.player import Player
 from epochfuzz.harness.cluster.schedules.shorten import shortened
+from epochfuzz.harness.conform.run.selection import Selection
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -22,12 +23,18 @@ class Fuzzer:
     """Plays schedule after schedule of a seed. `keep` gets the case of each finding of a kind that is new."""
 
     def __init__(
-        self, player: Player, protocol: Protocol, settings: Configuration, seed: int, keep: Callable[[Case], None]
+        self,
+        player: Player,
+        protocol: Protocol,
+        settings: Configuration,
+        seed: int,
+        keep: Callable[[Case], None],
+        selection: Selection = Selection.RANDOM,
     ) -> None:
         self.result = Fuzzed()
         self._player, self._protocol, self._settings, self._seed = player, protocol, settings, seed
         self._keep = keep
-        self._chooser = Chooser(protocol, settings, seed)
+        self._chooser = Chooser(protocol, settings, seed, selection)
         self._kinds: set[tuple[Ended, Ended]] = set()
 
     def run(self, seconds: float, say: Callable[[str], None]) -> Fuzzed:
@@ -36,7 +43,7 @@ class Fuzzer:
         turns = itertools.count()
         while time.monotonic() - began < seconds:
             chosen = self._chooser.turn(next(turns))
-            self.result.drawn += DRAWN_FOR_ONE
+            self.result.drawn += self._chooser.drawn_for_one
             if chosen is not None:
                 self._one(*chosen, say)
                 self.result.seconds = time.monotonic() - began

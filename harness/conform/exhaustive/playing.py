@@ -36,6 +36,7 @@ def play(subject: CommandSubject, schedule: bytes, setting: Setting) -> Driven:
         subject.finish()
     except SubjectFailed as failed:
         driven.fail(failed.fault)
+    driven.end(judge)
     return driven
 
 

@@ -113,7 +113,7 @@ class Keeper:
         shown = document["shown"]
         before = TourResult(
             schedules=document["tours"],
-            shown=Shown(shown["steps"], Counter(shown["applied"]), Counter(shown["fields"])),
+            shown=Shown(shown["steps"], *(Counter(shown[name]) for name in ("applied", "fields", "met"))),
             failed=[self._failed(row) for row in document["failed"]],
             unexpected=document["unexpected"],
         )

@@ -5,6 +5,7 @@ from typing import Any
 
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.oracle.fault import Fault, Kind
+from epochfuzz.harness.conform.oracle.met import Meeting
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract.observation import CONSUMER, CONTROLLER, PRODUCERS, REPLICA, Seen, observe
@@ -28,6 +29,7 @@ class LockStep:
         self._execution = Execution(protocol, settings)
         self._every_refusal = every_refusal
         self._applied = True
+        self.meeting = Meeting()
         self._uninformed: set[str] = set()
 
     @property
@@ -45,7 +47,10 @@ class LockStep:
         self._applied = refusal is APPLIED
         if self._applied:
             self._note_restart(event)
-        return self._applied or state_is_new or self._every_refusal
+        is_sent = self._applied or state_is_new or self._every_refusal
+        if is_sent:
+            self.meeting.note(event, refusal, int(self.model.goals))
+        return is_sent
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
         """Return the first field that differs, if any does."""

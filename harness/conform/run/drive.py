@@ -40,12 +40,16 @@ class Sighting:
 class Shown:
     """What a run has shown of its subject: steps, events applied by verb, and how often each field was seen.
 
+    `met` counts what it was driven through, see oracle/met.py: nothing where it is judged by promises alone, for then
+    no model runs along. None in a campaign of an epochfuzz that noted none of it.
+
     A subject can name a new field in every answer: beside those of the protocol, the first MOST_NAMES are remembered.
     """
 
     steps: int = 0
     applied: Counter[str] = field(default_factory=Counter)
     fields: Counter[str] = field(default_factory=Counter)
+    met: Counter[str] | None = field(default_factory=Counter)
 
     def add(self, other: "Shown") -> None:
         """Add what another run has shown."""
@@ -54,6 +58,7 @@ class Shown:
         for name, count in other.fields.items():
             if name in self.fields or name in FIELDS or len(self.fields) < MOST_NAMES:
                 self.fields[name] += count
+        self.met = None if self.met is None or other.met is None else self.met + other.met
 
 
 @dataclass
@@ -71,6 +76,11 @@ class Driven:
         self.shown.steps += 1
         self.shown.applied[verb_of(event).text] += applied
         self.shown.fields.update(set(fields_of(observation)))
+
+    def end(self, judge: Judge) -> None:
+        """Note what the schedule met."""
+        if isinstance(judge, LockStep):
+            self.shown.met = judge.meeting.counts
 
     def fail(self, fault: Fault) -> None:
         """Note a fault after the events sent so far."""
@@ -133,6 +143,7 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
         subject.finish()
     except SubjectFailed as failed:
         driven.fail(failed.fault)
+    driven.end(judge)
     return driven
 
 

@@ -23,9 +23,8 @@ from epochfuzz.harness.conform.protocol.subject import Answering, CheckedSubject
 from epochfuzz.harness.conform.run.block import Trial
 from epochfuzz.harness.conform.run.drive import Answers, Setting, Sighting
 from epochfuzz.harness.conform.run.nonconformity import Nonconformity
-from epochfuzz.harness.engine.walk import generate
+from epochfuzz.harness.conform.run.selection import Selection, schedule
 from epochfuzz.harness.witness.causes import reason
-from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, event_text, parse_event, schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
@@ -40,18 +39,25 @@ class NonConformance(AssertionError):
     """The subject does not conform. There is a class for each kind of fault, so that Hypothesis keeps them apart."""
 
 
+_CHOSEN = 256  # schedules of a seed that an example may be: those before it have to be chosen first
 _STEPS = 100  # of which a schedule seldom takes more
 
 _CLASSES = {kind: type(f"{kind.title()}", (NonConformance,), {"__doc__": "See NonConformance."}) for kind in Kind}
 
 
 def conformance_test(
-    factory: Factory, *, protocol: str | None = None, judge: str = "lock-step", **config: Any
+    factory: Factory,
+    *,
+    protocol: str | None = None,
+    judge: str = "lock-step",
+    selection: str = "random",
+    **config: Any,
 ) -> type[TestCase]:
     """Return a test case that runs schedules on the subject that `factory` makes; it is made once, and reset for each.
 
     `config` are settings of a partition, as in `replicas=3`. Settings that are left out, and the protocol, are those of
-    the project (strategies/project.py), or the usual ones and `kip-320`. Raises ProtocolError, ConfigurationError and
+    the project (strategies/project.py), or the usual ones and `kip-320`. With the selection `coverage`, schedules are
+    chosen in the model for what they meet, which takes it a few seconds. Raises ProtocolError, ConfigurationError and
     ValueError.
 
         TestMyLog = conformance_test(MyLog, protocol="kip-320", replicas=3)
@@ -60,7 +66,11 @@ def conformance_test(
     chosen = next(iter(here.protocols), GENERATIONS["kip-320"]) if protocol is None else parse_protocol(protocol)
     setting = Setting(chosen, Configuration(**{**here.config, **config}), JudgedBy(judge))
     subject = _Subject(factory)
-    machine = type("Conformance", (ConformanceMachine,), {"setting": setting, "subject": subject})
+    machine = type(
+        "Conformance",
+        (ConformanceMachine,),
+        {"setting": setting, "subject": subject, "selection": Selection(selection)},
+    )
 
     class ConformanceTest(machine.TestCase):  # type: ignore[misc, name-defined]
         """Runs the state machine."""
@@ -99,6 +109,7 @@ class ConformanceMachine(RuleBasedStateMachine):
 
     setting: ClassVar[Setting]
     subject: ClassVar[_Subject]
+    selection: ClassVar[Selection]
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,9 +131,17 @@ class ConformanceMachine(RuleBasedStateMachine):
     def schedule(self, seed: int) -> None:
         """Choose the way to go: a schedule, or for seed 0, the simplest, wherever chance leads."""
         if seed:
-            drawn = generate.schedule(seed, 0, generate.deck_for(KAFKA, self.setting.settings))
+            drawn = self._drawn(seed)
             model = LockStep(self.setting.protocol, self.setting.settings)
             self._way = bytes(event for event in self._supported(drawn) if model.advance(event))
+
+    def _drawn(self, seed: int) -> bytes:
+        """Return the schedule of a seed: what chance has to say, of what was chosen, is which one."""
+        protocol, settings = self.setting.protocol, self.setting.settings
+        if self.selection is Selection.RANDOM:
+            return schedule(self.selection, protocol, settings, seed, 0)
+        groups = 1 + hypothesis_settings().max_examples // _CHOSEN
+        return schedule(self.selection, protocol, settings, seed // _CHOSEN % groups, seed % _CHOSEN)
 
     @rule(event=st.runner().flatmap(lambda machine: machine.next_event()))
     def step(self, event: str) -> None:

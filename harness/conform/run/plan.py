@@ -9,8 +9,7 @@ from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.oracle.known import Known, of_document
 from epochfuzz.harness.conform.protocol.subject import PATIENCE
 from epochfuzz.harness.conform.run.block import Block, Trial
-from epochfuzz.harness.engine.walk import generate
-from epochfuzz.model.kafka.kafka_model import KAFKA
+from epochfuzz.harness.conform.run.selection import Selection, schedule
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
@@ -32,35 +31,39 @@ class Plan:
     max_failures: int | None = None  # failing schedules after which to run no more
     processes_for: int = BLOCK  # so many schedules does a process of the subject live
     known: tuple[Known, ...] = ()  # differences that are no news
+    selection: Selection = Selection.RANDOM
 
     @property
     def blocks(self) -> int:
         """How many blocks there are under each protocol."""
         return bool(self.cases) + -(-self.schedules // self.processes_for)
 
-    def trials(self, number: int) -> Iterator[Trial]:
-        """Yield the trials of a block: of the first, if there are cases, all of those; of the others,
+    def trials(self, protocol: Protocol, number: int) -> Iterator[Trial]:
+        """Yield the trials of a block under a protocol: of the first, if there are cases, all of those; of the others,
         drawn schedules.
         """
         number -= bool(self.cases)
         if number < 0:
-            yield from (self.trial(None, case.id) for case in self.cases)
+            yield from map(self.case_trial, self.cases)
         else:
             first = number * self.processes_for
             last = min(first + self.processes_for, self.schedules)
-            yield from (self.trial(i, None) for i in range(first, last))
+            yield from (self.trial(self._drawn(protocol, i), i) for i in range(first, last))
 
-    def trial(self, number: int | None, case: str | None) -> Trial:
-        """Return the drawn schedule of a number, or a case by its id."""
-        if number is not None:
-            deck = generate.deck_for(KAFKA, self.settings)
-            return Trial(generate.schedule(self.seed, number, deck), self.settings, number=number, known=self.known)
-        chosen = next(each for each in self.cases if each.id == case)
-        return Trial(chosen.events, chosen.settings, case=case, known=self.known)
+    def trial(self, events: bytes, number: int) -> Trial:
+        """Return the trial of a drawn schedule, or of what was sent of it."""
+        return Trial(events, self.settings, number=number, known=self.known)
+
+    def case_trial(self, case: Case) -> Trial:
+        """Return the trial of a case."""
+        return Trial(case.events, case.settings, case=case.id, known=self.known)
+
+    def _drawn(self, protocol: Protocol, number: int) -> bytes:
+        return schedule(self.selection, protocol, self.settings, self.seed, number)
 
     def block_of(self, protocol: Protocol, number: int) -> Block:
         """Return a block to be run under a protocol."""
-        trials = tuple(self.trials(number))
+        trials = tuple(self.trials(protocol, number))
         return Block(self.command, self.patience, protocol, self.judged_by, trials, self.max_failures)
 
     def document(self) -> dict[str, Any]:
@@ -77,6 +80,7 @@ class Plan:
             "max_failures": self.max_failures,
             "block": self.processes_for,
             "known": [each.document() for each in self.known],
+            "selection": str(self.selection),
         }
 
     @staticmethod
@@ -94,4 +98,5 @@ class Plan:
             max_failures=document["max_failures"],
             processes_for=document["block"],
             known=tuple(map(of_document, document.get("known", []))),
+            selection=Selection(document.get("selection", Selection.RANDOM)),
         )

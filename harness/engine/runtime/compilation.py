@@ -41,6 +41,7 @@ _MODULES = (
     "keys.packing",
     "keys.symmetry",
     "runtime.compilation",
+    "walk.choose",
     "walk.generate",
     "walk.hunt",
     "walk.walk",
