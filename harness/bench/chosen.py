@@ -10,6 +10,7 @@ import argparse
 from collections.abc import Iterator
 from itertools import count
 from statistics import median
+from typing import Any
 
 from epochfuzz.harness.conform.oracle.lockstep import LockStep
 from epochfuzz.harness.conform.run.selection import Selection, schedule
@@ -69,7 +70,12 @@ def played(mistake: Defect, drawn: bytes) -> Iterator[bool]:
         if not model.advance(event):
             continue
         applied = reference.apply(event)
-        yield subject.apply(event) != applied or (applied and observe(subject.state) != observe(reference.state))
+        yield subject.apply(event) != applied or (applied and seen(subject) != seen(reference))
+
+
+def seen(execution: Execution) -> tuple[dict[str, Any], int]:
+    """Return all that a subject can show: its replicas and the controller, and what producers were told."""
+    return observe(execution.state), int(execution.state.acked)
 
 
 def main() -> None:

@@ -83,9 +83,7 @@ def fuzz(
     seed: options.Seed = None,
     selection: Annotated[
         Selection,
-        typer.Option(
-            "--selection", help="Schedules that meet rare goals of the model, or that cover most that is new."
-        ),
+        typer.Option("--selection", help="Schedules that meet rare goals of the model, or cover most that is new."),
     ] = Selection.RANDOM,
     save: Annotated[Path | None, typer.Option("--save", help="The directory for the cases that come of it.")] = None,
     json: options.Json = False,

@@ -87,7 +87,7 @@ class Chooser:
 
 
 def covering(protocol: Protocol, settings: Configuration, seed: int) -> CoverageChooser:
-    """Return what chooses by what schedules cover: nothing that is refused, for a cluster waits for what comes of it."""
+    """Return what chooses by what schedules cover: of events that the cluster offers and does not refuse."""
     offered = tuple(int(verb) for verb in Verb if verb.text in EVENTS)
     slow = tuple(map(int, sorted(_SLOW)))
     limits = Limits(_MOST_EVENTS, refused=False, verbs=offered, slow=slow, most_slow=_MOST_SLOW)

@@ -1,0 +1,118 @@
+"""Selection: the same schedules as ever at random; chosen ones find a planted mistake in fewer steps of the subject."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from statistics import median
+from typing import Any, ClassVar
+
+import pytest
+
+from epochfuzz.harness.bench.chosen import mistakes, played, steps_until_seen
+from epochfuzz.harness.conform import conformance_test
+from epochfuzz.harness.conform.oracle import met
+from epochfuzz.harness.conform.oracle.lockstep import LockStep
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.selection import Selection, schedule
+from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.kafka_model import KAFKA
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS, Refusal
+from tests.conform.reference import Reference
+from tests.conform.running import SUBJECT, conform, failures
+
+KIP_320 = parse_protocol("kip-320")
+SETTINGS = Configuration(replicas=3)
+
+
+def chosen(number: int, seed: int = 1) -> bytes:
+    return schedule(Selection.COVERAGE, KIP_320, SETTINGS, seed, number)
+
+
+def test_at_random_schedules_are_as_drawn_under_any_protocol() -> None:
+    drawn = generate.schedule(5, 3, generate.deck_for(KAFKA, SETTINGS))
+    for name in ("kip-320", "kafka-4.1"):
+        assert schedule(Selection.RANDOM, parse_protocol(name), SETTINGS, 5, 3) == drawn
+
+
+def test_a_plan_chooses_the_same_whatever_the_size_of_its_blocks() -> None:
+    def trials(size: int) -> list[bytes]:
+        plan = Plan(SUBJECT, [KIP_320], SETTINGS, 12, 1, processes_for=size, selection=Selection.COVERAGE)
+        again = Plan.from_document(plan.document())
+        return [trial.events for block in reversed(range(again.blocks)) for trial in again.trials(KIP_320, block)]
+
+    assert sorted(trials(5)) == sorted(trials(1)) == sorted(chosen(number) for number in range(12))
+
+
+def test_what_comes_of_it_is_the_same_with_any_number_of_jobs() -> None:
+    one, two = (
+        conform(SUBJECT, schedules=6, jobs=jobs, processes_for=2, selection=Selection.COVERAGE) for jobs in (1, 2)
+    )
+    assert one.shown == two.shown
+    assert one.shown.steps == sum(
+        len(schedule(Selection.COVERAGE, KIP_320, Configuration(), 1, number)) for number in range(6)
+    )
+
+
+def test_chosen_schedules_meet_more_kinds_of_transitions_in_as_many_steps() -> None:
+    def kinds(selection: Selection) -> int:
+        counts, steps = met.Meeting().counts, 0
+        for number in range(1_000):
+            meeting = met.Meeting()
+            for event, refusal, goals in played_in_model(schedule(selection, KIP_320, SETTINGS, 1, number)):
+                meeting.note(event, refusal, goals)
+                steps += 1
+                if steps == 1_500:
+                    return len(counts + meeting.counts)
+            counts += meeting.counts
+        raise AssertionError("a thousand schedules have fewer steps")
+
+    assert kinds(Selection.COVERAGE) > kinds(Selection.RANDOM)
+
+
+def played_in_model(events: bytes) -> Iterator[tuple[int, Refusal, int]]:
+    """What is sent of a schedule, what comes of it, and the goals that are met by then."""
+    model, execution = LockStep(KIP_320, SETTINGS), Execution(KIP_320, SETTINGS)
+    for event in events:
+        if model.advance(event):
+            yield event, REFUSALS[execution.attempt(event)], int(execution.state.goals)
+
+
+def test_a_planted_mistake_is_seen_on_chosen_schedules() -> None:
+    mistake = next(each for each in mistakes() if each.name == "truncates-at-leader-change-only")
+    steps = steps_until_seen(mistake, Selection.COVERAGE, 0, most=20_000)
+    assert steps is not None
+    assert steps > 1
+    assert not any(played(replace(mistake, number=0), chosen(0)))  # which is the model, with nothing wrong
+
+
+@pytest.mark.slow
+def test_a_mistake_that_takes_three_replicas_takes_fewer_steps_when_chosen() -> None:
+    """The row of the table in docs/explain/coverage.md that has most to show."""
+    mistake = next(each for each in mistakes() if each.name == "followers-remembered-across-epochs")
+    random, coverage = (
+        median(steps_until_seen(mistake, selection, seed) or 500_000 for seed in range(20)) for selection in Selection
+    )
+    assert coverage < random
+
+
+def test_in_pytest_chosen_schedules_are_followed() -> None:
+    class Counting(Reference):
+        seen: ClassVar[set[tuple[str, ...]]] = set()
+
+        def reset(self, config: dict[str, Any], protocol: str) -> list[str]:
+            self.events: list[str] = []
+            return super().reset(config, protocol)
+
+        def apply(self, event: str) -> bool:
+            self.events.append(event)
+            self.seen.add(tuple(self.events))
+            return super().apply(event)
+
+    assert failures(conformance_test(Counting, selection="coverage", replicas=3), examples=5) == []
+    first = [tuple(schedule_texts(chosen(number, seed=0)[:20])) for number in range(256)]
+    assert any(each in Counting.seen for each in first)
+    with pytest.raises(ValueError, match="luck"):
+        conformance_test(Counting, selection="luck")
