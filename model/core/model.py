@@ -111,13 +111,19 @@ class Judgement:
         return [name for bit, name in enumerate(self.names) if broken >> bit & 1]
 
 
+def _all_alike(p: State, r: int) -> int:
+    return 0
+
+
 @dataclass(frozen=True)
 class Points:
     """Coverage: what an event met and what came of it, a number below `most` (a situation), and what is alike in it.
 
     `before` takes what has to be known of a replica before the event, most of which are not enabled: raw, and cheap.
     `of` takes a state, the event that has just been applied to it, and that. `kind_of` a situation is a number below
-    `kinds`, coarse enough to group failures by.
+    `kinds`, coarse enough to group failures by. `shape` is what a replica is beside the others, in less than 62 bits:
+    an event that is refused to two replicas of one shape, for one reason, is refused for the same to who chooses
+    schedules.
     """
 
     before: Callable[[State, int], Any]
@@ -125,6 +131,7 @@ class Points:
     kind_of: Callable[[int], int]
     most: int
     kinds: int
+    shape: Callable[[State, int], int] = _all_alike
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from epochfuzz.model.core.model import Cards, Events, Judgement, Model, Points
 from epochfuzz.model.kafka.contract import properties, situations
+from epochfuzz.model.kafka.contract.shapes import shape
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 from epochfuzz.model.kafka.phrases import PHRASES
 from epochfuzz.model.kafka.programs import LINKING
@@ -36,7 +37,9 @@ KAFKA = Model(
     events=Events(possible_events, in_order, event_text, parse_event),
     step=step,
     judgement=Judgement(properties.NAMES, properties.AT_END, properties.broken_now, properties.broken_at_end),
-    points=Points(situations.before, situations.situation, situations.kind_of, situations.SITUATIONS, situations.KINDS),
+    points=Points(
+        situations.before, situations.situation, situations.kind_of, situations.SITUATIONS, situations.KINDS, shape
+    ),
     cards=Cards(PHRASES, frozenset(verb for verb in Verb if verb.is_vital)),
     linking=LINKING,
     is_symmetric=is_symmetric,

@@ -21,14 +21,15 @@ from epochfuzz.model.core.model import APPLIED, MODEL, Protocol, Settings
 
 CANDIDATES = 64
 GROUP = 1_000  # five to ten seconds of one core
-MOST_STEPS = 90  # of a schedule; what comes later is worth less than to start over
+MOST_STEPS = 60  # of a schedule; what comes later is worth less than to start over
 
 _PLACES = 1 << 20  # for what is counted, by hash
 _START = 30  # a beginning has to be worth that many steps more, or the shortest would always be the best
-_REMEMBERED = 4  # events before a step
-_REFUSALS = 8  # one step in so many is for events that are refused
-_BITS = 8  # of the kind of a situation
+_RARE = 250  # steps to one that is refused for a reason, for each reason
+_BITS = 8  # of the number of a refusal
+_MOST_ANSWERS = 1 << _BITS
 _WORTH = 1 << 20  # of what was never chosen
+_REFUSED = 1 << 40  # no situation is so great
 _EVERY_VERB = (1 << 32) - 1
 
 
@@ -58,24 +59,24 @@ class Chooser:
         left_out = 0 if limits.verbs is None else ~_set_of(limits.verbs) & _EVERY_VERB
         self._deck = deck._replace(dead=deck.dead | left_out)
         self._limits = (limits.steps, int(limits.refused), _set_of(limits.slow), limits.most_slow)
-        unsent = np.zeros(1 << _BITS, np.bool_)
+        unsent = np.zeros(_MOST_ANSWERS, np.bool_)
         unsent[list(limits.unsent)] = True
         self._unsent = unsent
         self._seed = seed
         self._choose = compiled_for(model, choose_next, [start])
         self._group, self._chosen = -1, list[bytes]()
-        self._counts, self._spent = np.zeros(0, np.int32), np.zeros(2, np.int64)
+        self._counts, self._answers = np.zeros(0, np.int32), np.zeros(_MOST_ANSWERS, np.int64)
 
     def schedule(self, number: int) -> bytes:
         """Return schedule `number`: the events to send, in order."""
         group, place = divmod(number, GROUP)
         if group != self._group:
             self._group, self._chosen = group, []
-            self._counts, self._spent = np.zeros(_PLACES, np.int32), np.zeros(2, np.int64)
+            self._counts, self._answers = np.zeros(_PLACES, np.int32), np.zeros(_MOST_ANSWERS, np.int64)
         while len(self._chosen) <= place:
             events = self._choose(
                 self._start, np.uint64(self._seed), group * GROUP + len(self._chosen), self._deck,
-                self._limits, self._unsent, self._counts, self._spent,
+                self._limits, self._unsent, self._counts, self._answers,
             )  # fmt: skip
             self._chosen.append(events.tobytes())
         return self._chosen[place]
@@ -96,56 +97,42 @@ def _set_of(verbs: tuple[int, ...]) -> int:
     return sum(1 << verb for verb in verbs)
 
 
-def place_of(before, what):  # type: ignore[no-untyped-def]
-    """Return the place of something that happened, after something else."""
-    return np.int64(generate.scramble(before * generate.GAMMA ^ what) & np.uint64(_PLACES - 1))
+def place_of(shape, what):  # type: ignore[no-untyped-def]
+    """Return the place of what happened to a replica of a shape."""
+    return np.int64(generate.scramble(np.uint64(shape) * generate.GAMMA ^ np.uint64(what)) & np.uint64(_PLACES - 1))
 
 
-def refusal_after(last, event, refusal):  # type: ignore[no-untyped-def]
-    """Return the place of a refusal, after the last event."""
-    what = np.uint64(1) << np.uint64(40) | np.uint64(event >> 3) << np.uint64(_BITS) | np.uint64(refusal)
-    return place_of(last & np.uint64((1 << _BITS) - 1), what)
+def refused_at(shape, event, refusal):  # type: ignore[no-untyped-def]
+    """Return the place of an event that was refused."""
+    return place_of(shape, _REFUSED | (event >> 3) << _BITS | refusal)
 
 
-def is_new(counts, last, event, refusal):  # type: ignore[no-untyped-def]
-    """Whether no schedule has met a refusal after the last event."""
-    return counts[refusal_after(last, event, refusal)] == 0
-
-
-def remember(last, situation):  # type: ignore[no-untyped-def]
-    """Return the kinds of the last events, the newest among them."""
-    kind = np.uint64(MODEL.points.kind_of(situation))
-    return (last << np.uint64(_BITS) | kind) & np.uint64((1 << _BITS * _REMEMBERED) - 1)
-
-
-def weigh(p, drawn, length, limits, unsent, counts, spent, kept):  # type: ignore[no-untyped-def]
+def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candidate):  # type: ignore[no-untyped-def]
     """Run a candidate, and keep the events that are to be sent.
 
     Returns what its best beginning is worth, by how many steps, and how many of those are its own.
     """
     steps, with_refused, slow, most_slow = limits
-    last = np.uint64(0)
     worth = sent = applied = slows = 0  # what is sent and not applied is refused
     best, over, best_sent = 0, 1, 0
     refused = with_refused == 0  # of the events that are refused in a state, one is sent
     for position in range(length):
         event = drawn[position]
+        r = event & 7
         if slow >> (event >> 3) & 1 and slows == most_slow:
             continue
-        before = MODEL.points.before(p, event & 7)
+        before, shape = MODEL.points.before(p, r), MODEL.points.shape(p, r)
         refusal = MODEL.step(p, event)
         if refusal != APPLIED:
-            may_be_sent = not refused and not unsent[refusal]
-            refusals = spent[0] + sent - applied
-            if may_be_sent and _REFUSALS * refusals <= spent[1] + sent and is_new(counts, last, event, refusal):
+            is_rare = _RARE * answers[refusal] <= answers[APPLIED] and mine[refusal] != candidate
+            if is_rare and not refused and not unsent[refusal] and counts[refused_at(shape, event, refusal)] == 0:
                 refused = True
+                mine[refusal] = candidate
                 worth += _WORTH
                 kept[sent] = event
                 sent += 1
             continue
-        situation = MODEL.points.of(p, event, before)
-        worth += _WORTH // (1 + counts[place_of(last, np.uint64(situation))])
-        last = remember(last, situation)
+        worth += _WORTH // (1 + counts[place_of(shape, MODEL.points.of(p, event, before))])
         kept[sent] = event
         sent += 1
         applied += 1
@@ -158,38 +145,38 @@ def weigh(p, drawn, length, limits, unsent, counts, spent, kept):  # type: ignor
     return best, over, best_sent
 
 
-def count(p, events, length, counts, spent):  # type: ignore[no-untyped-def]
+def count(p, events, length, counts, answers):  # type: ignore[no-untyped-def]
     """Count what a schedule meets that was chosen."""
-    last = np.uint64(0)
     for i in range(length):
         event = events[i]
-        before = MODEL.points.before(p, event & 7)
+        r = event & 7
+        before, shape = MODEL.points.before(p, r), MODEL.points.shape(p, r)
         refusal = MODEL.step(p, event)
-        spent[1] += 1
+        answers[refusal] += 1
         if refusal != APPLIED:
-            spent[0] += 1
-            counts[refusal_after(last, event, refusal)] += 1
-            continue
-        situation = MODEL.points.of(p, event, before)
-        counts[place_of(last, np.uint64(situation))] += 1
-        last = remember(last, situation)
+            counts[refused_at(shape, event, refusal)] += 1
+        else:
+            counts[place_of(shape, MODEL.points.of(p, event, before))] += 1
 
 
 @kernel_of_model
-def choose_next(start, seed, number, deck, limits, unsent, counts, spent):  # type: ignore[no-untyped-def]
-    """Choose schedule `number`, and count what it meets. `spent`: steps on events that were refused, and all."""
+def choose_next(start, seed, number, deck, limits, unsent, counts, answers):  # type: ignore[no-untyped-def]
+    """Choose schedule `number`, and count what it meets. `answers`: steps by what came of them."""
     hand, drawn = generate.room()
     kept, chosen = np.empty(2 * generate.MAX_LENGTH, np.uint8), np.empty(2 * generate.MAX_LENGTH, np.uint8)
+    mine = np.zeros(answers.shape[0], np.int64)  # the candidate that has sent such an event last
     record = start.copy()
     best, over, chosen_length = 0, 1, 0
-    for candidate in range(CANDIDATES):
+    for candidate in range(1, CANDIDATES + 1):
         drawn_length = generate.draw_schedule(seed, np.uint64(number * CANDIDATES + candidate), deck, hand, drawn)
         record[0] = start[0]
-        worth, steps, sent = weigh(record[0], drawn, drawn_length, limits, unsent, counts, spent, kept)
+        worth, steps, sent = weigh(
+            record[0], drawn, drawn_length, limits, unsent, counts, answers, kept, mine, candidate
+        )
         if worth * over > best * steps:
             best, over, chosen_length = worth, steps, sent
             for i in range(sent):
                 chosen[i] = kept[i]
     record[0] = start[0]
-    count(record[0], chosen, chosen_length, counts, spent)
+    count(record[0], chosen, chosen_length, counts, answers)
     return chosen[:chosen_length]
