@@ -21,7 +21,7 @@ from epochfuzz.model.core.model import APPLIED, MODEL, Protocol, Settings
 
 CANDIDATES = 64
 GROUP = 1_000  # five to ten seconds of one core
-MOST_STEPS = 60  # of a schedule; what comes later is worth less than to start over
+MOST_STEPS = 40  # of a schedule; what comes later is worth less than to start over
 
 _PLACES = 1 << 20  # for what is counted, by hash
 _START = 30  # a beginning has to be worth that many steps more, or the shortest would always be the best
