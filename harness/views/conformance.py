@@ -122,7 +122,8 @@ def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
     parts = [f"{len(each['names'])} of {each['there_are']} {kind}" for kind, each in of_kinds.items()]
     within = sum(len(each["within_bounds"]) for each in of_kinds.values())
     yield f"Never met, of what the model meets: {', '.join(parts)} (--json names them)"
-    yield f"At least {within} of those are within {bounds_text(unmet)}, which --exhaustive plays"
+    some = f"at least {within} of those are" if within else "none of those was met by it"
+    yield f"By the model, {some} within {bounds_text(unmet)}, which --exhaustive plays"
 
 
 def bounds_text(bounds: "documents.NeverMet") -> str:

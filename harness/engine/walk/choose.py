@@ -2,8 +2,10 @@
 
 The model steps thousands of times faster than a subject. So it draws CANDIDATES for each schedule that is played,
 leaves out what does nothing, and takes the one that is worth most for each step. What a step is worth falls with how
-often the like of it was chosen before: the same situation (Points.of) after the same last events, each by its kind. Of
-a candidate the beginning is taken that is worth most, so that no schedule ends in steps that are well known.
+often the like of it was chosen before: the same situation (Points.of), met by a replica of the same shape, which says
+what it is beside the others, and not how far the partition has come (Points.shape). Of a candidate the beginning is
+taken that is worth most, so that no schedule ends in steps that are well known. Half of the steps of a random schedule
+are events that are refused; here each reason for a refusal has its small share.
 
 What is known begins anew with each group of GROUP schedules. So schedule number i of seed s depends on (s, i), the
 protocol and the settings, whoever plays which of them.

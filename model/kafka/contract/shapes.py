@@ -2,7 +2,7 @@
 
 States of one shape are the same but for the names of replicas and for how far a partition has come: offsets are those
 beside the leader's log, epochs those that a replica is behind, both up to a few. So a state late in a schedule counts
-as known where the like of it was met early. Coverage and the choice of schedules go by that; nothing is proven by it.
+as known where the like of it was met early. The choice of schedules goes by that; nothing is proven by it.
 """
 
 from epochfuzz.model.kafka.controller import controller

@@ -1,0 +1,61 @@
+"""Shapes: whatever the replicas are called, and however far a partition has come, the like of a state is known."""
+
+from itertools import permutations
+
+import pytest
+
+from epochfuzz.harness.conform.run.selection import Selection, schedule
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.renaming import renamed
+from epochfuzz.model.kafka.contract.shapes import shape
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from epochfuzz.model.kafka.vocabulary.state import Partition
+
+SETTINGS = Configuration(replicas=3)
+REPLICATED = [
+    "produce A",
+    "fetch B",
+    "fetch C",
+    "receive B",
+    "receive C",
+    "fetch B",
+    "fetch C",
+    "receive B",
+    "receive C",
+]
+
+
+def after(*events: str, protocol: str = "kip-320") -> Partition:
+    state: Partition = Execution(parse_protocol(protocol), SETTINGS, parse_schedule(events)).state
+    return state
+
+
+def shapes(p: Partition) -> list[int]:
+    return [shape(p, r) for r in range(p.replicas)]
+
+
+@pytest.mark.parametrize("protocol", ["kip-320", "kafka-2.8.1", "kafka-4.1"])
+def test_a_shape_has_no_names_and_fits(protocol: str) -> None:
+    execution = Execution(parse_protocol(protocol), SETTINGS)
+    for event in schedule(Selection.RANDOM, parse_protocol(protocol), SETTINGS, 1, 2):
+        if execution.apply(event):
+            p = execution.state
+            for names in permutations(range(3)):
+                other = renamed(p, names)
+                assert [shape(other, names[r]) for r in range(3)] == shapes(p)
+            assert all(0 <= each < 1 << 62 for each in shapes(p))
+
+
+def test_one_more_record_that_everybody_has_makes_no_other_shapes() -> None:
+    assert shapes(after(*REPLICATED)) == shapes(after(*REPLICATED, *REPLICATED))
+    assert shapes(after(*REPLICATED)) != shapes(after(*REPLICATED[:-1]))
+
+
+def test_what_a_replica_is_beside_the_others_is_in_its_shape() -> None:
+    state, behind = after(*REPLICATED), after(*REPLICATED, "produce A")
+    led_by_b = after(*REPLICATED, "elect B")
+    assert shape(state, 1) != shape(behind, 1)
+    assert shape(state, 1) != shape(led_by_b, 1)
+    assert shape(led_by_b, 0) != shape(led_by_b, 2)  # which does not take itself for the leader
