@@ -121,9 +121,9 @@ def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
         return
     parts = [f"{len(each['names'])} of {each['there_are']} {kind}" for kind, each in of_kinds.items()]
     within = sum(len(each["within_bounds"]) for each in of_kinds.values())
-    yield f"Never met, of what the model meets: {', '.join(parts)} (--json names them)"
-    some = f"at least {within} of those are" if within else "none of those was met by it"
-    yield f"By the model, {some} within {bounds_text(unmet)}, which --exhaustive plays"
+    yield f"Never met: {', '.join(parts)}; --json has their names"
+    if within:
+        yield f"Of those, --exhaustive would meet at least {within}, with {bounds_text(unmet)}"
 
 
 def bounds_text(bounds: "documents.NeverMet") -> str:

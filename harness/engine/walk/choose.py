@@ -22,7 +22,7 @@ from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.model import APPLIED, MODEL, Protocol, Settings
 
 CANDIDATES = 64
-GROUP = 1_000  # five to ten seconds of one core
+GROUP = 1_000  # half a second of one core: who plays the last of a group chooses all of it
 MOST_STEPS = 40  # of a schedule; what comes later is worth less than to start over
 
 _PLACES = 1 << 20  # for what is counted, by hash
