@@ -128,7 +128,7 @@ def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration)
         applied = execution.apply(event)
         newly_broken = tuple(name for name in properties.names(execution.broken()) if name not in first_broken)
         first_broken |= dict.fromkeys(newly_broken, number)
-        seen = p.kept(seen) if applied else seen
+        seen = p.kept(seen)
         steps.append(Step(number, event, applied, seen, newly_broken))
     healed, broken_at_end = execution.healed()
     for name in properties.names(broken_at_end):
