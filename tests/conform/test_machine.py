@@ -1,13 +1,15 @@
 """Conformance in pytest: the test case that conformance_test makes."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from epochfuzz.harness.conform import CommandSubject, conformance_test
 from epochfuzz.harness.conform.run.machine import NonConformance
-from epochfuzz.model.kafka.vocabulary.configuration import ConfigurationError
-from epochfuzz.model.kafka.vocabulary.protocols import ProtocolError
+from epochfuzz.harness.conform.run.selection import chooser_of
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration, ConfigurationError
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import ProtocolError, parse_protocol
 from tests.conform.reference import Reference
 from tests.conform.running import SUBJECT, failures
 
@@ -160,3 +162,24 @@ def test_the_package_gives_its_names_and_no_others() -> None:
     assert all(getattr(package, name) for name in package.__all__)
     with pytest.raises(AttributeError, match="no attribute 'conformance'"):
         _ = package.conformance
+
+
+def test_in_pytest_chosen_schedules_are_followed() -> None:
+    class Counting(Reference):
+        seen: ClassVar[set[tuple[str, ...]]] = set()
+
+        def reset(self, config: dict[str, Any], protocol: str) -> list[str]:
+            self.events: list[str] = []
+            return super().reset(config, protocol)
+
+        def apply(self, event: str) -> bool:
+            self.events.append(event)
+            self.seen.add(tuple(self.events))
+            return super().apply(event)
+
+    assert failures(conformance_test(Counting, selection="coverage", replicas=3), examples=5) == []
+    chosen = chooser_of(parse_protocol("kip-320"), Configuration(replicas=3), seed=0)
+    first = [tuple(schedule_texts(chosen.schedule(number)[:20])) for number in range(256)]
+    assert any(each in Counting.seen for each in first)
+    with pytest.raises(ValueError, match="luck"):
+        conformance_test(Counting, selection="luck")

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
-from typing import Any, ClassVar
 
 import pytest
 
 from epochfuzz.harness.bench.chosen import mistakes, played, steps_until_seen
-from epochfuzz.harness.conform import conformance_test
 from epochfuzz.harness.conform.oracle import met
 from epochfuzz.harness.conform.oracle.lockstep import LockStep
 from epochfuzz.harness.conform.run.plan import Plan
@@ -17,11 +15,9 @@ from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS, Refusal
-from tests.conform.reference import Reference
-from tests.conform.running import SUBJECT, conform, failures
+from tests.conform.running import SUBJECT, conform
 
 KIP_320 = parse_protocol("kip-320")
 SETTINGS = Configuration(replicas=3)
@@ -96,23 +92,3 @@ def test_a_mistake_that_takes_three_replicas_takes_fewer_steps_when_chosen() -> 
         median(steps_until_seen(mistake, selection, seed) or 500_000 for seed in range(20)) for selection in Selection
     )
     assert coverage < random
-
-
-def test_in_pytest_chosen_schedules_are_followed() -> None:
-    class Counting(Reference):
-        seen: ClassVar[set[tuple[str, ...]]] = set()
-
-        def reset(self, config: dict[str, Any], protocol: str) -> list[str]:
-            self.events: list[str] = []
-            return super().reset(config, protocol)
-
-        def apply(self, event: str) -> bool:
-            self.events.append(event)
-            self.seen.add(tuple(self.events))
-            return super().apply(event)
-
-    assert failures(conformance_test(Counting, selection="coverage", replicas=3), examples=5) == []
-    first = [tuple(schedule_texts(chosen(number, seed=0)[:20])) for number in range(256)]
-    assert any(each in Counting.seen for each in first)
-    with pytest.raises(ValueError, match="luck"):
-        conformance_test(Counting, selection="luck")
