@@ -68,7 +68,7 @@ def transitions(
         visited, levels, expansion = visit(protocol, settings, threads, memory, report)
         (start,), as_it_is, _ = prepared((protocol,), settings, 0, False, threads.jobs)
         parents, events, hashes = _successors(visited, levels, expansion, threads)
-        is_symmetric = len(expansion.canonical[5]) > 0
+        is_symmetric = len(expansion.canonical[3]) > 0
         found = _successors(visited, levels, as_it_is, threads)[2] if is_symmetric else hashes
     rows = np.concatenate([_rows(level) for level in levels])
     numbers = np.zeros(int(rows.max()) + 1, np.int32)

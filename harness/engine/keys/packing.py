@@ -61,20 +61,19 @@ class Element:
 
 @dataclass(frozen=True)
 class Place:
-    """Where an element is in a key, and in which chunk of its replica's, at which bit; chunk -1 where it has none."""
+    """Where an element is in a key, and in which chunk of its replica's; -1 where it is in none."""
 
     element: Element
     word: int
     shift: int
     chunk: int = -1
-    chunk_shift: int = 0
 
 
 @dataclass(frozen=True)
 class Layout:
     """Where the elements of a key are, its words, how many halves of words have any, and a table for each integer.
 
-    `chunks`: the word and the bit where each chunk of each replica is.
+    `chunks`: the word and the bit where each chunk of each replica is, and how many bits it has.
     """
 
     places: tuple[Place, ...]
@@ -110,13 +109,15 @@ def layout_for(starts: Sequence[Interpreted]) -> Layout:
              for c in range(1 + max((c for c, _ in chunks), default=-1))]  # fmt: skip
     rest = [each for each in elements if not each.is_local]
     filled = _fill([*sizes * len(replicas), *(each.bits for each in rest)], _WORD_BITS)
-    own = np.array(filled[: len(sizes) * len(replicas)], np.int64).reshape(len(replicas), len(sizes), 2)
+    filled_own, filled_rest = filled[: len(sizes) * len(replicas)], filled[len(sizes) * len(replicas) :]
+    own = np.array([(*place, bits) for place, bits in zip(filled_own, sizes * len(replicas), strict=True)], np.int64)
+    own = own.reshape(len(replicas), len(sizes), 3)
     places = [
-        Place(each, int(own[r, chunk, 0]), int(own[r, chunk, 1]) + bit, chunk, bit)
+        Place(each, int(own[r, chunk, 0]), int(own[r, chunk, 1]) + bit, chunk)
         for r in replicas
         for each, (chunk, bit) in zip(local[r], chunks, strict=True)
     ]
-    places += [Place(each, *filled[own.size // 2 + i]) for i, each in enumerate(rest)]
+    places += [Place(each, *place) for each, place in zip(rest, filled_rest, strict=True)]
     return _layout(places, own)
 
 
