@@ -31,7 +31,13 @@ def in_small_parts(monkeypatch):
     monkeypatch.setattr(audit, "_PART", 3000)
 
 
-@pytest.mark.parametrize("logs", ["re-elected-leader-4.3.1", "zookeeper-2.6.1", "operations-3.3.2"])
+@pytest.mark.parametrize(
+    "logs",
+    [
+        "re-elected-leader-4.3.1",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("zookeeper-2.6.1", "operations-3.3.2")),
+    ],
+)
 def test_it_finds_the_same_as_one_process_in_parts_of_any_size(spark, tmp_path, in_small_parts, logs):
     request = Request.of([str(LOGS / logs)])
     assert len(request.parts()) > 6

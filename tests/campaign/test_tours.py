@@ -80,6 +80,7 @@ def test_it_comes_to_what_one_process_comes_to_and_is_shown_again(epochfuzz):
     assert told(exhaust(epochfuzz, "--campaign", "c")) == told(here)
 
 
+@pytest.mark.slow
 def test_a_round_whose_waves_are_lost_is_played_again_to_the_same_end(spark, finished, tmp_path):
     directory, undisturbed = finished
     copied = tmp_path / "c"
@@ -98,6 +99,7 @@ def test_a_round_whose_waves_are_lost_is_played_again_to_the_same_end(spark, fin
     assert found(resumed) == found(undisturbed)
 
 
+@pytest.mark.slow
 def test_events_that_are_refused_are_sent_too_and_another_answer_the_second_time_is_no_difference(epochfuzz, tmp_path):
     unstable = (*WRONG, "unstable", str(tmp_path / "shown"))
     ended = exhaust(epochfuzz, "--refused", "--campaign", "c", subject=unstable)

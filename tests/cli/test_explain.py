@@ -214,7 +214,7 @@ SEARCHED = list(dict.fromkeys(entry.example for entry in ENTRIES if entry.exampl
         pytest.param(
             example,
             id=f"{example.under} breaks {example.breaks}",
-            marks=[pytest.mark.slow] if example.settings.replicas > 2 else [],
+            marks=[pytest.mark.slow] if example.settings.replicas > 2 or len(example.events) > 12 else [],
         )
         for example in SEARCHED
     ],

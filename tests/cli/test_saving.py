@@ -81,7 +81,7 @@ def test_with_new_what_the_corpus_shows_is_not_saved(epochfuzz: Command, option:
 
 
 def test_ablation_saves_what_its_variants_break(epochfuzz: Command) -> None:
-    ended = epochfuzz("fuzz", "--ablate", "kip-101", "--for", "4s", "--seed", 7, "--out", "found", "--json")
+    ended = epochfuzz("fuzz", "--ablate", "kip-320", "--for", "2s", "--seed", 7, "--out", "found", "--json")
     assert {str(Path("found", name)) for name in names("found")} == set(ended.json["saved"]) != set()
 
 

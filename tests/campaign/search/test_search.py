@@ -46,6 +46,7 @@ def test_what_holds_has_as_many_states_and_transitions_as_in_memory(spark, tmp_p
     assert numbers(Search.start(spark, str(tmp_path / "s"), HELD).run(silent)) == in_memory(HELD)
 
 
+@pytest.mark.slow
 def test_a_search_that_runs_dry_says_so(spark, tmp_path):
     wanted = asked("kip-320", records=1, epochs=0, symmetric=False)
     found = Search.start(spark, str(tmp_path / "s"), wanted).run(silent)
@@ -64,12 +65,12 @@ def test_one_that_is_killed_amid_a_level_goes_on_from_the_last_whole_one(spark, 
 
     monkeypatch.setattr(Levels, "note", dying)
     with pytest.raises(KeyboardInterrupt):
-        Search.start(spark, directory, BROKEN).run(silent)
+        Search.start(spark, directory, HELD).run(silent)
     monkeypatch.undo()
     depths = []
     found = Search.load(spark, directory).run(lambda progress: depths.append(progress.depth))
     assert depths[0] == 2
-    assert numbers(found) == in_memory(BROKEN)
+    assert numbers(found) == in_memory(HELD)
     assert Search.load(spark, directory).run(silent) == found
 
 

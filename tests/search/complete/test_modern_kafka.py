@@ -93,7 +93,7 @@ def test_a_generation_keeps_every_property_within_small_bounds(name):
     ("name", "judged", "settings"),
     [
         ("kip-903", ["join-complete"], {}),
-        ("kip-966", NAMES, {}),
+        pytest.param("kip-966", NAMES, {}, marks=pytest.mark.slow),
         pytest.param("kip-966", NAMES, {"min_insync_replicas": 2}, marks=pytest.mark.slow),
         pytest.param("kip-966", NAMES, {"min_insync_replicas": 2, "epochs": 3}, marks=pytest.mark.slow),
         pytest.param("kip-966", NAMES, {"epochs": 3}, marks=pytest.mark.slow),
