@@ -1,7 +1,7 @@
 """Printable text: whatever others wrote, as a terminal, a log or a case file can be trusted with it.
 
 An escape sequence can rewrite what a terminal shows, or reach its clipboard; U+202E and its like show a text as what it
-is not. Spelled out they do nothing, and can be seen.
+is not. Here such characters are spelled out, as \\x1b: they can be seen, and do nothing.
 """
 
 

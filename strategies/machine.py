@@ -105,7 +105,7 @@ class ReplicationMachine(EventMachine):
     """One run: `executions` has one for each protocol, `histories` the texts of the events enabled under each.
 
     Made by `replication_machine`. `broken` is what the invariants raise: the failure of the first protocol that broke
-    a property, by the most severe that it broke.
+    a property; where it broke several, that of the most severe.
     """
 
     protocols: ClassVar[tuple[Protocol, ...]]

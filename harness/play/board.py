@@ -119,7 +119,7 @@ class Board:
 
     @cached_property
     def position(self) -> Position:
-        """Where this is; one step beyond the schedule only if there is something to see."""
+        """The step that is shown: at most the last, or one beyond it where the end shows something more."""
         return self._asked.at(min(self._asked.step, len(self.story.moments)))
 
     @property

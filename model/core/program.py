@@ -186,7 +186,7 @@ class _Linker:
         return name
 
     def add_table(self, functions: tuple[Rule, ...]) -> str:
-        """Link a table of functions as one that calls the function of a number; returns its flat name."""
+        """Link a table of functions as one function, which calls that of the number it is given; returns its name."""
         self._needs.append((_Linker.add_table, functions))
         if functions not in self._tables:
             name = self._tables[functions] = f"one_of_{len(functions)}_from_{flat_name(functions[0])}"

@@ -1,7 +1,8 @@
 """Programs: for which states Kafka's rules are compiled together, and which of them are called and not inlined.
 
-What came with KIP-497 or later, and what clients do who are modelled only where they are asked for, costs nothing where
-there is none of it. Mutants need the rules with what is wrong in them.
+Some protocols do without what came with KIP-497 or later, and most configurations without consumers and transactions:
+their programs do not have these rules, so that they cost nothing there. Mutants need the rules with what is wrong in
+them.
 """
 
 from collections.abc import Callable, Mapping, Sequence

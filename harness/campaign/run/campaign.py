@@ -30,7 +30,7 @@ OUTCOME = pa.schema(
 
 
 class Progress(Interface):
-    """Who shows how far a campaign is."""
+    """What is told how far a campaign is, to show it."""
 
     def doing(self, what: str) -> None:
         """Name what is being done."""

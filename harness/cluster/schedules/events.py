@@ -191,8 +191,8 @@ def unfence(stage: Stage, name: str) -> str:
 def shutdown(stage: Stage, name: str) -> str:
     """End a process by SIGTERM; wait until the controller lets it.
 
-    One that leads nothing is fenced at once, and ends; one that leads goes on until the others have heard of its
-    successors.
+    A broker that leads no partition is fenced at once, and ends; one that leads some goes on until the other brokers
+    have heard who leads these now.
     """
     _expect_up(stage, name)
     before, number = len(stage.cluster.metadata.look().decisions), stage.node(name).number

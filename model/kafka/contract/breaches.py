@@ -72,7 +72,7 @@ def duplicated(p: Partition) -> Iterator[str]:
 
 
 def out_of_order(p: Partition) -> Iterator[str]:
-    """Yield records that come, below the high watermark of the true leader, after one that was sent later."""
+    """Yield records of the true leader, below its high watermark, that stand behind one that was sent later."""
     latest = NONE
     for record in _readable_offsets(p):  # in the order of their first offsets
         if record < latest:

@@ -49,7 +49,7 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """Let the leader hear from the follower's present incarnation, which its metadata shows, or does not yet."""
+    """Let the leader hear from the follower as it runs now: an incarnation that its metadata may not show yet."""
     if leaders_check_incarnations(p) and leads_current_epoch(p, leader):
         shown_before = p.shown_otherwise[leader] & ~(1 << follower)
         p.shown_otherwise[leader] = shown_before | (p.shown_outdated[leader] & 1 << follower)

@@ -73,6 +73,7 @@ def test_a_cluster_of_two_workers_whose_driver_is_killed_finds_what_is_found_in_
     assert found == ended(explore(tmp_path, *BOUNDS))
 
 
+@pytest.mark.timeout(3_000)
 def test_one_for_which_memory_is_too_small_ends_with_a_bounded_heap(tmp_path):
     in_memory = ended(explore(tmp_path, *LARGE, "--memory", "0.1"), code=4)
     assert not in_memory["complete"]
