@@ -7,7 +7,7 @@ which tests those are.
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,18 +42,27 @@ def _refusing(what: str) -> Callable[..., None]:
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """In parallel, a file's tests stay together for what they share, and those of campaigns for their Spark session.
+    """In parallel, a file's tests stay together for what they share, and those on Spark for their session.
 
     With pytest 9.2 the groups of `--dist loadgroup` are lost: xdist 3.8 puts them into an id that is a string no more.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = Path(nodeid.partition("::")[0])
-        return "campaign" if "campaign" in file.parts else str(file)
+        return "spark" if "campaign" in file.parts or file.name == "test_spark.py" else str(file)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
     return ByFile(config, log)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """One Spark session for all tests that need one."""
+    from epochfuzz.harness.campaign.spark import session
+
+    with session.opened("local[2]") as spark:
+        yield spark
 
 
 class Ended(NamedTuple):

@@ -1,4 +1,4 @@
-"""One Spark session for all tests of campaigns, and one campaign that ran undisturbed."""
+"""For tests of campaigns: one that ran undisturbed, and the command on the session that all share."""
 
 import shutil
 from contextlib import contextmanager
@@ -50,12 +50,6 @@ def engine(asked):
     """What runs the schedules of parameters."""
     work: Any = work_of(asked.row())
     return work.engine
-
-
-@pytest.fixture(scope="session")
-def spark():
-    with session.opened("local[2]") as spark:
-        yield spark
 
 
 @pytest.fixture(scope="session")
