@@ -105,7 +105,7 @@ def test_report_shows_what_run_showed(epochfuzz, walked, tmp_path):
 
 def test_a_property_broken_where_it_should_hold_is_exit_1(epochfuzz, tmp_path):
     walk = ("--protocol", "kip-320:isr_expansion=high_watermark,truncation=high_watermark", "--schedules", 2_000)
-    ended = epochfuzz("campaign", "run", "--out", tmp_path / "c", "--seed", 1, *walk, "--certify", "0", "--json")
+    ended = epochfuzz("campaign", "run", "--out", tmp_path / "c", "--seed", 1, *walk, "--json")
     assert ended.code == 1
     assert {finding["known_flaw"] for finding in ended.json["findings"]} == {None}
 

@@ -18,6 +18,7 @@ from epochfuzz.strategies.machine import LASTING, replication_machine
 from epochfuzz.strategies.schedules import lively_schedules, schedules, simplest_first
 
 HW = parse_protocol("hw")
+SHRUNK_BY_EVERY_COMMIT = {"truncation", "fencing", "remote_leo"}  # a second each; all of them are slow
 
 
 @given(st.data())
@@ -68,7 +69,10 @@ def test_every_mechanism_is_switched_sooner_or_later() -> None:
     assert switched == set(MECHANISMS)
 
 
-@pytest.mark.parametrize("mechanism", ["truncation", "fencing", "remote_leo"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [pytest.param(each, marks=[] if each in SHRUNK_BY_EVERY_COMMIT else [pytest.mark.slow]) for each in MECHANISMS],
+)
 def test_a_protocol_that_switches_a_mechanism_shrinks_to_one_of_the_first_generation(mechanism: str) -> None:
     quietly = hypothesis_settings(max_examples=2_000, database=None)
     found = find(protocols(), lambda protocol: f"{mechanism}=" in protocol.name, settings=quietly)

@@ -73,7 +73,7 @@ def check_replicas_are_alike(protocol: Protocol, how_many: int) -> None:
 
 @pytest.mark.parametrize("protocol", [pytest.param(each, id=each.name) for each in NAMED.values()])
 def test_what_an_event_does_it_does_to_renamed_replicas(protocol: Protocol) -> None:
-    check_replicas_are_alike(protocol, 8)
+    check_replicas_are_alike(protocol, 15)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -125,7 +125,7 @@ def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-un
         starts = (at * MODEL.table.bytes, at * MODEL.table.words)
         outside |= packing.pack_part(views[0], starts[0], bytes_table, words, key, i * words)
         outside |= packing.pack_part(views[1], starts[1], words_table, words, key, i * words)
-        if renaming_tables[3].shape[0] > 0:
+        if symmetry.are_wanted(renaming_tables):
             outside |= symmetry.make_canonical(views, starts, renaming_tables, room, key, i * words)
     return outside
 

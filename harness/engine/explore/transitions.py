@@ -17,6 +17,7 @@ from epochfuzz.harness.engine.explore.expansion import CHUNK, NEW, Expansion, Le
 from epochfuzz.harness.engine.explore.explore import DEFAULT_MEMORY, SearchProgress, prepared, visit
 from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, NOTHING_VISITED
 from epochfuzz.harness.engine.explore.visited import SHARDS, Visited, hash_of, row_of
+from epochfuzz.harness.engine.keys import symmetry
 from epochfuzz.harness.engine.keys.renamed_keys import renamed_keys
 from epochfuzz.harness.engine.runtime.threads import Threads, cores
 from epochfuzz.model.core.model import Protocol, Settings
@@ -68,7 +69,7 @@ def transitions(
         visited, levels, expansion = visit(protocol, settings, threads, memory, report)
         (start,), as_it_is, _ = prepared((protocol,), settings, 0, False, threads.jobs)
         parents, events, hashes = _successors(visited, levels, expansion, threads)
-        is_symmetric = len(expansion.canonical[3]) > 0
+        is_symmetric = symmetry.are_wanted(expansion.canonical)
         found = _successors(visited, levels, as_it_is, threads)[2] if is_symmetric else hashes
     rows = np.concatenate([_rows(level) for level in levels])
     numbers = np.zeros(int(rows.max()) + 1, np.int32)

@@ -22,7 +22,6 @@ from epochfuzz.model.core.fields import NONE, Names
 # how far on the next one's is, once for each replica in its index; its word and bit in the key, its bits, its least
 # value, and of whom it speaks.
 _BASE, _FIRST, _BY_FIRST, _SECOND, _BY_SECOND, _WORD, _AT, _WIDTH, _FROM, _SPEAKS_OF = range(10)
-_COLUMNS = 10
 _NOBODY, _ONE, _SOME = range(3)
 _SPOKEN_OF = {Names.NOBODY: _NOBODY, Names.REPLICA: _ONE, Names.REPLICAS: _SOME}
 
@@ -57,7 +56,8 @@ def renaming_for(layout: Layout, replicas: int, symmetric: bool) -> Renaming:
         for integer in (np.int8, np.int64)
     )
     orders = np.array(list(permutations(range(replicas))), np.int64) if symmetric else np.zeros((0, replicas), np.int64)
-    return Renaming(of_bytes.reshape(-1, _COLUMNS), of_words.reshape(-1, _COLUMNS), layout.chunks, orders)
+    columns = _SPEAKS_OF + 1
+    return Renaming(of_bytes.reshape(-1, columns), of_words.reshape(-1, columns), layout.chunks, orders)
 
 
 def _row(place: Place, replicas: int) -> Sequence[int]:
@@ -92,15 +92,25 @@ def room(renaming_tables, words):  # type: ignore[no-untyped-def]
     )
 
 
-def take_chunks(key, first, chunks, blocks, rest):  # type: ignore[no-untyped-def]
-    """Write what is in the words of a key from `first`: the chunks of each replica to `blocks`, all else to `rest`."""
-    for word in range(rest.shape[0]):
-        rest[word] = key[first + word]
+def are_wanted(renaming_tables):  # type: ignore[no-untyped-def]
+    """Whether keys are to be those of classes."""
+    _, _, _, orders = renaming_tables
+    return orders.shape[0] > 0
+
+
+def take_chunks(key, first, chunks, blocks):  # type: ignore[no-untyped-def]
+    """Write the chunks of each replica, from the words of a key from `first`, to `blocks`."""
     for r in range(blocks.shape[0]):
         for chunk in range(blocks.shape[1]):
-            word, shift = chunks[r, chunk, 0], chunks[r, chunk, 1]
-            blocks[r, chunk] = key[first + word] >> shift & ((np.int64(1) << chunks[r, chunk, 2]) - 1)
-            rest[word] -= blocks[r, chunk] << shift
+            packed = key[first + chunks[r, chunk, 0]] >> chunks[r, chunk, 1]
+            blocks[r, chunk] = packed & ((np.int64(1) << chunks[r, chunk, 2]) - 1)
+
+
+def put_chunks(blocks, order, chunks, key, first):  # type: ignore[no-untyped-def]
+    """Add the chunks of each replica, in an order of theirs, to the words of a key from `first`."""
+    for i in range(blocks.shape[0]):
+        for chunk in range(blocks.shape[1]):
+            key[first + chunks[i, chunk, 0]] += blocks[order[i], chunk] << chunks[i, chunk, 1]
 
 
 def pack_rest(records, start, table, order, names, replicas, key):  # type: ignore[no-untyped-def]
@@ -194,13 +204,11 @@ def make_canonical(views, starts, renaming_tables, room_, key, first):  # type: 
     """
     _, _, chunks, orders = renaming_tables
     blocks, order, tried, names, least, rest = room_
-    take_chunks(key, first, chunks, blocks, least)
+    take_chunks(key, first, chunks, blocks)
     some_are_the_same = sort(blocks, order)
-    outside = np.int64(0)
-    if not is_in_order(order, blocks.shape[0]):
-        outside |= pack_in_order(views, starts, renaming_tables, order, names, least)
-    elif not some_are_the_same:
-        return outside
+    if not some_are_the_same and is_in_order(order, blocks.shape[0]):
+        return np.int64(0)
+    outside = pack_in_order(views, starts, renaming_tables, order, names, least)
     if some_are_the_same:
         for number in range(1, orders.shape[0]):
             if reorder(orders, number, blocks, order, tried):
@@ -210,7 +218,5 @@ def make_canonical(views, starts, renaming_tables, room_, key, first):  # type: 
                         least[word] = rest[word]
     for word in range(least.shape[0]):
         key[first + word] = least[word]
-    for i in range(blocks.shape[0]):
-        for chunk in range(blocks.shape[1]):
-            key[first + chunks[i, chunk, 0]] += blocks[order[i], chunk] << chunks[i, chunk, 1]
+    put_chunks(blocks, order, chunks, key, first)
     return outside

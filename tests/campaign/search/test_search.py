@@ -54,7 +54,8 @@ def test_a_search_that_runs_dry_says_so(spark, tmp_path):
     assert numbers(found) == in_memory(wanted)
 
 
-def test_one_that_is_killed_amid_a_level_goes_on_from_the_last_whole_one(spark, tmp_path, monkeypatch):
+@pytest.mark.parametrize("wanted", [HELD, pytest.param(BROKEN, marks=pytest.mark.slow)], ids=["held", "broken"])
+def test_one_that_is_killed_amid_a_level_goes_on_from_the_last_whole_one(spark, tmp_path, monkeypatch, wanted):
     directory = str(tmp_path / "s")
     note = Levels.note
 
@@ -65,12 +66,12 @@ def test_one_that_is_killed_amid_a_level_goes_on_from_the_last_whole_one(spark, 
 
     monkeypatch.setattr(Levels, "note", dying)
     with pytest.raises(KeyboardInterrupt):
-        Search.start(spark, directory, HELD).run(silent)
+        Search.start(spark, directory, wanted).run(silent)
     monkeypatch.undo()
     depths = []
     found = Search.load(spark, directory).run(lambda progress: depths.append(progress.depth))
     assert depths[0] == 2
-    assert numbers(found) == in_memory(HELD)
+    assert numbers(found) == in_memory(wanted)
     assert Search.load(spark, directory).run(silent) == found
 
 
