@@ -67,12 +67,14 @@ record Release(String version, String interBrokerProtocol, int clockMs) {
         return magic() == 2 ? 74 : 40;
     }
 
-    /** The configuration of a broker. What is not set here has no say in anything that can be seen. */
+    /**
+     * The configuration of a broker. What is not set here has no say in anything that can be seen. The log directory is
+     * no part of it: a log manager is given its own, and since 1.0 (KIP-112) only DescribeLogDirs asks for others.
+     */
     Properties properties(Host host) {
         Settings settings = host.settings();
         Properties properties = new Properties();
         properties.putAll(isRaft() ? raft(host.id()) : zooKeeper(host.id()));
-        properties.put("log.dirs", host.disk().directory().toString());
         properties.put("min.insync.replicas", String.valueOf(settings.minInsyncReplicas()));
         properties.put("unclean.leader.election.enable", String.valueOf(settings.uncleanLeaderElection()));
         properties.put("replica.fetch.backoff.ms", "0");

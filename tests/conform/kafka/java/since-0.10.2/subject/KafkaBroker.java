@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.toSet;
 import java.io.File;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
 import java.util.stream.IntStream;
 import kafka.cluster.Partition;
@@ -53,7 +54,7 @@ final class KafkaBroker implements Broker {
         settings = host.settings();
         time = host.time();
         disk = host.disk();
-        KafkaConfig config = KafkaConfig.fromProps(host.release().properties(host));
+        KafkaConfig config = configuration(host);
         Exits.install();
         LogConfig logConfig = new LogConfig(KafkaServer$.MODULE$.copyKafkaConfigToLog(config));
         metrics = new Metrics(time);
@@ -64,6 +65,13 @@ final class KafkaBroker implements Broker {
         FakeTimer timer = new FakeTimer();
         manager = new Manager(config, metrics, time, scheduler, logs, timer, new ZooKeeper(id, host.gate()));
         leader = new Leader(manager, timer);
+    }
+
+    /** Up to 0.11 a replica manager checkpoints high watermarks where the configuration says. */
+    private static KafkaConfig configuration(Host host) {
+        Properties properties = host.release().properties(host);
+        properties.put("log.dirs", host.disk().directory().toString());
+        return KafkaConfig.fromProps(properties);
     }
 
     private MetadataCache metadata() {

@@ -58,7 +58,7 @@ final class KafkaBroker implements Broker {
         settings = host.settings();
         time = host.time();
         disk = host.disk();
-        KafkaConfig config = KafkaConfig.fromProps(host.release().properties(host));
+        KafkaConfig config = Configurations.of(host);
         LogConfig logConfig = new LogConfig(LogConfig.extractLogConfigMap(config),
                 scala.collection.immutable.Set$.MODULE$.empty());
         magic = host.release().magic();

@@ -41,7 +41,7 @@ final class KafkaBroker implements Broker {
         long epoch = host.brokerEpochs()[id];
         time = host.time();
         disk = host.disk();
-        KafkaConfig config = KafkaConfig.fromProps(host.release().properties(host));
+        KafkaConfig config = Configurations.of(host);
         LogConfig logConfig = new LogConfig(config.extractLogConfigMap());
         magic = host.release().magic();
         metrics = new Metrics(time);
