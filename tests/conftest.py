@@ -30,6 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--check"):
+        if config.getoption("numprocesses", default=None):
+            raise pytest.UsageError("--check is for one process: leave out -n")
         setattr(compilation, "_program", _refusing("compiles"))  # noqa: B010 - which nobody else may
         setattr(subprocess.Popen, "__init__", _refusing("starts a process"))  # noqa: B010
 
@@ -52,6 +54,7 @@ class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
         return "spark" if "campaign" in file.parts or file.name == "test_spark.py" else str(file)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
     return ByFile(config, log)
 
