@@ -120,7 +120,8 @@ def _verdict(conformance: Conformance, plan: Plan, of_all: Counts) -> str:
     within = f"{of_all.reachable:,} transitions reachable with {bounds_text(plan.settings)}"
     judged = f"judged by {plan.judged_by}"
     if conformance.conforms and of_all.is_complete:
-        return f"The subject conforms to {protocol.name} on all {within}, each by one way to its state, {judged}:"
+        but = f", but for {of_all.differing:,} that differ" if of_all.differing else ""
+        return f"The subject conforms to {protocol.name} on all {within}{but}, each by one way to its state, {judged}:"
     verdict = "conforms" if conformance.conforms else "does NOT conform"
     return (
         f"The subject {verdict} to {protocol.name}, {judged}: of {within}, {of_all.played:,} were played"

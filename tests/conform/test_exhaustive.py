@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
+from epochfuzz.harness.conform.exhaustive.counts import Counts, Toured
 from epochfuzz.harness.conform.protocol.process import LineProcess
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.views import transitions
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.conform.running import REFERENCE, SUBJECT
 
 WRONG = (sys.executable, "-m", "tests.conform.wrong")
@@ -39,6 +45,16 @@ def test_a_subject_that_conforms_does_so_on_all_transitions_and_nothing_is_kept(
     }
     assert not list(Path("conform-cases").glob("*"))
     assert "--replicas 2 --records 1 --epochs 1 --exhaustive -- " in ended.json["reproduce"]
+
+
+def test_where_all_were_played_those_that_are_known_to_differ_are_counted() -> None:
+    bounds = Configuration(replicas=2, records=1, epochs=0)
+    plan = Plan(REFERENCE, [parse_protocol("kip-320")], bounds, schedules=0, seed=0)
+    played = Conformance(toured=Toured(Counts(256, 256, differing=2, behind=0), None, 0, is_complete=True))
+    assert next(transitions.summary(played, plan, None)) == (
+        "The subject conforms to kip-320 on all 256 transitions reachable with 2 replicas, 1 record and 0 epoch changes,"
+        " but for 2 that differ, each by one way to its state, judged by lock-step:"
+    )
 
 
 def test_bounds_are_small_where_none_are_given(epochfuzz: Any) -> None:
