@@ -52,8 +52,8 @@ def test_where_all_were_played_those_that_are_known_to_differ_are_counted() -> N
     plan = Plan(REFERENCE, [parse_protocol("kip-320")], bounds, schedules=0, seed=0)
     played = Conformance(toured=Toured(Counts(256, 256, differing=2, behind=0), None, 0, is_complete=True))
     assert next(transitions.summary(played, plan, None)) == (
-        "The subject conforms to kip-320 on all 256 transitions reachable with 2 replicas, 1 record and 0 epoch changes,"
-        " but for 2 that differ, each by one way to its state, judged by lock-step:"
+        "The subject conforms to kip-320 on all 256 transitions reachable with 2 replicas, 1 record and 0 epoch"
+        " changes, but for 2 that differ, each by one way to its state, judged by lock-step:"
     )
 
 
