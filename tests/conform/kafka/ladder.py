@@ -25,7 +25,8 @@ from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
 from tests.conform.kafka.build import build_of
 from tests.conform.kafka.differences import reason
-from tests.conform.kafka.rungs import RUNGS, Rung
+from tests.conform.kafka.releases import ReleaseError
+from tests.conform.kafka.rungs import Rung, rungs_of
 from tests.systems.jvm.build import BuildError, missing
 
 ROOT = Path(__file__).parents[3]
@@ -74,10 +75,9 @@ def main() -> int:
     cases = load_corpus(CORPUS)
     verdicts: list[Verdict] = []
     try:
-        for rung in RUNGS:
-            if not chosen or rung.release in chosen:
-                verdicts += _climb(rung, cases, out)
-    except BuildError as error:
+        for rung in rungs_of(chosen):
+            verdicts += _climb(rung, cases, out)
+    except (BuildError, ReleaseError) as error:
         out.print(str(error), markup=False)
         return 2
     out.print(_table(verdicts))

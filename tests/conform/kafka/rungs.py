@@ -3,12 +3,14 @@
 A text that the model does not know yet is no mistake: the release is run all the same, and held against nothing.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ProtocolError, parse_protocol
+from tests.conform.kafka.releases import RELEASES, ReleaseError
 
 _ANSWERS = (Verb.ALTER, Verb.REFUSE)
 _STAND_IN = "kip-320"  # to replay beside where the model has no protocol for a release; the model's verdict is not used
@@ -71,3 +73,11 @@ RUNGS = (
     Rung("4.3.1", "kafka-4.1"),
     Rung("4.4.0", "kafka-4.1"),
 )
+
+
+def rungs_of(releases: Collection[str]) -> list[Rung]:
+    """The rungs of some releases, of all if none is named. Raises ReleaseError."""
+    for release in releases:
+        if all(rung.release != release for rung in RUNGS):
+            raise ReleaseError(f"there is no rung for Kafka {release}; there are {', '.join(RELEASES)}")
+    return [rung for rung in RUNGS if not releases or rung.release in releases]

@@ -1,6 +1,7 @@
 """The ladder: what is chosen, what is said where something is missing, and what it compares."""
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,9 +18,9 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import IsrChange
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 from tests.conform.kafka import build, ladder
 from tests.conform.kafka.differences import DIFFERENCES, OTHER_VERDICTS, Difference, reason
-from tests.conform.kafka.ladder import CORPUS, Verdict
+from tests.conform.kafka.ladder import CORPUS, ROOT, Verdict
 from tests.conform.kafka.releases import RELEASES, ReleaseError, adapter
-from tests.conform.kafka.rungs import RUNGS, Rung
+from tests.conform.kafka.rungs import RUNGS, Rung, rungs_of
 from tests.conform.reference import Reference
 from tests.systems.jvm.build import missing
 
@@ -58,6 +59,13 @@ def test_a_release_that_nobody_named_takes_the_adapter_of_its_first_two_numbers(
 def test_a_release_without_an_adapter_is_refused(release: str) -> None:
     with pytest.raises(ReleaseError):
         adapter(release)
+
+
+def test_a_release_that_is_no_rung_is_refused() -> None:
+    assert [rung.name for rung in rungs_of(["2.6.1", "0.10.2.2"])] == ["0.10.2.2", "2.6.1"]
+    assert rungs_of([]) == list(RUNGS)
+    with pytest.raises(ReleaseError, match=r"there is no rung for Kafka 2.6.9; there are 0\.10\.2\.2, "):
+        rungs_of(["2.6.1", "2.6.9"])
 
 
 def test_what_has_to_be_installed_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,3 +175,20 @@ def test_a_difference_that_is_written_down_is_there(difference: Difference, monk
         assert differs is not None, rung.name
         assert differs[0] == len(events), rung.name
         assert difference.known.covers(differs[1], events, protocol_of(rung, difference), case.settings), rung.name
+
+
+@pytest.mark.slow
+def test_all_transitions_are_played_in_parts(tmp_path: Path) -> None:
+    for lack in missing():
+        pytest.skip(lack)
+    words = ("-m", "tests.conform.kafka.exhaustive", "2.6.1", "--for", "1s", "--jobs", "1", "--out", str(tmp_path))
+    first, second = (
+        subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    )
+    assert first.startswith("\n2.6.1\n")
+    assert played(second) > played(first) > 0
+
+
+def played(printed: str) -> int:
+    return int(printed.partition(" 1 record and 2 epoch changes, ")[2].split()[0].replace(",", ""))
