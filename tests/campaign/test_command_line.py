@@ -162,6 +162,20 @@ def test_control_c_and_sigterm_end_a_campaign_that_can_be_resumed(epochfuzz, tmp
     assert "not finished; go on with" in epochfuzz("campaign", "report", tmp_path / "c").out
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("later", [0.0, 0.5, 2.0])
+def test_control_c_while_workers_get_ready_is_no_failure_of_spark(tmp_path, later):
+    running = process("run", "--out", tmp_path / "c", "--for", "10m", "--protocol", "hw", "--seed", 7)
+    while not (tmp_path / "c" / "parameters").exists() and running.poll() is None:
+        time.sleep(0.01)
+    time.sleep(later)
+    os.kill(running.pid, signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert "Spark failed" not in err
+
+
 def test_a_campaign_of_conformance_is_gone_on_with_by_conform(epochfuzz, spark, tmp_path):
     plan = Plan(("x",), [parse_protocol("kip-320")], Configuration(), 1, 1)
     Campaign.start(spark, str(tmp_path), Trials(plan))

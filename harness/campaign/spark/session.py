@@ -3,9 +3,11 @@
 import logging
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,12 +55,13 @@ def opened(
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it logs a traceback of what it also raises
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it logs a traceback of what it also raises,
+    logging.getLogger().addFilter(_is_not_of_py4j)  # some of it in nobody's name
     descriptor, name = tempfile.mkstemp(prefix="epochfuzz-spark-", suffix=".log", dir=temporary)
     log, failed = Path(name), False
     try:
         with _temporary_files_in(temporary):
-            with _output_to(descriptor):
+            with _output_to(descriptor), _same_ctrl_c():
                 spark = _connected(remote) if remote else _started(master or DEFAULT_MASTER, temporary, memory)
             try:
                 yield spark
@@ -73,6 +76,23 @@ def opened(
         os.close(descriptor)
         if not failed:
             log.unlink()
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
+
+
+@contextmanager
+def _same_ctrl_c() -> Iterator[None]:
+    """Ctrl-C does afterwards what it did before.
+
+    Spark would have it end all jobs first, which fails where Java is being waited for, or ends in the error of a job.
+    They end with the session.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, before)
 
 
 def _complaint(error: Exception, log: Path) -> str:
