@@ -5,6 +5,7 @@ which tests those are.
 """
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -29,6 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a shell's background; what tests start would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("--check"):
         if config.getoption("numprocesses", default=None):
             raise pytest.UsageError("--check is for one process: leave out -n")
