@@ -90,9 +90,11 @@ def _same_ctrl_c() -> Iterator[None]:
     They end with the session.
     """
     before = signal.getsignal(signal.SIGINT)
-    yield
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, before)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 def _complaint(error: Exception, log: Path) -> str:

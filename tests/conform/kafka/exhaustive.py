@@ -7,19 +7,19 @@ something is missing that has to be installed.
 """
 
 import argparse
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from epochfuzz.harness.cli.output import INTERRUPTED
+from epochfuzz.harness.engine.runtime.threads import cores
 from tests.conform.kafka.build import build_of
 from tests.conform.kafka.ladder import PATIENCE, ROOT
 from tests.conform.kafka.releases import ReleaseError
 from tests.conform.kafka.rungs import Rung, rungs_of
 from tests.systems.jvm.build import BuildError, missing
 
-TOURS = 2_000  # that a process lives for: Kafka's code gets faster for a minute
 KNOWN = Path(__file__).with_name("differences.yaml")
 CONFORMS, DIFFERS, UNUSABLE = range(3)
 
@@ -30,14 +30,14 @@ def main() -> int:
     parser.add_argument("release", nargs="*", help="all of them, if none is named")
     parser.add_argument("--refused", action="store_true", help="send every event that is refused, too")
     parser.add_argument("--for", dest="duration", help="how long to play on each: 10m")
-    parser.add_argument("--jobs", default=os.cpu_count(), help="processes of the subject at a time; one a processor")
+    parser.add_argument("--jobs", default=cores(), help="processes of the subject at a time; one a processor")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "kafka-exhaustive", help="where it is kept")
     given = parser.parse_args()
     worst = CONFORMS
     try:
         for lack in missing():
             raise BuildError(lack)
-        for rung in rungs_of(given.release):
+        for rung in (rung for rung in rungs_of(given.release) if rung.of_the_model() is not None):
             build_of(rung.release).class_path()
             print(f"\n{rung.name}", flush=True)
             code = subprocess.run(list(_command(rung, given)), check=False).returncode
@@ -48,13 +48,13 @@ def main() -> int:
         print(error, file=sys.stderr)
         return UNUSABLE
     except KeyboardInterrupt:  # the command has had it as well, and said how far it was
-        return 130
+        return INTERRUPTED
     return worst
 
 
 def _command(rung: Rung, given: argparse.Namespace) -> Iterator[str]:
-    yield from (sys.executable, "-m", "epochfuzz", "conform", "--exhaustive", "--protocol", str(rung.protocol))
-    yield from ("--jobs", str(given.jobs), "--processes-for", str(TOURS), "--timeout", str(PATIENCE))
+    yield from (sys.executable, "-m", "epochfuzz", "conform", "--exhaustive", "--protocol", rung.protocol)
+    yield from ("--jobs", str(given.jobs), "--timeout", str(PATIENCE))
     yield from ("--known", str(KNOWN), "--out", str(given.out))
     if given.refused:
         yield "--refused"

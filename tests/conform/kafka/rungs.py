@@ -78,6 +78,6 @@ RUNGS = (
 def rungs_of(releases: Collection[str]) -> list[Rung]:
     """The rungs of some releases, of all if none is named. Raises ReleaseError."""
     for release in releases:
-        if all(rung.release != release for rung in RUNGS):
+        if release not in RELEASES:
             raise ReleaseError(f"there is no rung for Kafka {release}; there are {', '.join(RELEASES)}")
     return [rung for rung in RUNGS if not releases or rung.release in releases]
