@@ -8,7 +8,7 @@ from epochfuzz.harness.cases.case import Case, CaseError
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase
 from epochfuzz.harness.cli.output import BadInput, Exit
-from epochfuzz.model.kafka.vocabulary.protocols import ProtocolError
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, ProtocolError
 from epochfuzz.strategies.project import project
 
 
@@ -34,8 +34,8 @@ def known_cases(corpus: Path | None) -> list[Case]:
 
 
 def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
-    """Return the protocols to judge a case under: those asked for, or that it speaks of; if of none, the project's."""
-    return asked or case.protocols or [protocol.name for protocol in project().protocols]
+    """Return the protocols to check a case under: as asked, of the case, of the project, or the reference designs."""
+    return asked or case.protocols or [protocol.name for protocol in project().protocols] or list(GENERATIONS)
 
 
 def exit_code(judged_cases: Sequence[JudgedCase]) -> Exit:

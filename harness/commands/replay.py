@@ -17,8 +17,11 @@ from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.cli.drawing import Format, draw, refuse_too_long
 from epochfuzz.harness.cli.environment import github
-from epochfuzz.harness.cli.output import BadInput, console, print_json, print_table, write_file
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table, write_file
 from epochfuzz.harness.cli.rerun import replay_by_subject
+from epochfuzz.harness.witness.refusal import why_not
+from epochfuzz.harness.witness.replay import Run
+from epochfuzz.model.kafka.vocabulary.events import event_text
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
@@ -102,7 +105,7 @@ def replay(
             _print_trace(out, judged)
     print_table(out, _table(judged_cases))
     options.say_what_versions_stand_for(out, _protocols(judged_cases))
-    for line in _causes(judged_cases) if len(judged_cases) == 1 else ():
+    for line in (*_causes(judged_cases), *_not_enabled(judged_cases)) if len(judged_cases) == 1 else ():
         out.print(line, markup=False, soft_wrap=True)
     for judged in judged_cases:
         for verdict in judged.verdicts.values():
@@ -114,7 +117,9 @@ def replay(
         print_json(document)
     if refused is not None:
         raise BadInput(str(refused))
-    return exit_code(judged_cases)
+    for case_id in (without_effect := _without_effect(judged_cases)):
+        out.print(f"{case_id}: no event was enabled, so the case shows nothing", markup=False)
+    return exit_code(judged_cases) or (Exit.GOAL_UNMET if without_effect else Exit.AS_EXPECTED)
 
 
 def _own(
@@ -170,7 +175,7 @@ def _print_trace(out: Console, judged: JudgedCase) -> None:
 
 
 def _table(judged_cases: list[JudgedCase]) -> Table:
-    table = Table("case", "protocol", "broken", "after event", "as expected")
+    table = Table("case", "protocol", "broken", "after event", "did nothing", "as expected")
     for judged in judged_cases:
         for name, verdict in judged.verdicts.items():
             run = verdict.run
@@ -178,8 +183,41 @@ def _table(judged_cases: list[JudgedCase]) -> Table:
             if run.permitted:
                 broken += f" (permitted: {', '.join(run.permitted)})"
             as_expected = _as_expected(judged, name)
-            table.add_row(judged.case.id, name, broken, str(verdict.at or "-"), as_expected)
+            table.add_row(judged.case.id, name, broken, str(verdict.at or "-"), _did_nothing(run), as_expected)
     return table
+
+
+def _did_nothing(run: Run) -> str:
+    return f"{len(run.did_nothing)} of {len(run.steps)} events" if run.did_nothing else "-"
+
+
+def _not_enabled(judged_cases: list[JudgedCase]) -> Iterator[str]:
+    """List the events that did nothing and why, a line for all protocols with the same list."""
+    for judged in judged_cases:
+        by_list: dict[str, list[str]] = {}
+        for name, verdict in judged.verdicts.items():
+            if verdict.run.did_nothing:
+                by_list.setdefault(_reasons(verdict.run), []).append(name)
+        for reasons, names in by_list.items():
+            yield f"{', '.join(names)}: {reasons}"
+
+
+def _reasons(run: Run) -> str:
+    before = (run.start, *(step.state for step in run.steps))
+    reasons = (
+        f"{step.number} {event_text(step.event)} ({why_not(before[step.number - 1], step.event)})"
+        for step in run.did_nothing
+    )
+    return f"{_did_nothing(run)} did nothing: {'; '.join(reasons)}"
+
+
+def _without_effect(judged_cases: list[JudgedCase]) -> list[str]:
+    """Return the ids of the cases with events of which none was enabled under any protocol."""
+    return [
+        judged.case.id
+        for judged in judged_cases
+        if judged.case.events and not any(step.applied for each in judged.verdicts.values() for step in each.run.steps)
+    ]
 
 
 def _protocols(judged_cases: list[JudgedCase]) -> list[Protocol]:
@@ -221,4 +259,6 @@ def _verdict_json(verdict: Verdict) -> "documents.Judged":
         "causes": {name: causes.plain() for name, causes in run.causes.items()},
         "fingerprint": run.fingerprint,
         "mismatches": list(verdict.complaints),
+        "events": len(run.steps),
+        "did_nothing": [{"number": step.number, "event": event_text(step.event)} for step in run.did_nothing],
     }

@@ -5,6 +5,13 @@ from typing_extensions import TypedDict
 from epochfuzz.harness.documents.parts import Causes, Proof, Verdict
 
 
+class NotEnabled(TypedDict):
+    """An event that did nothing: its number in the schedule, from 1."""
+
+    number: int
+    event: str
+
+
 class Judged(TypedDict):
     """What a protocol makes of a case, and in what that differs from what the case expects."""
 
@@ -15,6 +22,8 @@ class Judged(TypedDict):
     causes: dict[str, Causes]
     fingerprint: str
     mismatches: list[str]
+    events: int
+    did_nothing: list[NotEnabled]
 
 
 class JudgedCase(TypedDict):

@@ -45,7 +45,7 @@ _THEMES = {
         *("high_watermark_truncation", "follower_high_watermark", "out_of_range"),
     ),
     "Requests and responses that cross an epoch": (
-        *("fencing", "late_answer", "diverging_fetch", "diverging_high_watermark"),
+        *("fencing", "late_answer", "last_fetched_epoch", "diverging_fetch", "diverging_high_watermark"),
         *("remote_leo", "remote_leo_out_of_range"),
     ),
     "The ISR": (
@@ -56,7 +56,14 @@ _THEMES = {
         *("leaderless", "registration", "follower_fence_epoch", "eligible_leaders", "last_known_leader"),
         *("stale_controller", "controller_writes", "controller_requests"),
     ),
-    "Clients": ("high_watermark_gate", "pending_produce", "idempotence", "consumer_position", "stable_offset"),
+    "Clients": (
+        "high_watermark_gate",
+        "pending_produce",
+        "idempotence",
+        "unknown_producer",
+        "consumer_position",
+        "stable_offset",
+    ),
 }
 
 

@@ -5,9 +5,10 @@ they stand, no goal that is counted, and no argument that is passed and never re
 """
 
 import ast
+import copy
 import hashlib
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -21,8 +22,10 @@ def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
     """Sixteen hexadecimal digits for the rules of a protocol, and for some properties, by name."""
     roots: list[source.Rule] = [step, healing.heal, *(properties.named(name).is_broken for name in judged)]
     linked = program.link(roots, protocol.numbers())
-    names = {each.name: f"f{number}" for number, each in enumerate(linked)}
-    rules = [_Anonymous(names).visit(pickle.loads(_pickled(each))) for each in linked]
+    kept = {each.name for each in linked if each.origin in roots}
+    rules = simplified([pickle.loads(_pickled(each)) for each in linked], kept)
+    names = {rule.name: f"f{number}" for number, rule in enumerate(rules)}
+    rules = [_Anonymous(names).visit(rule) for rule in rules]
     leave_out_unread(rules)
     return hashlib.sha256("\n".join(map(ast.unparse, rules)).encode()).hexdigest()[:16]
 
@@ -31,6 +34,71 @@ def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
 def _pickled(linked: program.Linked) -> bytes:
     """Return the definition of a linked rule, as it is written: protocols are alike in most of them."""
     return pickle.dumps(ast.parse(ast.unparse(linked.node)).body[0])
+
+
+def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[ast.FunctionDef]:
+    """Return rules without calls of rules that do nothing, and with expressions in place of rules that only return one.
+
+    So that a rule may be split, or may ask what no protocol of today needs, without another digest. `kept` are the
+    names of the rules to begin with.
+    """
+    done: list[ast.FunctionDef] = []
+    simplifier = _Simplifier()
+    for rule in rules:  # each comes after those that it calls
+        rule = simplifier.visit(rule)
+        body = [each for each in rule.body if not isinstance(each, ast.Pass)]
+        if rule.name not in kept and all(isinstance(each, ast.Return) and each.value is None for each in body):
+            simplifier.empty.add(rule.name)
+        elif rule.name not in kept and len(body) == 1 and isinstance(body[0], ast.Return):
+            simplifier.expressions[rule.name] = rule
+        else:
+            done.append(rule)
+    return done
+
+
+class _Simplifier(ast.NodeTransformer):
+    """Simplifies one rule after the other, by what those before came to."""
+
+    def __init__(self) -> None:
+        self.empty: set[str] = set()
+        self.expressions: dict[str, ast.FunctionDef] = {}
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt | None:
+        self.generic_visit(node)
+        call = node.value
+        is_empty = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self.empty
+        return None if is_empty else node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        rule = self.expressions.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if rule is None:
+            return node
+        passed = {parameter.arg: value for parameter, value in zip(rule.args.args, node.args, strict=True)}
+        returned = rule.body[-1]
+        assert isinstance(returned, ast.Return)
+        assert returned.value is not None
+        expression: ast.expr = _Passed(passed).visit(copy.deepcopy(returned.value))
+        return expression
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.BoolOp:
+        self.generic_visit(node)
+        node.values = [
+            value
+            for each in node.values
+            for value in (each.values if isinstance(each, ast.BoolOp) and type(each.op) is type(node.op) else [each])
+        ]
+        return node
+
+
+class _Passed(ast.NodeTransformer):
+    """Puts what a call passes in place of parameters."""
+
+    def __init__(self, passed: Mapping[str, ast.expr]) -> None:
+        self._passed = passed
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._passed.get(node.id, node)
 
 
 class _Anonymous(ast.NodeTransformer):

@@ -21,11 +21,12 @@ from epochfuzz.model.kafka.vocabulary.in_force import applies
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     ALTERNATIVES,
     MECHANISMS,
+    Choice,
     EligibleLeaders,
     IsrEligibility,
     sound_choices,
 )
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import initial
 
 if TYPE_CHECKING:
@@ -196,6 +197,7 @@ class _Healing:
             for mechanism in applying
             if mechanism not in ALTERNATIVES and protocol.choice(mechanism) not in sound_choices(mechanism)
         }
+        self._sound |= _as_in_base(protocol, applying)
         if not self._heals(tuple(self._sound)):  # two choices that are as good as others may not go together
             self._sound |= {
                 mechanism: tuple(each for each in MECHANISMS[mechanism] if each is not protocol.choice(mechanism))
@@ -248,6 +250,19 @@ class _Healing:
     def _set(self, names: Sequence[str]) -> tuple[Cause, ...]:
         choices = ((name, self._protocol.choice(name)) for name in names)
         return tuple(Cause(name, choice.text, choice.meaning, choice.told_by) for name, choice in choices)
+
+
+def _as_in_base(protocol: Protocol, applying: Sequence[str]) -> dict[str, tuple[Choice, ...]]:
+    """Return the choices of the protocol that a text such as `kafka-3.6:isr_refresh=none` starts from.
+
+    Only of ALTERNATIVES that the text replaces: neither choice is unsound by itself, but the mix may be.
+    """
+    base = parse_protocol(protocol.name.partition(":")[0])
+    return {
+        mechanism: (base.choice(mechanism),)
+        for mechanism in applying
+        if mechanism in ALTERNATIVES and protocol.choice(mechanism) is not base.choice(mechanism)
+    }
 
 
 def _breaking(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes | None:

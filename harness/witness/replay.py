@@ -84,6 +84,11 @@ class Run:
         return {name: causes(self.schedule, self.protocol, self.settings, name) for name in self.broken}
 
     @property
+    def did_nothing(self) -> tuple[Step, ...]:
+        """The steps whose event was not enabled, so that the state stayed as it was."""
+        return tuple(step for step in self.steps if not step.applied)
+
+    @property
     def told(self) -> str:
         """The run in words: a sentence for each step, numbered, and one for the end if that is what it breaks."""
         sentences = [f"({scene.number}) {scene.sentence}" for scene in self.scenes[1:]]

@@ -107,7 +107,7 @@ def test_a_mechanism_of_clients_is_ablated_only_where_there_are_such_clients(mec
 def test_sequence_numbers_came_with_0_11_and_epochs_of_consumers_with_2_3():
     had = {name: (p.choice("idempotence").text, p.choice("consumer_position").text) for name, p in NAMED.items()}
     assert had["kafka-0.10.2"] == ("none", "offset")
-    assert had["kafka-1.1"] == had["kafka-2.1"] == ("sequence", "offset")
+    assert had["kafka-1.1"] == had["kafka-2.1.1"] == ("sequence", "offset")
     assert had["kafka-2.3"] == had["kafka-4.1"] == ("sequence", "end_offset")
     assert had["kip-320"] == had["kip-966"] == ("sequence", "offset_and_epoch")
     assert {p.choice("pending_produce").text for p in NAMED.values()} == {"failed"}

@@ -4,12 +4,12 @@ import pytest
 
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract.properties import BY_NAME
-from epochfuzz.model.kafka.partition import truncation
+from epochfuzz.model.kafka.partition import high_watermark, truncation
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_event
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, Flight, Partition, Phase
+from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, FetchState, Flight, Partition, Phase
 
 A, B, C = range(3)
 KEPT, IF_MISSED, FORGOTTEN = "kip-320:remote_leo=kept", "kip-320:remote_leo=forgotten_if_missed", "kip-320"
@@ -219,7 +219,8 @@ def test_a_re_elected_leader_takes_no_news_of_one_outside_its_isr_for_news_of_it
 
 
 @pytest.mark.parametrize(
-    ("protocol", "epoch"), [("kafka-3.3", 1), ("kafka-3.4.1", 1), ("kafka-3.5", 1), ("kafka-3.6", 0), ("kafka-3.1", 0)]
+    ("protocol", "epoch"),
+    [("kafka-3.3", 1), ("kafka-3.4.1", 1), ("kafka-3.5.0", 1), ("kafka-3.6", 0), ("kafka-3.1", 0)],
 )
 def test_in_kraft_up_to_3_5_a_leader_that_shrinks_its_isr_leads_a_new_epoch(protocol, epoch):
     p = state(protocol, "produce A, shrink B, alter A")
@@ -227,14 +228,14 @@ def test_in_kraft_up_to_3_5_a_leader_that_shrinks_its_isr_leads_a_new_epoch(prot
 
 
 def test_the_answer_that_names_a_new_epoch_is_dropped_and_the_metadata_waited_for():
-    p = state("kafka-3.5", "produce A, shrink B, alter A, altered A")
+    p = state("kafka-3.5.0", "produce A, shrink B, alter A, altered A")
     assert (p.pending_isr[A], p.high_watermark[A]) == (0b01, 0)
-    p = state("kafka-3.5", "produce A, shrink B, alter A, altered A, notify A")
+    p = state("kafka-3.5.0", "produce A, shrink B, alter A, altered A, notify A")
     assert (p.pending_isr[A], p.isr[A], p.high_watermark[A]) == (0, 0b01, 1)
 
 
 def test_where_no_epoch_is_left_such_a_request_has_to_wait():
-    assert not is_enabled("alter A", "kafka-3.5", "produce A, shrink B", epochs=0)
+    assert not is_enabled("alter A", "kafka-3.5.0", "produce A, shrink B", epochs=0)
     assert is_enabled("alter A", "kafka-3.6", "produce A, shrink B", epochs=0)
 
 
@@ -251,7 +252,7 @@ def test_up_to_2_3_a_new_leader_whose_high_watermark_is_past_its_log_starts_from
 
 def test_up_to_2_0_1_a_decision_that_names_the_same_leader_leaves_the_answer_in_flight():
     answered = "produce A, fetch B, expire C, notify B"
-    for protocol, in_flight in (("kafka-2.0.1", Flight.RECORDS), ("kafka-2.1", Flight.NOTHING), ("kip-279", 0)):
+    for protocol, in_flight in (("kafka-2.0.1", Flight.RECORDS), ("kafka-2.1.1", Flight.NOTHING), ("kip-279", 0)):
         assert state(protocol, answered, replicas=3).flight[B] == in_flight
 
 
@@ -262,6 +263,56 @@ def test_up_to_2_0_0_it_counts_even_if_another_led_in_between(protocol, leo):
     execution = after(protocol, "produce A, fetch B, elect C, elect A, catch_up B", replicas=3)
     execution.apply(parse_event("receive B"))
     assert execution.state.leo[B] == leo
+
+
+# An OffsetsForLeaderEpoch response of an earlier leader epoch (KAFKA-7786).
+
+ASKED_IN_EPOCH_1 = "produce A, elect B, notify A, notify B, fetch A, elect A, notify A, notify B, elect B, notify A"
+
+
+@pytest.mark.parametrize(("protocol", "leo"), [("kafka-2.1.0", 0), ("kafka-2.1.1", 1), ("kafka-2.2", 1)])
+def test_only_2_1_0_truncates_by_an_epoch_end_that_the_follower_requested_in_an_earlier_epoch(protocol, leo):
+    execution = after(protocol, ASKED_IN_EPOCH_1)
+    assert execution.apply(parse_event("receive A")) == (protocol == "kafka-2.1.0")
+    assert execution.state.leo[A] == leo
+
+
+@pytest.mark.parametrize(("protocol", "leo"), [("kafka-2.0.1", 1), ("kafka-2.1.0", 0)])
+def test_2_1_0_ignores_a_fetch_response_of_an_earlier_epoch_even_if_there_is_no_epoch_to_ask_for(protocol, leo):
+    execution = after(protocol, "produce A, fetch B, expire C, notify B", replicas=3)
+    assert execution.apply(parse_event("receive B"))
+    assert execution.state.leo[B] == leo
+
+
+# The last fetched epoch (KAFKA-15510).
+
+FIRST_RESPONSE_IS_EMPTY = "elect B, notify A, notify B, fetch A, receive A"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "fetch_state"),
+    [
+        ("kafka-3.5.0", FetchState.FRESH),
+        ("kafka-3.5.1", FetchState.WITHOUT_EPOCH),
+        ("kafka-3.6", FetchState.WITHOUT_EPOCH),
+    ],
+)
+def test_a_first_response_without_records_loses_the_epoch_of_fetches_in_3_5_1_and_3_6(protocol, fetch_state):
+    assert state(protocol, FIRST_RESPONSE_IS_EMPTY).fetch_state[A] == fetch_state
+
+
+@pytest.mark.parametrize(
+    "event_by_event",
+    ["produce B, fetch A, receive A", "crash A", "elect A, notify A", "elect A, elect B, catch_up A"],
+)
+def test_records_a_restart_and_a_new_epoch_bring_the_epoch_of_fetches_back(event_by_event):
+    p = state("kafka-3.6", f"{FIRST_RESPONSE_IS_EMPTY}, {event_by_event}")
+    assert p.fetch_state[A] != FetchState.WITHOUT_EPOCH
+
+
+def test_a_second_response_without_records_loses_no_epoch():
+    p = state("kafka-3.6", "elect B, notify A, notify B, produce B, fetch A, receive A, fetch A, receive A")
+    assert p.fetch_state[A] == FetchState.WITH_EPOCH
 
 
 # A fetcher thread of 2.8.0 that has let go of its lock before it truncates the log (KAFKA-13207).
@@ -319,7 +370,9 @@ def test_a_leader_proposes_nobody_whom_its_own_metadata_shows_fenced_or_shutting
     assert not is_enabled("expand B", protocol, f"{known}, shutdown B, notify A")
 
 
-@pytest.mark.parametrize(("protocol", "eligible"), [("kafka-3.4.1", True), ("kafka-3.5", False), ("kafka-4.1", False)])
+@pytest.mark.parametrize(
+    ("protocol", "eligible"), [("kafka-3.4.1", True), ("kafka-3.5.0", False), ("kafka-4.1", False)]
+)
 def test_since_3_5_nor_one_that_fetched_under_another_broker_epoch_than_its_metadata_shows(protocol, eligible):
     heard_from = "crash B, restart B, notify A, notify B, fetch B"
     assert is_enabled("expand B", protocol, heard_from)
@@ -353,3 +406,39 @@ def test_a_member_of_the_isr_that_is_down_lacks_nothing():
     assert after(KEPT, RE_ELECTED, replicas=3).broken() & bit
     assert not after(KEPT, f"{RE_ELECTED}, crash B", replicas=3).broken() & bit
     assert not after(FORGOTTEN, RE_ELECTED, replicas=3).broken() & bit
+
+
+# Sequence numbers of an unknown producer (KIP-360).
+
+UNKNOWN_AT_B = "produce A, elect B, notify B"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "is_accepted"),
+    [("kafka-2.3", False), ("kafka-2.4", False), ("kafka-2.5", True), ("kafka-2.6.1", True), ("kafka-4.1", True)],
+)
+def test_since_2_5_a_leader_accepts_any_sequence_number_of_an_unknown_producer(protocol, is_accepted):
+    assert is_enabled("produce B", protocol, UNKNOWN_AT_B, retries=True) == is_accepted
+
+
+def test_the_leader_then_rejects_the_record_before_and_accepts_the_one_after():
+    accepted = f"{UNKNOWN_AT_B}, produce B"
+    assert not is_enabled("retry B", "kafka-2.6.1", accepted, retries=True)
+    execution = after(
+        "kafka-2.6.1", f"{accepted}, notify A, fetch A, receive A, fetch A, receive A, fetch A", retries=True
+    )
+    assert execution.state.acked == 0b10
+    assert not execution.apply(parse_event("retry B"))
+
+
+# The wait of the high watermark for a replica that may not join the ISR (KAFKA-15021).
+
+
+@pytest.mark.parametrize(("protocol", "due"), [("kafka-3.5.0", 0), ("kafka-3.6", 1)])
+def test_up_to_3_5_the_high_watermark_waits_for_a_caught_up_replica_that_is_fenced(protocol, due):
+    execution = after(protocol, "expire B")
+    for event in ("notify A", "notify B", "fetch B", "notify A", "produce A"):
+        execution.apply(parse_event(event))
+    execution.state.shown_fenced[A] = 1 << B
+    execution.state.caught_up[A] = 1 << B
+    assert high_watermark.due(execution.state, A) == due

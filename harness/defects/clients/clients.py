@@ -47,6 +47,18 @@ def gap_in_sequence_accepted(p: State, r: int, record: int) -> int:
 
 
 @in_place_of(
+    idempotence.is_out_of_sequence,
+    "a leader that accepted a later record of an unknown producer also accepts the record before that one",
+    jira="KAFKA-8710",
+    protocol="kip-320:unknown_producer=any_sequence",
+)
+def earlier_sequence_accepted(p: State, r: int, record: int) -> bool:
+    if not idempotence.knows_producer(p, r):
+        return False
+    return idempotence.has_predecessor(p, record) and not idempotence.knows(p, r, record - 1)
+
+
+@in_place_of(
     idempotence.recognises, "a leader compares a record that is sent again with the last one of the producer only"
 )
 def duplicate_sought_in_the_last_record_only(p: State, r: int, record: int) -> bool:

@@ -14,3 +14,13 @@ from epochfuzz.model.kafka.vocabulary.state import Flight, State
 def diverging_answer_outlives_decision(p: State, follower: int) -> None:
     if p.flight[follower] != Flight.DIVERGING:
         flight.discard_answer(p, follower)
+
+
+@in_place_of(
+    flight.outlive_decision,
+    "a follower applies the end of an epoch that it requested in an earlier leader epoch",
+    jira="KAFKA-7786",
+)
+def epoch_end_outlives_decision(p: State, follower: int) -> None:
+    if p.flight[follower] != Flight.EPOCH_END:
+        flight.discard_answer(p, follower)

@@ -52,6 +52,16 @@ def _(p: State, leader: int, follower: int) -> bool:
 
 @in_place_of(
     truncation_on_fetch.diverges,
+    "the leader compares no logs if it has no record to return",
+    jira="KAFKA-15510",
+    protocol="kip-966",
+)
+def caught_up_follower_is_not_compared(p: State, leader: int, follower: int) -> bool:
+    return p.leo[follower] != p.leo[leader] and truncation_on_fetch.diverges(p, leader, follower)
+
+
+@in_place_of(
+    truncation_on_fetch.diverges,
     "a follower diverges whose last epoch is another than its leader's, be it an earlier one of both",
     protocol="kip-966",
 )

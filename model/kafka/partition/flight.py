@@ -9,7 +9,11 @@ to be from where the log still ends, and meets no answer while the partition tru
 from epochfuzz.model.kafka.partition import truncation_on_fetch
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import answers_survive_decisions, checks_logs_on_fetch
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    answers_survive_decisions,
+    checks_logs_on_fetch,
+    skips_question,
+)
 from epochfuzz.model.kafka.vocabulary.mechanisms import LateAnswer
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
@@ -84,10 +88,14 @@ def counts(p: State, follower: int) -> bool:
 def counts_where_followers_ask(p: State, follower: int) -> bool:
     """Return the same where followers ask for the end of an epoch before they fetch.
 
-    AbstractFetcherThread.maybeTruncate looks only whether the thread has the partition at all.
+    AbstractFetcherThread.maybeTruncate looks only whether the thread has the partition at all, until KAFKA-7786 (2.1.1)
+    compared the leader epoch of the request. A fetch response finds the partition truncating, as 2.1 has it do in each
+    epoch, be there an epoch to ask for or not.
     """
     if p.known_leader[follower] != p.flight_leader[follower]:
         return False
     if p.flight[follower] == Flight.EPOCH_END:
         return True
+    if skips_question(p) and p.flight_old[follower] != 0:
+        return False
     return p.leo[follower] == p.flight_from[follower] and p.phase[follower] == Phase.FETCHING

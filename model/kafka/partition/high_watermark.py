@@ -9,9 +9,10 @@ from epochfuzz.model.kafka.history import promises
 from epochfuzz.model.kafka.storage import transactions
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import keeps_positions, requests_isr_changes
+from epochfuzz.model.kafka.vocabulary.in_force import keeps_positions, leaders_check_eligibility, requests_isr_changes
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     EffectiveIsr,
+    FollowerFenceEpoch,
     FollowerHighWatermark,
     HighWatermarkGate,
     IsrChange,
@@ -102,12 +103,23 @@ def due(p: State, leader: int) -> int:
 
     More than replica.lag.time.max.ms passes before every event of the model. Where it does not, a leader waits for who
     was caught up that long ago and may join the ISR (Partition.maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr).
+    Up to 3.5 the leader waits for a replica that may not join the ISR, too (KAFKA-15021).
     """
     lowest = lowest_leo_in_isr(p, leader)
     for r in range(p.replicas):
-        if p.caught_up[leader] >> r & 1 and leader_metadata.why_not_eligible(p, leader, r) == APPLIED:
+        if p.caught_up[leader] >> r & 1 and is_waited_for(p, leader, r):
             lowest = min(lowest, replication_position(p, leader, r))
     return lowest
+
+
+def is_waited_for(p: State, leader: int, r: int) -> bool:
+    """Return whether the leader waits for r, which has caught up outside the ISR.
+
+    Partition.maybeIncrementLeaderHW asks isReplicaIsrEligible since 3.6.0.
+    """
+    if leaders_check_eligibility(p) and p.follower_fence_epoch == FollowerFenceEpoch.BUMPED:
+        return True
+    return leader_metadata.why_not_eligible(p, leader, r) == APPLIED
 
 
 def replication_position(p: State, leader: int, follower: int) -> int:

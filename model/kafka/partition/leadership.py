@@ -9,6 +9,7 @@ from epochfuzz.model.kafka.partition import (
     partition_epoch,
     processes,
     truncation,
+    truncation_on_fetch,
 )
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
@@ -64,6 +65,7 @@ def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
 def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, members: int) -> None:
     """r does what a decision makes of it: it leads the members of an ISR, follows, or waits for a leader."""
     leader = p.known_leader[r]
+    truncation_on_fetch.begin_fetching(p, r)
     if leader == r:
         if previous_leader == r:
             stay_leader(p, r, epoch_missed)

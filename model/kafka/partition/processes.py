@@ -1,7 +1,7 @@
 """A replica's process: what it forgets when it dies, and what it finds on its disk when it starts."""
 
 from epochfuzz.model.kafka.controller import fail_over, incarnations, leader_metadata
-from epochfuzz.model.kafka.partition import alter_partition, flight
+from epochfuzz.model.kafka.partition import alter_partition, flight, truncation_on_fetch
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
@@ -15,6 +15,7 @@ def die(p: State, r: int) -> None:
     forget_leadership(p, r)
     alter_partition.forget_request(p, r)
     flight.discard_answer(p, r)
+    truncation_on_fetch.begin_fetching(p, r)
     fail_over.forget_sender(p, r)
     p.known_epoch[r] = NONE
     p.known_leader[r] = NONE

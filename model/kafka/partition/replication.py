@@ -177,6 +177,7 @@ def apply_answer(p: State, follower: int) -> None:
     offset = p.flight_offset[follower]
     if answer == Flight.RECORDS:
         append_fetched(p, follower)
+        truncation_on_fetch.note_response(p, follower, p.flight_count[follower] > 0)
         high_watermark.advance_follower(p, follower, offset)
     elif answer == Flight.OUT_OF_RANGE:
         apply_out_of_range(p, follower, offset)
@@ -199,6 +200,7 @@ def apply_out_of_range(p: State, follower: int, end: int) -> None:
         processes.die(p, follower)
     else:
         truncation.cut(p, follower, end)
+        truncation_on_fetch.note_response(p, follower, True)
 
 
 def append_fetched(p: State, follower: int) -> None:

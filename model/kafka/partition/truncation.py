@@ -7,15 +7,14 @@ where the leader says the follower's last epoch ended (KIP-101), and cut step by
 
 from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import remembers_cut_records
+from epochfuzz.model.kafka.vocabulary.in_force import answers_survive_decisions, remembers_cut_records, skips_question
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     CacheTruncation,
-    Fencing,
     HighWatermarkTruncation,
     TruncateWhen,
     Truncation,
 )
-from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
+from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
@@ -34,6 +33,8 @@ def begin(p: State, r: int) -> None:
         cut(p, r, p.high_watermark[r])
     elif has_epoch_to_ask_for(p, r):
         p.phase[r] = Phase.TRUNCATING
+    elif answers_survive_decisions(p) and p.flight[r] != Flight.NOTHING:
+        p.flight_old[r] = 1
 
 
 def has_epoch_to_ask_for(p: State, r: int) -> bool:
@@ -42,7 +43,7 @@ def has_epoch_to_ask_for(p: State, r: int) -> bool:
     ReplicaFetcherThread.buildLeaderEpochRequest asks for UNDEFINED_EPOCH then (Kafka 0.11 to 2.0);
     AbstractFetcherThread goes on to fetch (2.1).
     """
-    return p.fencing != Fencing.EPOCH or p.cache_size[r] > 0
+    return not skips_question(p) or p.cache_size[r] > 0
 
 
 def requested_epoch(p: State, r: int) -> int:

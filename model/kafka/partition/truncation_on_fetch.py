@@ -8,8 +8,9 @@ of KIP-279 has become a loop of fetches.
 from epochfuzz.model.kafka.partition import high_watermark, truncation
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import loses_last_fetched_epoch
 from epochfuzz.model.kafka.vocabulary.mechanisms import DivergingFetch, DivergingHighWatermark, LateAnswer
-from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
+from epochfuzz.model.kafka.vocabulary.state import NONE, FetchState, Flight, State
 
 
 def end_of_last_epoch(p: State, leader: int, follower: int) -> tuple[int, int]:
@@ -17,18 +18,46 @@ def end_of_last_epoch(p: State, leader: int, follower: int) -> tuple[int, int]:
     return epoch_cache.end_offset_kip_279(p, leader, epoch_cache.latest_epoch(p, follower), p.leo[leader])
 
 
+def begin_fetching(p: State, follower: int) -> None:
+    """Give the partition a fetch state of its own, as the follower (AbstractFetcherThread.partitionFetchState)."""
+    if loses_last_fetched_epoch(p):
+        p.fetch_state[follower] = FetchState.FRESH
+
+
+def note_response(p: State, follower: int, has_epoch: bool) -> None:
+    """Take over the last fetched epoch from a response, if it has records or sets a new fetch offset.
+
+    Kafka 3.5.1 to 3.6.2 also took it from a first response without records, which has none: KAFKA-15080 made a fetch
+    state of it because the lag was empty, and KAFKA-15510 keeps the epoch (AbstractFetcherThread.processFetchRequest).
+    """
+    if not loses_last_fetched_epoch(p):
+        return
+    if has_epoch:
+        p.fetch_state[follower] = FetchState.WITH_EPOCH
+    elif p.fetch_state[follower] == FetchState.FRESH:
+        p.fetch_state[follower] = FetchState.WITHOUT_EPOCH
+        p.goals |= Goal.LAST_FETCHED_EPOCH_LOST
+
+
+def fetches_without_epoch(p: State, follower: int) -> bool:
+    """Whether the follower's fetch carries no last fetched epoch, so that the leader compares no logs."""
+    return loses_last_fetched_epoch(p) and p.fetch_state[follower] == FetchState.WITHOUT_EPOCH
+
+
 def diverges(p: State, leader: int, follower: int) -> bool:
     """Whether the leader finds that the follower's log is no prefix of its own (Partition.readRecords).
 
     With an empty cache the follower's log is empty, and there is nothing to check.
     """
+    if fetches_without_epoch(p, follower):
+        return False
     epoch, end = end_of_last_epoch(p, leader, follower)
     return end != NONE and (epoch < epoch_cache.latest_epoch(p, follower) or end < p.leo[follower])
 
 
 def is_beyond(p: State, leader: int, follower: int) -> bool:
     """Whether the fetch is out of range: by its offset, or for an epoch that the leader knows nothing of."""
-    if epoch_cache.latest_epoch(p, follower) == NONE:
+    if epoch_cache.latest_epoch(p, follower) == NONE or fetches_without_epoch(p, follower):
         return p.leo[follower] > p.leo[leader]
     _, end = end_of_last_epoch(p, leader, follower)
     return end == NONE

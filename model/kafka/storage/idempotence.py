@@ -9,7 +9,7 @@ from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import remembers_cut_records
-from epochfuzz.model.kafka.vocabulary.mechanisms import Idempotence
+from epochfuzz.model.kafka.vocabulary.mechanisms import Idempotence, UnknownProducer
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, State, offsets
 
@@ -36,10 +36,35 @@ def knows(p: State, r: int, record: int) -> bool:
 
 def why_not_appended(p: State, r: int, record: int) -> int:
     """Why leader r does not append a record that is new to it: the one before is missing, or there is no room."""
-    if is_on(p) and has_predecessor(p, record) and not knows(p, r, record - 1):
+    if is_on(p) and is_out_of_sequence(p, r, record):
         p.goals |= Goal.OUT_OF_ORDER_SEQUENCE
         return Refusal.OUT_OF_ORDER_SEQUENCE
     return Refusal.LOG_IS_FULL if p.leo[r] >= offsets(p) else APPLIED
+
+
+def is_out_of_sequence(p: State, r: int, record: int) -> bool:
+    """Return whether leader r rejects the sequence number of a record it doesn't have.
+
+    ProducerAppendInfo.checkSequence. Since KIP-360 a log may begin with any record of a producer. Such a log may have
+    the next record and not this one.
+    """
+    if p.unknown_producer == UnknownProducer.ANY_SEQUENCE:
+        if not knows_producer(p, r):
+            p.goals |= Goal.UNKNOWN_PRODUCER_ACCEPTED * has_predecessor(p, record)
+            return False
+        if has_successor(p, record) and knows(p, r, record + 1):
+            return True
+    return has_predecessor(p, record) and not knows(p, r, record - 1)
+
+
+def knows_producer(p: State, r: int) -> bool:
+    """Whether r has anything of the producer, the only one there is: a record, a marker, or what it has truncated."""
+    return p.leo[r] > 0 or (remembers_cut_records(p) and p.remembered[r] > 0)
+
+
+def has_successor(p: State, record: int) -> bool:
+    """Whether the producer has sent the next record with the next sequence number."""
+    return record + 1 < p.produced and not transactions.is_over_for(p, record)
 
 
 def has_predecessor(p: State, record: int) -> bool:

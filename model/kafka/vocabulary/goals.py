@@ -13,6 +13,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     has_heartbeats,
     has_rival,
     has_transactions,
+    loses_last_fetched_epoch,
     requests_isr_changes,
     retries,
     rival_decides,
@@ -34,6 +35,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     Registration,
     StableOffset,
     Truncation,
+    UnknownProducer,
 )
 from epochfuzz.model.kafka.vocabulary.state import State
 
@@ -136,6 +138,16 @@ class Goal(IntEnum):
         44, lambda p: has_transactions(p) and p.stable_offset != StableOffset.HIGH_WATERMARK
     )
     LOG_CUT_BY_A_LATE_ANSWER = _Goal(45)
+    LAST_FETCHED_EPOCH_LOST = _Goal(46, loses_last_fetched_epoch)
+    UNKNOWN_PRODUCER_ACCEPTED = _Goal(
+        47,
+        lambda p: (
+            retries(p)
+            and p.acks == Acks.ALL
+            and p.idempotence != Idempotence.NONE
+            and p.unknown_producer == UnknownProducer.ANY_SEQUENCE
+        ),
+    )
 
     @property
     def text(self) -> str:

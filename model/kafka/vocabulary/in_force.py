@@ -12,10 +12,12 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     ControllerRequests,
     ControllerWrites,
     EligibleLeaders,
+    Fencing,
     FollowerFenceEpoch,
     Idempotence,
     IsrChange,
     IsrEligibility,
+    LastFetchedEpoch,
     LastKnownLeader,
     LateAnswer,
     Leaderless,
@@ -33,6 +35,19 @@ def checks_logs_on_fetch(p: Any) -> bool:
 def answers_survive_decisions(p: Any) -> bool:
     """Whether a response in flight is kept whatever decision its follower learns, and looked at when it arrives."""
     return bool(p.late_answer != LateAnswer.SAME_EPOCH)
+
+
+def skips_question(p: Any) -> bool:
+    """Whether a follower without any epoch in its cache does not ask where one ends (AbstractFetcherThread since 2.1).
+
+    Up to 2.0 it asks for UNDEFINED_EPOCH.
+    """
+    return bool(p.fencing == Fencing.EPOCH)
+
+
+def loses_last_fetched_epoch(p: Any) -> bool:
+    """Whether a follower may fetch without the epoch of its last record, so that no logs are compared."""
+    return checks_logs_on_fetch(p) and p.last_fetched_epoch == LastFetchedEpoch.LOST_WITHOUT_RECORDS
 
 
 def keeps_positions(p: Any) -> bool:
@@ -141,6 +156,7 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
     "truncate_when": lambda p: not checks_logs_on_fetch(p),
     "diverging_fetch": checks_logs_on_fetch,
     "diverging_high_watermark": checks_logs_on_fetch,
+    "last_fetched_epoch": checks_logs_on_fetch,
     "effective_isr": requests_isr_changes,
     "isr_version": requests_isr_changes,
     "isr_answer": requests_isr_changes,
@@ -150,6 +166,7 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
     "stale_controller": requests_isr_changes,
     "last_known_leader": tracks_eligible_leaders,
     "idempotence": retries,
+    "unknown_producer": retries,
     "consumer_position": has_consumer,
     "controller_writes": has_rival,
     "controller_requests": rival_decides,

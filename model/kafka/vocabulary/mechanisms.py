@@ -164,11 +164,23 @@ class LateAnswer(Choice):
     )
     SAME_LEADER = (
         1,
-        "it counts if the leader is still the same, and the fetch offset (KAFKA-7164, KAFKA-18991)",
+        "it counts if the leader is still the same, and the fetch offset (KAFKA-7164, KAFKA-7786, KAFKA-18991)",
         "KAFKA-7164",
+        "KAFKA-7786",
         "KAFKA-18991",
     )
     SAME_EPOCH = 2, "it is discarded"
+
+
+class LastFetchedEpoch(Choice):
+    """Whether each fetch of a follower carries the epoch of its last record, where logs are checked on fetch."""
+
+    LOST_WITHOUT_RECORDS = (
+        0,
+        "not after a first response without records: the leader then compares no logs (KAFKA-15510)",
+        "KAFKA-15510",
+    )
+    KEPT = 1, "yes"
 
 
 class DivergingFetch(Choice):
@@ -312,6 +324,13 @@ class Idempotence(Choice):
     SEQUENCE = 4, "by what is in its log: the answer waits for the high watermark as the first one did (KIP-98)"
 
 
+class UnknownProducer(Choice):
+    """Which sequence number a leader accepts from a producer of which its log has no record."""
+
+    ANY_SEQUENCE = 0, "any: the records before it may have been deleted (KIP-360, since Kafka 2.5)", "KAFKA-8710"
+    FIRST_SEQUENCE = 1, "the first one only: UNKNOWN_PRODUCER_ID for any other (up to Kafka 2.4)"
+
+
 class ConsumerPosition(Choice):
     """What a consumer knows of where it is in the log, and asks of a new leader before it reads on."""
 
@@ -390,6 +409,8 @@ MECHANISMS: dict[str, type[Choice]] = {
     "controller_requests": ControllerRequests,
     "stable_offset": StableOffset,
     "follower_high_watermark": FollowerHighWatermark,
+    "last_fetched_epoch": LastFetchedEpoch,
+    "unknown_producer": UnknownProducer,
 }
 
 # Of these no choice is a mistake: they are two ways to do the same.

@@ -40,6 +40,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     IsrQueue,
     IsrRefresh,
     IsrVersion,
+    LastFetchedEpoch,
     LastKnownLeader,
     LateAnswer,
     Leaderless,
@@ -52,6 +53,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     StaleController,
     TruncateWhen,
     Truncation,
+    UnknownProducer,
 )
 from epochfuzz.model.kafka.vocabulary.names import nearest
 
@@ -176,6 +178,8 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     ControllerRequests.CONTROLLER_EPOCH,
     StableOffset.REPLICATED,
     FollowerHighWatermark.LEADERS,
+    LastFetchedEpoch.KEPT,
+    UnknownProducer.FIRST_SEQUENCE,
 )
 # Kafka 0.11 to 1.1, which is also the first with the idempotent producer (KIP-98).
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
@@ -222,16 +226,27 @@ GENERATIONS: dict[str, Protocol] = {
     )
 }
 
-# What releases had in place of a repair, until the version that is named.
+# What releases had in place of a repair, until the version that is named, or since then.
 _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
-_TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED, LateAnswer.SAME_LEADER)
+_TO_2_1_0 = (LateAnswer.SAME_LEADER,)  # KAFKA-7786
+_TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED, *_TO_2_1_0)
 _TO_2_0_0 = (*_TO_2_0_1, OutOfRange.HALT)
 _TO_2_6_0 = (CacheTruncation.WITH_LOG,)
 _TO_2_8 = (IsrQueue.CLEARED_BY_NEWS,)  # Partition.makeLeader calls AlterIsrManager.clearPending, in 2.8.2 too
 _TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT,)
 _TO_3_4_0 = (DivergingHighWatermark.APPLIED,)
 _TO_4_0 = (LateAnswer.SAME_LEADER,)
-_TO_DATE = (RemoteLeo.KEPT, IsrAnswer.ADVANCED_WHEN_APPLIED, ConsumerPosition.END_OFFSET)
+_SINCE_2_3 = (RemoteLeo.KEPT, ConsumerPosition.END_OFFSET)
+_SINCE_2_5 = (*_SINCE_2_3, UnknownProducer.ANY_SEQUENCE)
+_SINCE_2_7 = (*_SINCE_2_5, IsrAnswer.ADVANCED_WHEN_APPLIED)
+_3_5_1_TO_3_6 = (LastFetchedEpoch.LOST_WITHOUT_RECORDS,)  # KAFKA-15080 brought KAFKA-15510
+
+_KAFKA_2_1_1 = _KIP_320.changed(
+    "kafka-2.1.1", RemoteLeo.KEPT, Registration.RESUME, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0
+)
+_KAFKA_3_5_0 = _KIP_903.changed(
+    "kafka-3.5.0", *_SINCE_2_7, *_TO_4_0, IsrEligibility.INCARNATION_RACY, FollowerFenceEpoch.BUMPED
+)
 
 RELEASES: dict[str, Protocol] = {
     protocol.name: protocol
@@ -248,17 +263,17 @@ RELEASES: dict[str, Protocol] = {
             *_TO_2_0_1,
             *_TO_2_6_0,
         ),
-        _KIP_320.changed(
-            "kafka-2.1", RemoteLeo.KEPT, Registration.RESUME, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0
-        ),
+        _KAFKA_2_1_1.changed("kafka-2.1.0", *_TO_2_1_0),
+        _KAFKA_2_1_1,
         _KIP_320.changed("kafka-2.2", RemoteLeo.KEPT, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0),
-        _KIP_320.changed("kafka-2.3", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_2_3, *_TO_2_6_0),
-        _KIP_320.changed("kafka-2.6.0", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_2_6_0),
-        _KIP_320.changed("kafka-2.6.1", RemoteLeo.KEPT, ConsumerPosition.END_OFFSET),
-        _KIP_497.changed("kafka-2.7", *_TO_DATE, *_TO_2_8, *_TO_3_0),
+        _KIP_320.changed("kafka-2.3", *_SINCE_2_3, *_TO_2_3, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.4", *_SINCE_2_3, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.6.0", *_SINCE_2_5, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.6.1", *_SINCE_2_5),
+        _KIP_497.changed("kafka-2.7", *_SINCE_2_7, *_TO_2_8, *_TO_3_0),
         _KIP_595.changed(
             "kafka-2.8.0",
-            *_TO_DATE,
+            *_SINCE_2_7,
             *_TO_4_0,
             *_TO_3_4_0,
             *_TO_3_0,
@@ -266,16 +281,17 @@ RELEASES: dict[str, Protocol] = {
             LateAnswer.DIVERGING_ANY,
             DivergingFetch.COUNTED,
         ),
-        _KIP_595.changed("kafka-2.8.1", *_TO_DATE, *_TO_4_0, *_TO_3_4_0, *_TO_3_0, *_TO_2_8),
-        _KIP_595.changed("kafka-3.0", *_TO_DATE, *_TO_4_0, *_TO_3_4_0, *_TO_3_0),
-        _KIP_595.changed("kafka-3.1", *_TO_DATE, *_TO_4_0, *_TO_3_4_0),
-        _KIP_841.changed("kafka-3.3", *_TO_DATE, *_TO_4_0, *_TO_3_4_0),
-        _KIP_841.changed("kafka-3.4.1", *_TO_DATE, *_TO_4_0),
-        _KIP_903.changed("kafka-3.5", *_TO_DATE, *_TO_4_0, IsrEligibility.INCARNATION_RACY, FollowerFenceEpoch.BUMPED),
-        _KIP_903.changed("kafka-3.6", *_TO_DATE, *_TO_4_0, IsrEligibility.INCARNATION_RACY),
-        _MIN_ISR_GATE.changed("kafka-3.7", *_TO_DATE, *_TO_4_0),
-        _MIN_ISR_GATE.changed("kafka-3.9.1", *_TO_DATE),
-        _KIP_966.changed("kafka-4.1", *_TO_DATE),
+        _KIP_595.changed("kafka-2.8.1", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0, *_TO_3_0, *_TO_2_8),
+        _KIP_595.changed("kafka-3.0", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0, *_TO_3_0),
+        _KIP_595.changed("kafka-3.1", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0),
+        _KIP_841.changed("kafka-3.3", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0),
+        _KIP_841.changed("kafka-3.4.1", *_SINCE_2_7, *_TO_4_0),
+        _KAFKA_3_5_0,
+        _KAFKA_3_5_0.changed("kafka-3.5.1", *_3_5_1_TO_3_6),
+        _KIP_903.changed("kafka-3.6", *_SINCE_2_7, *_TO_4_0, IsrEligibility.INCARNATION_RACY, *_3_5_1_TO_3_6),
+        _MIN_ISR_GATE.changed("kafka-3.7", *_SINCE_2_7, *_TO_4_0),
+        _MIN_ISR_GATE.changed("kafka-3.9.1", *_SINCE_2_7),
+        _KIP_966.changed("kafka-4.1", *_SINCE_2_7),
     )
 }
 

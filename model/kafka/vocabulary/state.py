@@ -17,6 +17,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     keeps_positions,
     leaders_check_eligibility,
     leaders_check_incarnations,
+    loses_last_fetched_epoch,
     remembers_cut_records,
     requests_isr_changes,
     retries,
@@ -60,6 +61,14 @@ class Flight(IntEnum):
     OUT_OF_RANGE = 2
     EPOCH_END = 3
     DIVERGING = 4  # KIP-595: instead of records, where the epoch of the follower's last one ends at the leader
+
+
+class FetchState(IntEnum):
+    """What a follower's fetch state has of its last fetched epoch (PartitionFetchState.lag and lastFetchedEpoch)."""
+
+    FRESH = 0  # the epoch of its last record; no response has come yet, so the lag is empty
+    WITH_EPOCH = 1  # likewise, and the lag is known
+    WITHOUT_EPOCH = 2  # KAFKA-15510: the first response had no records, and left no epoch
 
 
 class Alter(IntEnum):
@@ -236,6 +245,7 @@ VARIABLES: tuple[Field, ...] = (
     Field("flight_leader", Holds.REPLICA_OR_NONE, _R, NONE, answers_survive_decisions, narrow=True),
     Field("flight_from", Holds.COUNT, _R, read=answers_survive_decisions, narrow=True),
     Field("flight_old", Holds.FLAG, _R, read=answers_survive_decisions),
+    Field("fetch_state", FetchState, _R, read=loses_last_fetched_epoch),
     # Of a leader: the ISR that it has proposed, 0 for none, and whether it knows the current partition epoch.
     Field("pending_isr", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
     Field("isr_current", Holds.FLAG, _R, read=tracks_partition_epoch),
