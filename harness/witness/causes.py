@@ -197,13 +197,14 @@ class _Healing:
             for mechanism in applying
             if mechanism not in ALTERNATIVES and protocol.choice(mechanism) not in sound_choices(mechanism)
         }
-        self._sound |= _as_in_base(protocol, applying)
+        swapped = _as_in_base(protocol, applying)
         if not self._heals(tuple(self._sound)):  # two choices that are as good as others may not go together
             self._sound |= {
                 mechanism: tuple(each for each in MECHANISMS[mechanism] if each is not protocol.choice(mechanism))
                 for mechanism in applying
                 if mechanism in ALTERNATIVES and protocol.choice(mechanism).told_by
             }
+        self._sound = swapped | self._sound
 
     def smallest(self) -> Iterator[tuple[Cause, ...]]:
         """Yield the smallest sets that heal it."""

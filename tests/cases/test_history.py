@@ -25,7 +25,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEA
 HISTORY = {case.id: case for case in load_corpus([Path(__file__).parents[2] / "corpus" / "history"])}
 
 JIRAS = {
-    *("1211", "2334", "3919", "6082", "6361", "6880", "7128", "7164", "7235", "7395", "7414", "7415", "10706"),
+    *("1211", "2334", "3919", "6082", "6361", "6880", "7128", "7164", "7235", "7395", "7414", "7415", "7786", "10706"),
     *("12686", "13091", "13141", "13207", "14144", "14154", "14704", "15221", "18991"),
 }
 KIPS = {"497", "841", "903", "966"}
@@ -58,6 +58,7 @@ FIXED_IN = {
     "kafka-7395-unfenced-fetch": "kip-320",
     "kafka-7415-epoch-below-the-first": "kip-279:epoch_cache=kafka-7415",
     "kafka-7415-undefined-epoch": "kip-101:epoch_cache=kafka-7415",
+    "kafka-7786-epoch-end-of-an-earlier-epoch": "kip-320",
     "kip-497-expansion-counted-late": "kip-497",
     "kip-497-partition-epoch-unchecked": "kip-497",
     "kip-497-shrink-counted-early": "kip-497",
@@ -262,8 +263,23 @@ def test_the_random_schedule_that_made_a_follower_ask_without_end_is_on_record(n
 
 
 RELEASES_BY_THE_STORY = {
-    "high-watermark-above-the-log": {"kafka-0.10.2", "kafka-2.0.1", "kafka-2.1", "kafka-2.2", "kafka-2.3"},
-    "kafka-10706-truncation-without-end": {"kafka-2.0.1", "kafka-2.1", "kafka-2.2", "kafka-2.3", "kafka-2.6.0"},
+    "high-watermark-above-the-log": {
+        "kafka-0.10.2",
+        "kafka-2.0.1",
+        "kafka-2.1.0",
+        "kafka-2.1.1",
+        "kafka-2.2",
+        "kafka-2.3",
+    },
+    "kafka-10706-truncation-without-end": {
+        "kafka-2.0.1",
+        "kafka-2.1.0",
+        "kafka-2.1.1",
+        "kafka-2.2",
+        "kafka-2.3",
+        "kafka-2.4",
+        "kafka-2.6.0",
+    },
     "kafka-12686-proposal-never-sent": {"kafka-2.7", "kafka-2.8.0", "kafka-2.8.1"},
     "kafka-13091-high-watermark-left-behind": {"kafka-2.7", "kafka-2.8.0", "kafka-2.8.1", "kafka-3.0"},
     "kafka-13141-diverging-fetch-counted": {"kafka-2.8.0"},
@@ -274,8 +290,16 @@ RELEASES_BY_THE_STORY = {
     }
     - {"kafka-3.9.1", "kafka-4.1"},
     "kafka-7164-answer-of-a-missed-epoch": {"kafka-0.10.2", "kafka-1.1", "kafka-2.0.0"},
-    "kafka-7235-bounced-broker": {"kafka-0.10.2", "kafka-1.1", "kafka-2.0.0", "kafka-2.0.1", "kafka-2.1"},
+    "kafka-7235-bounced-broker": {
+        "kafka-0.10.2",
+        "kafka-1.1",
+        "kafka-2.0.0",
+        "kafka-2.0.1",
+        "kafka-2.1.0",
+        "kafka-2.1.1",
+    },
     "kafka-7395-unfenced-epoch-request": {"kafka-2.0.1"},
+    "kafka-7786-epoch-end-of-an-earlier-epoch": {"kafka-2.0.1", "kafka-2.1.0"},
     "re-elected-leader": set(RELEASES),
     "re-elected-leader-after-a-crash": {
         name for name, each in RELEASES.items() if each.choice("leaderless") == Leaderless.IGNORED

@@ -93,7 +93,7 @@ def test_every_released_version_stands_for_one_release():
         ("1.0", "kafka-1.1"),
         ("2.0", "kafka-2.0.1"),
         ("2.2", "kafka-2.2"),
-        ("2.4.1", "kafka-2.6.0"),
+        ("2.4.1", "kafka-2.4"),
         ("2.6", "kafka-2.6.1"),
         ("3.2", "kafka-3.1"),
         ("3.4.0", "kafka-3.3"),

@@ -47,7 +47,7 @@ def skips_question(p: Any) -> bool:
 
 def loses_last_fetched_epoch(p: Any) -> bool:
     """Whether a follower may fetch without the epoch of its last record, so that no logs are compared."""
-    return checks_logs_on_fetch(p) and p.last_fetched_epoch == LastFetchedEpoch.LOST_WITHOUT_RECORDS
+    return checks_logs_on_fetch(p) and p.last_fetched_epoch == LastFetchedEpoch.LOST
 
 
 def keeps_positions(p: Any) -> bool:

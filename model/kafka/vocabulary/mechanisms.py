@@ -175,7 +175,7 @@ class LateAnswer(Choice):
 class LastFetchedEpoch(Choice):
     """Whether each fetch of a follower carries the epoch of its last record, where logs are checked on fetch."""
 
-    LOST_WITHOUT_RECORDS = (
+    LOST = (
         0,
         "not after a first response without records: the leader then compares no logs (KAFKA-15510)",
         "KAFKA-15510",

@@ -239,7 +239,7 @@ _TO_4_0 = (LateAnswer.SAME_LEADER,)
 _SINCE_2_3 = (RemoteLeo.KEPT, ConsumerPosition.END_OFFSET)
 _SINCE_2_5 = (*_SINCE_2_3, UnknownProducer.ANY_SEQUENCE)
 _SINCE_2_7 = (*_SINCE_2_5, IsrAnswer.ADVANCED_WHEN_APPLIED)
-_3_5_1_TO_3_6 = (LastFetchedEpoch.LOST_WITHOUT_RECORDS,)  # KAFKA-15080 brought KAFKA-15510
+_3_5_1_TO_3_6 = (LastFetchedEpoch.LOST,)  # KAFKA-15080 brought KAFKA-15510
 
 _KAFKA_2_1_1 = _KIP_320.changed(
     "kafka-2.1.1", RemoteLeo.KEPT, Registration.RESUME, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0
