@@ -117,7 +117,7 @@ def searched(number: int) -> int:
 
 
 def spin_at_random(number: int, seconds: int = 2) -> tuple[int, float]:
-    """Spin's depth-first search in random order, of schedules as long as those of walks, by its own count of seconds."""
+    """Search depth first in random order by Spin, schedules as long as those of walks; seconds are its own count."""
     verified = spin.walked(SETTINGS, MAX_LENGTH, number + 1, seconds)
     return verified.transitions, verified.seconds
 
