@@ -62,7 +62,7 @@ def searched(settings: Configuration, *, truncates_to_high_watermark: bool = Fal
 
 
 def walked(settings: Configuration, events: int, seed: int, seconds: int) -> Verified:
-    """Search at random, schedules of so many events at the most, for so many seconds."""
+    """Search depth first in random order, schedules of at most so many events, for so many seconds."""
     until = ["timeout", "--signal", "INT", str(seconds)]
     return _run(_verifier(settings, _AT_RANDOM, False).name, [f"-m{events}", f"-RS{seed}", "-w30"], until)
 

@@ -117,7 +117,7 @@ def searched(number: int) -> int:
 
 
 def spin_at_random(number: int, seconds: int = 2) -> tuple[int, float]:
-    """Spin's search at random, of schedules as long as those of walks, by its own count of seconds."""
+    """Search depth first in random order by Spin, schedules as long as those of walks; seconds are its own count."""
     verified = spin.walked(SETTINGS, MAX_LENGTH, number + 1, seconds)
     return verified.transitions, verified.seconds
 
@@ -131,7 +131,7 @@ SUBJECTS = (
     Subject("Hypothesis state machine", "events", timed(driven_by_hypothesis)),
     Subject("exhaustive search", "transitions", timed(searched)),
 )
-SPIN = Subject("Spin, a verifier in C, at random", "events", spin_at_random)
+SPIN = Subject("Spin, a verifier in C, depth first in random order", "events", spin_at_random)
 
 
 def measure(rounds: int) -> Iterator[Speed]:

@@ -19,6 +19,9 @@ def main() -> None:
     parser.add_argument(
         "--clock", metavar="MS", help="how much time passes before an event, if not more than lag allows"
     )
+    parser.add_argument(
+        "--writers", action="store_true", help="write each record by an idempotent writer of its own, not without an id"
+    )
     parser.add_argument("--log", metavar="LEVEL", default="off", help="what Fluss logs, to standard error: warn, info")
     parser.add_argument("--build", action="store_true", help="build the subject, and do not start it")
     given = parser.parse_args()
@@ -29,7 +32,8 @@ def main() -> None:
         if given.classes is not None:
             path = patched(path, given.classes)
         clock = ["--clock", given.clock] if given.clock else []
-        start = command(path, given.version, *clock, log=given.log)
+        writers = ["-Dwriters=true"] if given.writers else []
+        start = command(path, given.version, *clock, log=given.log, options=writers)
     except (BuildError, VersionError) as error:
         sys.exit(f"{parser.prog}: {error}")
     os.execv(start[0], start)

@@ -57,6 +57,17 @@ def test_its_own_code_breaks_in_its_cases_what_they_say(system: System) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+def test_idempotent_writers_lose_what_writers_without_an_id_lose(system: System) -> None:
+    broken = {}
+    for options in ((), ("--writers",)):
+        with CommandSubject([*system.command, *options], PATIENCE) as subject:
+            broken[options] = [rerun(subject, case, system.protocol_for(case)).first_broken for case in CASES]
+    assert any("no-acked-loss" in first for first in broken["--writers",])
+    assert broken["--writers",] == broken[()]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_an_acknowledgement_is_its_own(system: System) -> None:
     case = next(case for case in CASES if case.id == "fluss-follower-of-a-past-epoch")
     with CommandSubject(system.command, PATIENCE) as subject:

@@ -26,6 +26,7 @@ final class Batches {
     private static final byte MAGIC = 0;
     private static final int PAGE = 1000;
     private static final int TEXT = 6;
+    private static final boolean HAVE_WRITERS = Boolean.getBoolean("writers");
 
     static final int SIZE = of(new Replica.Entry(0, 0)).sizeInBytes();
 
@@ -39,6 +40,9 @@ final class Batches {
             row.pointTo(writer.segment(), 0, writer.position());
             MemoryLogRecordsIndexedBuilder builder = MemoryLogRecordsIndexedBuilder.builder(
                     0, Tables.schemaId(), Integer.MAX_VALUE, MAGIC, new UnmanagedPagedOutputView(PAGE));
+            if (HAVE_WRITERS) {  // as Fluss's client does by default: client.writer.enable-idempotence
+                builder.setWriterState(entry.number(), 0);
+            }
             builder.append(ChangeType.APPEND_ONLY, row);
             MemoryLogRecords records = MemoryLogRecords.pointToBytesView(builder.build());
             builder.close();
