@@ -33,7 +33,7 @@ import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import scala.Option;
 
-/** A broker of Kafka 2.4 to 2.6. */
+/** A broker of Kafka 2.4 to 2.7. */
 final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = false;
     private static final int CONTROLLER = 9;
@@ -65,7 +65,7 @@ final class KafkaBroker implements Broker {
                 new BrokerState(), new BrokerTopicStats(), new LogDirFailureChannel(1), time);
         FakeTimer timer = new FakeTimer();
         manager = new Manager(config, metrics, time, scheduler, logs, metadata(config), timer,
-                new ZooKeeper(id, host.gate(), time));
+                host);
         leader = new Leader(manager, timer);
     }
 
@@ -113,7 +113,7 @@ final class KafkaBroker implements Broker {
     }
 
     @Override public Answer serve(Object request) {
-        return leader.serve(request);
+        return IsrProposals.without(partition(), () -> leader.serve(request));
     }
 
     /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
@@ -130,6 +130,10 @@ final class KafkaBroker implements Broker {
         kafka.cluster.Replica known = partition().getReplica(follower).get();
         partition().updateFollowerFetchState(follower, known.logEndOffsetMetadata(), known.logStartOffset(),
                 time.milliseconds(), Long.MAX_VALUE);
+    }
+
+    @Override public Set<Integer> pendingIsr() {
+        return IsrProposals.pending(partition());
     }
 
     @Override public long remoteLeo(int follower) {

@@ -429,7 +429,8 @@ final class Cluster implements AutoCloseable {
     private void start(Node node) {
         node.position = 0;
         node.noted = 0;
-        node.broker = release.start(new Host(node.id, release, settings, node.disk, time, gate, brokerEpochs));
+        node.broker = release.start(new Host(
+                node.id, release, settings, node.disk, time, gate, rules.changesIsrAtOnce(), brokerEpochs));
         note(node);
         node.look();
         node.checkpointed = node.disk.highWatermark();
