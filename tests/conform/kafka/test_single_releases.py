@@ -54,9 +54,9 @@ EMPTY_RESPONSE = Case(
     Configuration(replicas=3, records=3, epochs=3),
     parse_schedule(
         [
-            *("produce A", "fetch B", "receive B", "elect B", "notify A", "notify B", "fetch A", "elect C", "catch_up C"),
-            *("notify B", "fetch B", "receive B", "elect B", "notify B", "produce B", "produce B", "catch_up A"),
-            *("receive A", "fetch A", "receive A"),
+            *("produce A", "fetch B", "receive B", "elect B", "notify A", "notify B", "fetch A", "elect C"),
+            *("catch_up C", "notify B", "fetch B", "receive B", "elect B", "notify B", "produce B", "produce B"),
+            *("catch_up A", "receive A", "fetch A", "receive A"),
         ]
     ),
 )
@@ -123,7 +123,8 @@ def test_a_lookup_response_of_an_earlier_epoch_truncates_the_log_in_2_1_0(releas
         kafka.reset(wire.config_of(LATE_LOOKUP.settings), "kafka-2.1:late_answer=same_leader")
         for event in schedule_texts(LATE_LOOKUP.events):
             kafka.apply(event)
-        assert dict(kafka.observe())["replicas"]["A"]["log"] == log
+        seen: dict[str, Any] = dict(kafka.observe())
+    assert seen["replicas"]["A"]["log"] == log
 
 
 @pytest.mark.parametrize(
