@@ -166,6 +166,26 @@ def test_a_follower_that_has_not_fetched_in_the_epoch_does_not_join_the_isr(rele
     assert replayed(NOT_FETCHED_IN_THE_EPOCH, release, f"kafka-{release}").differs is None
 
 
+@pytest.mark.parametrize(
+    ("release", "log"), [("2.3.1", []), ("2.6.1", [("m1", 1)]), ("3.9.2", [("m1", 1)]), ("4.3.1", [("m1", 1)])]
+)
+def test_a_leader_accepts_any_first_sequence_of_an_unknown_producer_since_2_5(release: str, log: list[Any]) -> None:
+    with subject(release) as kafka:
+        kafka.reset(wire.config_of(Configuration(retries=True)), "kip-320")
+        for event in ("produce A", "elect B", "notify B", "produce B"):
+            kafka.apply(event)
+        seen: dict[str, Any] = dict(kafka.observe())
+    assert seen["replicas"]["B"]["log"] == log
+
+
+@pytest.mark.parametrize("release", ["2.3.1", "4.3.1"])
+def test_a_leader_rejects_a_gap_in_the_sequence_of_a_producer_that_it_knows(release: str) -> None:
+    with subject(release) as kafka:
+        kafka.reset(wire.config_of(Configuration(retries=True)), "kip-320")
+        events = ("produce A", "produce A", "fetch B", "receive B", "elect B", "notify B", "produce B")
+        assert [kafka.apply(event) for event in events] == [*[True] * 6, False]
+
+
 @pytest.mark.parametrize(("release", "log"), [("2.8.0", []), ("2.8.1", [("m0", 0)])])
 def test_a_leader_cuts_its_log_between_two_locks_of_a_fetcher_thread_in_2_8_0(release: str, log: list[Any]) -> None:
     leader = seen_after(DIVERGING_TO_A_LEADER, release, "kafka-2.8.0:isr_change=atomic")["replicas"]["A"]

@@ -25,6 +25,7 @@ import kafka.server.epoch.LeaderEpochFileCache;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderForPartitionException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.record.MemoryRecords;
@@ -98,9 +99,10 @@ final class KafkaBroker implements Broker {
         }
         try {
             Replica.Entry entry = new Replica.Entry(record, partition.getLeaderEpoch());
-            partition.appendRecordsToLeader(Batches.of(entry, magic), true, acksAll ? -1 : 1);
+            partition.appendRecordsToLeader(
+                    Batches.of(entry, magic, settings.retries()), true, acksAll ? -1 : 1);
             return true;
-        } catch (NotEnoughReplicasException | NotLeaderForPartitionException refused) {
+        } catch (NotEnoughReplicasException | NotLeaderForPartitionException | OutOfOrderSequenceException refused) {
             return false;
         }
     }

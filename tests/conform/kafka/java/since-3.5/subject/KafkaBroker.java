@@ -9,7 +9,9 @@ import kafka.server.KafkaConfig;
 import kafka.server.metadata.KRaftMetadataCache;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.server.common.MetadataVersion;
 import org.apache.kafka.storage.internals.log.LogConfig;
@@ -19,6 +21,7 @@ final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = true;
 
     private final int id;
+    private final Settings settings;
     private final FakeTime time;
     private final FakeScheduler scheduler = new FakeScheduler();
     private final Disk disk;
@@ -31,6 +34,7 @@ final class KafkaBroker implements Broker {
 
     KafkaBroker(Host host) {
         id = host.id();
+        settings = host.settings();
         long epoch = host.brokerEpochs()[id];
         time = host.time();
         disk = host.disk();
@@ -71,10 +75,11 @@ final class KafkaBroker implements Broker {
             return false;
         }
         try {
-            Replica.Entry entry = new Replica.Entry(record, partition.getLeaderEpoch());
-            Api.append(partition, Batches.of(entry, magic), acksAll ? -1 : 1);
+            MemoryRecords records = Batches.of(
+                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
+            Api.append(partition, records, acksAll ? -1 : 1);
             return true;
-        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException refused) {
+        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
             return false;
         }
     }
