@@ -12,7 +12,7 @@ from pathlib import Path
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.reference import issues, markdown, python_api, releases
+from epochfuzz.harness.reference import checked, issues, markdown, python_api, releases
 from epochfuzz.harness.reference.explain import Entry, Example, by_generation, glossary
 from epochfuzz.harness.witness.causes import causes
 from epochfuzz.model.kafka.vocabulary import versions
@@ -248,6 +248,9 @@ def _choices(protocols: dict[str, Protocol]) -> Iterator[str]:
 def _survey() -> Iterator[str]:
     yield markdown.table(releases.HEAD, releases.rows())
     yield _wrapped(f"{releases.LEGEND} The searches: {'; '.join(releases.bounds())}; clean elections, no power loss.")
+    head, *rows = releases.checked_rows()
+    yield markdown.table(head, rows)
+    yield _wrapped(checked.LEGEND)
 
 
 def _breaking() -> Iterator[str]:

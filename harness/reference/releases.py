@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from epochfuzz.harness.reference import checked
 from epochfuzz.harness.witness.causes import Causes, causes
 from epochfuzz.harness.yaml_text import parsed
 from epochfuzz.model.kafka.contract.properties import applying
@@ -130,8 +131,17 @@ def short_rows() -> list[list[str]]:
     chosen = [HEAD.index(name) for name in SHORT]
     shown = [row for row in rows() if row[0] not in GENERATIONS]
     return [
-        ["release", "stands for", *SHORT],
-        *([row[0], versions_of(row[0]), *(row[i] for i in chosen)] for row in shown),
+        ["release", "stands for", *SHORT, checked.COLUMN],
+        *([row[0], versions_of(row[0]), *(row[i] for i in chosen), checked.checked_on(row[0])] for row in shown),
+    ]
+
+
+def checked_rows() -> list[list[str]]:
+    """Return head and rows of the table of releases, the versions of each, and its checked jars."""
+    names = [name for name in surveyed() if name not in GENERATIONS]
+    return [
+        ["release", "stands for", checked.COLUMN],
+        *([name, versions_of(name), checked.checked_on(name)] for name in names),
     ]
 
 

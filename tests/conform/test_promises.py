@@ -100,7 +100,7 @@ def test_the_isr_counts_in_full_where_a_member_shows_no_log() -> None:
 
     events = ["produce A", "fetch B", "receive B", "fetch B", "power_loss A", "restart A", "elect A", "notify A"]
     settings = Configuration(min_insync_replicas=2, power_loss=True)
-    driven = run(parse_schedule(events), "kafka-2.1", settings, Changed(hide))
+    driven = run(parse_schedule(events), "kafka-2.1.1", settings, Changed(hide))
     assert "no-acked-loss" in {sighting.fault.field for sighting in driven.sightings}
 
 

@@ -3,6 +3,7 @@
 import ast
 import json
 from dataclasses import replace
+from datetime import date
 
 import pytest
 import typer
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 from epochfuzz.harness.commands import explain as command
 from epochfuzz.harness.engine.explore.explore import explore, explore_each
-from epochfuzz.harness.reference import releases, survey
+from epochfuzz.harness.reference import checked, releases, survey
 from epochfuzz.harness.reference.releases import Broken, Verdicts, surveyed
 from epochfuzz.harness.reference.rules_digest import leave_out_unread, rules_digest
 from epochfuzz.harness.testing import run_schedule
@@ -20,6 +21,7 @@ from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, ProtocolError, parse_protocol
+from tests.conform.kafka.releases import RELEASES as MATRIX
 from tests.printed import check_json
 
 # What the protocol page says of small bounds, from a model that is independent of this one.
@@ -248,6 +250,20 @@ def test_a_cell_says_how_many_events_with_how_many_replicas_or_that_the_property
     )
     shown = [releases.cell("kip-320", verdicts, name) for name in ("no-divergence", "isr-complete", "log-matching")]
     assert shown == ["10", "≤ 18 (3)", "holds (2)"]
+
+
+def test_a_release_without_checked_jars_rests_on_reading(monkeypatch):
+    recorded = (checked.Check("1.1.0", 2_000, date(2026, 11, 25)), checked.Check("1.1.1", 4_000, date(2026, 11, 24)))
+    monkeypatch.setattr(checked, "checks", lambda: recorded)
+    assert checked.checked_on("kafka-1.1") == "1.1.0 (2,000 schedules, 2026-11-25), 1.1.1 (4,000 schedules, 2026-11-24)"
+    assert checked.checked_on("kafka-2.0.0") == "by reading"
+
+
+def test_the_recorded_jars_belong_to_the_release_matrix_and_each_has_run():
+    assert {check.jars for check in checked.checks()} <= set(MATRIX)
+    for check in checked.checks():
+        assert check.schedules > 0
+        assert isinstance(check.date, date)
 
 
 def test_explain_releases_prints_a_row_for_each_and_the_same_as_json():

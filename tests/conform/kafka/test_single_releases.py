@@ -25,7 +25,41 @@ CASES = {case.id: case for case in load_corpus(ladder.CORPUS)}
 OF_A_MISSED_EPOCH = CASES["kafka-7164-answer-of-a-missed-epoch"]
 RE_ELECTED = ("re-elected-leader", "re-elected-leader-in-kraft", "re-elected-leader-after-a-crash")
 REFUSED = CASES["reverted-expansion"]
+NOT_FETCHED_IN_THE_EPOCH = Case(
+    "expand",
+    "",
+    Configuration(replicas=3, records=3, epochs=4),
+    parse_schedule(
+        [
+            *("fetch B", "elect B", "elect A", "catch_up A", "produce A", "shrink B", "alter A", "altered A"),
+            "expand B",
+        ]
+    ),
+)
 DIVERGING_TO_A_LEADER = CASES["kafka-13207-diverging-answer-to-a-leader"]
+LATE_LOOKUP = Case(
+    "KAFKA-7786",
+    "",
+    Configuration(replicas=2, records=1, epochs=4),
+    parse_schedule(
+        [
+            *("produce A", "elect B", "notify A", "notify B", "fetch A", "elect A", "notify A", "notify B", "fetch B"),
+            *("receive B", "fetch B", "receive B", "fetch B", "elect B", "notify A", "receive A"),
+        ]
+    ),
+)
+EMPTY_RESPONSE = Case(
+    "KAFKA-15510",
+    "",
+    Configuration(replicas=3, records=3, epochs=3),
+    parse_schedule(
+        [
+            *("produce A", "fetch B", "receive B", "elect B", "notify A", "notify B", "fetch A", "elect C"),
+            *("catch_up C", "notify B", "fetch B", "receive B", "elect B", "notify B", "produce B", "produce B"),
+            *("catch_up A", "receive A", "fetch A", "receive A"),
+        ]
+    ),
+)
 OF_AN_EARLIER_EPOCH = Case(
     "late",
     "",
@@ -83,6 +117,30 @@ def test_an_answer_of_before_a_missed_epoch_counts_up_to_2_0_0(release: str, bro
     assert found.differs is None
 
 
+@pytest.mark.parametrize(("release", "log"), [("2.1.0", []), ("2.1.1", [("m0", 0)])])
+def test_a_lookup_response_of_an_earlier_epoch_truncates_the_log_in_2_1_0(release: str, log: list[Any]) -> None:
+    with subject(release) as kafka:
+        kafka.reset(wire.config_of(LATE_LOOKUP.settings), "kafka-2.1:late_answer=same_leader")
+        for event in schedule_texts(LATE_LOOKUP.events):
+            kafka.apply(event)
+        seen: dict[str, Any] = dict(kafka.observe())
+    assert seen["replicas"]["A"]["log"] == log
+
+
+@pytest.mark.parametrize(
+    ("release", "log"),
+    [
+        ("3.5.0", []),
+        ("3.5.1", [("m0", 0), ("m2", 3)]),
+        ("3.6.2", [("m0", 0), ("m2", 3)]),
+        ("3.9.2", []),
+    ],
+)
+def test_after_an_empty_response_a_fetch_has_no_last_epoch_in_3_5_1_and_3_6(release: str, log: list[Any]) -> None:
+    follower = seen_after(EMPTY_RESPONSE, release, "kafka-3.5.0:isr_change=atomic")["replicas"]["A"]
+    assert follower["log"] == log
+
+
 @pytest.mark.parametrize(
     ("words", "protocol", "epoch"),
     [("3.4.1", "kafka-3.4.1", 1), ("3.9.2 --ibp 3.5", "kafka-3.5", 1), ("3.9.2", "kafka-3.9.2", 0)],
@@ -101,6 +159,31 @@ def test_a_refused_expansion_leaves_the_high_watermark_behind_however_little_tim
     leader = seen_after(REFUSED, words, f"kafka-{words.split()[0]}")["replicas"]["A"]
     assert (leader["isr"], leader["pending_isr"]) == (["A"], [])
     assert (leader["leo"], leader["hw"]) == (1, 0)
+
+
+@pytest.mark.parametrize("release", ["2.7.2", "2.8.1", "3.0.2", "3.4.1", "4.3.1"])
+def test_a_follower_that_has_not_fetched_in_the_epoch_does_not_join_the_isr(release: str) -> None:
+    assert replayed(NOT_FETCHED_IN_THE_EPOCH, release, f"kafka-{release}").differs is None
+
+
+@pytest.mark.parametrize(
+    ("release", "log"), [("2.3.1", []), ("2.6.1", [("m1", 1)]), ("3.9.2", [("m1", 1)]), ("4.3.1", [("m1", 1)])]
+)
+def test_a_leader_accepts_any_first_sequence_of_an_unknown_producer_since_2_5(release: str, log: list[Any]) -> None:
+    with subject(release) as kafka:
+        kafka.reset(wire.config_of(Configuration(retries=True)), "kip-320")
+        for event in ("produce A", "elect B", "notify B", "produce B"):
+            kafka.apply(event)
+        seen: dict[str, Any] = dict(kafka.observe())
+    assert seen["replicas"]["B"]["log"] == log
+
+
+@pytest.mark.parametrize("release", ["2.3.1", "4.3.1"])
+def test_a_leader_rejects_a_gap_in_the_sequence_of_a_producer_that_it_knows(release: str) -> None:
+    with subject(release) as kafka:
+        kafka.reset(wire.config_of(Configuration(retries=True)), "kip-320")
+        events = ("produce A", "produce A", "fetch B", "receive B", "elect B", "notify B", "produce B")
+        assert [kafka.apply(event) for event in events] == [*[True] * 6, False]
 
 
 @pytest.mark.parametrize(("release", "log"), [("2.8.0", []), ("2.8.1", [("m0", 0)])])

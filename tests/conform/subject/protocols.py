@@ -30,7 +30,7 @@ class Protocol(NamedTuple):
     keeps_high_watermark: bool = False  # a truncation may leave the high watermark beyond the end of the log
     forgets_out_of_range: bool = False  # the leader knows nothing of a follower that asked for what is beyond its log
     fetches_on: bool = (
-        False  # KAFKA-7164: no decision ends what is in flight, be the partition given up and taken again
+        False  # KAFKA-7164, KAFKA-7786: no decision ends what is in flight, be the partition given up and taken again
     )
     halts_out_of_range: bool = False  # KAFKA-7414: and that follower gives up, where unclean elections are off
 
@@ -63,7 +63,8 @@ PROTOCOLS = {
     "kafka-2.0.1": _KIP_279._replace(
         **_TO_2_0_1, cuts_when=CutsWhen.EPOCH_MISSED, assigns_as_leader=True, expands_at_epoch_start=True
     ),
-    "kafka-2.1": _KIP_320._replace(**_TO_2_3, fails_who_returns=False),
+    "kafka-2.1.0": _KIP_320._replace(**_TO_2_0_1, fails_who_returns=False),
+    "kafka-2.1.1": _KIP_320._replace(**_TO_2_3, fails_who_returns=False),
     "kafka-2.3": _KIP_320._replace(**_TO_2_3),
     "kafka-2.6.0": _KIP_320._replace(**_TO_2_6_0),
     "kafka-2.6.1": _KIP_320._replace(**_EVER),

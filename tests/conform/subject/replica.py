@@ -36,7 +36,7 @@ class Replica:
         self.has_stepped_back = False  # while truncating: the log has been truncated to where an older epoch ends
         self.halted = False
         self.in_flight: Message | None = None
-        self.asked = ("", 0)  # whom for it, and from which offset
+        self.asked = ("", 0, 0)  # whom, from which offset, and in which leader epoch
         self.isr: list[str] = []
         self.epoch_start = 0
         self.remote: dict[str, int] = {}  # log end offsets of followers, as their fetches showed them
@@ -193,7 +193,7 @@ class Replica:
         answer = self.ask(str(self.leader), request)
         if answer is None or "error" in answer:
             return False
-        self.in_flight, self.asked = answer, (str(self.leader), self.log.end)
+        self.in_flight, self.asked = answer, (str(self.leader), self.log.end, self.leader_epoch)
         return True
 
     @property
@@ -205,7 +205,8 @@ class Replica:
         """Whether an answer is taken for one to what was asked last."""
         if not self.does.fetches_on or "end" in answer:
             return self.is_awaited
-        return self.is_awaited and self.asked[1] == self.log.end and not self.truncating
+        is_of_another_epoch = self.does.fences and self.asked[2] != self.leader_epoch
+        return self.is_awaited and self.asked[1] == self.log.end and not self.truncating and not is_of_another_epoch
 
     def receive(self) -> bool:
         """The answer arrives."""

@@ -83,11 +83,21 @@ record Release(String version, String interBrokerProtocol, int clockMs) {
         properties.put("log.cleaner.enable", "false");
         properties.put("log.index.size.max.bytes", "1000");
         properties.put("num.recovery.threads.per.data.dir", "1");
-        if (interBrokerProtocol != null && !isRaft()) {
-            properties.put("inter.broker.protocol.version", interBrokerProtocol);
-            properties.put("log.message.format.version", interBrokerProtocol);
+        String protocol = interBrokerProtocol(host.changesIsrAtOnce());
+        if (protocol != null && !isRaft()) {
+            properties.put("inter.broker.protocol.version", protocol);
+            properties.put("log.message.format.version", protocol);
         }
         return properties;
+    }
+
+    /**
+     * Null for the release's own. The leaders of 2.7 ask the controller for another ISR from 2.7-IV2 on
+     * (ApiVersion.isAlterIsrSupported); below that they write it to ZooKeeper, which is one event.
+     */
+    private String interBrokerProtocol(boolean changesIsrAtOnce) {
+        boolean isOwn = interBrokerProtocol == null;
+        return isOwn && changesIsrAtOnce && isAtLeast("2.7") && !isAtLeast("2.8") ? "2.7-IV1" : interBrokerProtocol;
     }
 
     private static Map<String, String> zooKeeper(int broker) {

@@ -18,13 +18,18 @@ import org.apache.kafka.common.record.SimpleRecord;
 
 /** Records in Kafka's formats, one a batch. All values have one length, so all batches of a format do. */
 final class Batches {
+    private static final long PRODUCER = 7;
     private static final long TIMESTAMP = 1_600_000_000_000L;  // none of a message may depend on the clock
 
     private Batches() { }
 
-    static MemoryRecords of(Replica.Entry entry, byte magic) {
+    /** With {@code idempotent} all records come from one producer, which numbers them as they are numbered. */
+    static MemoryRecords of(Replica.Entry entry, byte magic, boolean idempotent) {
         SimpleRecord record = new SimpleRecord(TIMESTAMP, null, entry.text().getBytes(StandardCharsets.UTF_8));
-        return MemoryRecords.withRecords(magic, CompressionType.NONE, record);
+        return idempotent
+                ? MemoryRecords.withIdempotentRecords(magic, 0, CompressionType.NONE, PRODUCER, (short) 0, entry.number(),
+                        RecordBatch.NO_PARTITION_LEADER_EPOCH, record)
+                : MemoryRecords.withRecords(magic, CompressionType.NONE, record);
     }
 
     /** A copy, because records that were read from a log are a part of its file, and change with it. */

@@ -36,6 +36,12 @@ final class FetcherThread extends ReplicaFetcherThread {
         return fetcher;
     }
 
+    /** Whether the partition waits for the leader's end of an epoch before it fetches. */
+    boolean isTruncating() {
+        PartitionFetchState state = partitionStates().stateValue(Partitions.THE_ONE);
+        return state != null && state.isTruncatingLog();
+    }
+
     private void work() {
         try {
             doWork();

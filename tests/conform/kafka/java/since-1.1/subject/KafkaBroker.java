@@ -20,17 +20,15 @@ import kafka.server.LogDirFailureChannel;
 import kafka.server.LogOffsetMetadata;
 import kafka.server.LogReadResult;
 import kafka.server.MetadataCache;
-import kafka.server.PartitionFetchState;
 import kafka.server.epoch.EpochEntry;
 import kafka.server.epoch.LeaderEpochFileCache;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderForPartitionException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ListenerName;
-import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.record.MemoryRecords;
-import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.LeaderAndIsrRequest.PartitionState;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import org.apache.kafka.common.requests.UpdateMetadataRequest.EndPoint;
@@ -78,8 +76,7 @@ final class KafkaBroker implements Broker {
         ListenerName listener = ListenerName.forSecurityProtocol(SecurityProtocol.PLAINTEXT);
         Set<UpdateMetadataRequest.Broker> brokers = everybody().stream().map(each -> new UpdateMetadataRequest.Broker(each, List.of(
                 new EndPoint("broker", each + 1, SecurityProtocol.PLAINTEXT, listener)), null)).collect(toSet());
-        cache.updateCache(0, new UpdateMetadataRequest.Builder(ApiKeys.UPDATE_METADATA.latestVersion(), CONTROLLER, 0,
-                Map.of(), brokers).build());
+        Api.update(cache, CONTROLLER, brokers);
         return cache;
     }
 
@@ -87,8 +84,7 @@ final class KafkaBroker implements Broker {
         PartitionState state = new PartitionState(0, decision.leader(), decision.epoch(), decision.isr(),
                 decision.version(), everybody(), false);
         Set<Node> nodes = everybody().stream().map(each -> new Node(each, "broker", each + 1)).collect(toSet());
-        manager.becomeLeaderOrFollower(0, new LeaderAndIsrRequest.Builder(ApiKeys.LEADER_AND_ISR.latestVersion(),
-                CONTROLLER, 0, Map.of(Partitions.THE_ONE, state), nodes).build(), Scala.ignore());
+        manager.becomeLeaderOrFollower(0, Api.leaderAndIsr(CONTROLLER, state, nodes), Scala.ignore());
         scheduler.runDue();
     }
 
@@ -103,9 +99,10 @@ final class KafkaBroker implements Broker {
         }
         try {
             Replica.Entry entry = new Replica.Entry(record, partition.getLeaderEpoch());
-            partition.appendRecordsToLeader(Batches.of(entry, magic), true, acksAll ? -1 : 1);
+            partition.appendRecordsToLeader(
+                    Batches.of(entry, magic, settings.retries()), true, acksAll ? -1 : 1);
             return true;
-        } catch (NotEnoughReplicasException | NotLeaderForPartitionException refused) {
+        } catch (NotEnoughReplicasException | NotLeaderForPartitionException | OutOfOrderSequenceException refused) {
             return false;
         }
     }
@@ -125,7 +122,7 @@ final class KafkaBroker implements Broker {
      */
     @Override public void proposeShrink(int follower) {
         for (kafka.cluster.Replica other : Scala.list(partition().inSyncReplicas())) {
-            boolean isCaughtUp = other.logEndOffset().messageOffset() == log().logEndOffset();
+            boolean isCaughtUp = Api.logEnd(other).messageOffset() == log().logEndOffset();
             if (other.brokerId() != id && (other.brokerId() != follower || isCaughtUp)) {
                 other.resetLastCaughtUpTime(log().logEndOffset(), time.milliseconds(), time.milliseconds());
             }
@@ -134,7 +131,7 @@ final class KafkaBroker implements Broker {
     }
 
     @Override public void proposeExpand(int follower) {
-        LogOffsetMetadata known = partition().getReplica(follower).get().logEndOffset();
+        LogOffsetMetadata known = Api.logEnd(partition().getReplica(follower).get());
         FetchDataInfo fetched = new FetchDataInfo(known, MemoryRecords.EMPTY, false, Option.empty());
         partition().maybeExpandIsr(follower, new LogReadResult(fetched, 0, 0, Long.MAX_VALUE, 0, time.milliseconds(), 0,
                 Option.empty(), Option.empty()));
@@ -142,7 +139,7 @@ final class KafkaBroker implements Broker {
 
     @Override public long remoteLeo(int follower) {
         kafka.cluster.Replica known = partition().getReplica(follower).getOrElse(Scala.supplier(() -> null));
-        return known == null ? -1 : known.logEndOffset().messageOffset();
+        return known == null ? -1 : Api.logEnd(known).messageOffset();
     }
 
     @Override public void checkpoint() {
@@ -182,15 +179,20 @@ final class KafkaBroker implements Broker {
     }
 
     private static List<List<Long>> epochs(Log log) {
-        LeaderEpochFileCache cache = (LeaderEpochFileCache) log.leaderEpochCache();
-        return Scala.<EpochEntry>list(cache.epochEntries()).stream()
+        Object cache = log.leaderEpochCache();  // since 2.1.1 an Option, empty for formats without epochs
+        if (cache instanceof Option<?> option) {
+            if (option.isEmpty()) {
+                return null;
+            }
+            cache = option.get();
+        }
+        return Scala.<EpochEntry>list(((LeaderEpochFileCache) cache).epochEntries()).stream()
                 .map(entry -> List.of((long) entry.epoch(), entry.startOffset())).toList();
     }
 
     private boolean isTruncating(Partition partition) {
         FetcherThread thread = manager.thread(Scala.intOr(partition.leaderReplicaIdOpt(), Decision.NOBODY));
-        PartitionFetchState state = thread == null ? null : thread.partitionStates().stateValue(Partitions.THE_ONE);
-        return state != null && state.isTruncatingLog();
+        return thread != null && thread.isTruncating();
     }
 
     private Set<Integer> committedIsr() {

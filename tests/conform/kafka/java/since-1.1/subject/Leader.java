@@ -3,20 +3,15 @@ package subject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import kafka.cluster.Replica;
 import kafka.server.FetchPartitionData;
 import kafka.server.QuotaFactory;
 import kafka.server.ReplicaManager;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.EpochEndOffset;
 import org.apache.kafka.common.requests.FetchRequest;
-import org.apache.kafka.common.requests.ListOffsetRequest;
-import org.apache.kafka.common.requests.ListOffsetResponse;
 import org.apache.kafka.common.requests.OffsetsForLeaderEpochRequest;
 import org.apache.kafka.common.requests.OffsetsForLeaderEpochResponse;
-import scala.Option;
 import scala.Tuple2;
 import scala.collection.Seq;
 
@@ -51,7 +46,7 @@ final class Leader {
                 data.error(), data.highWatermark(), data.logStartOffset(), Batches.copy(data.records()));
         return switch (data.error()) {
             case NONE -> new Answer(response, null);
-            case OFFSET_OUT_OF_RANGE -> new Answer(response, offsets());
+            case OFFSET_OUT_OF_RANGE -> new Answer(response, Offsets.of(manager, request));
             default -> Answer.error(response);
         };
     }
@@ -68,19 +63,5 @@ final class Leader {
                 request.isolationLevel());
         timer.expireAll();
         return read.get(0);
-    }
-
-    /** What the leader would answer now to the ListOffsets that follows on OFFSET_OUT_OF_RANGE. */
-    private java.util.function.UnaryOperator<Object> offsets() {
-        Replica replica = manager.getLeaderReplicaIfLocal(Partitions.THE_ONE);
-        long latest = replica.logEndOffset().messageOffset();
-        long earliest = replica.logStartOffset();
-        return asked -> {
-            ListOffsetRequest request = (ListOffsetRequest) asked;
-            boolean wantsEarliest = request.partitionTimestamps().get(Partitions.THE_ONE).equals(
-                    ListOffsetRequest.EARLIEST_TIMESTAMP);
-            return new ListOffsetResponse(Map.of(Partitions.THE_ONE, new ListOffsetResponse.PartitionData(
-                    Errors.NONE, ListOffsetResponse.UNKNOWN_TIMESTAMP, wantsEarliest ? earliest : latest)));
-        };
     }
 }

@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import kafka.cluster.BrokerEndPoint;
 import kafka.log.LogManager;
-import kafka.server.AbstractFetcherThread;
 import kafka.server.BrokerTopicStats;
 import kafka.server.DelayedOperation;
 import kafka.server.DelayedOperationPurgatory;
@@ -15,6 +14,7 @@ import kafka.server.MetadataCache;
 import kafka.server.QuotaFactory.QuotaManagers;
 import kafka.server.QuotaType;
 import kafka.server.ReplicaFetcherManager;
+import kafka.server.ReplicaFetcherThread;
 import kafka.server.ReplicaManager;
 import kafka.server.ReplicationQuotaManager;
 import kafka.server.ReplicationQuotaManagerConfig;
@@ -42,7 +42,7 @@ final class Manager extends ReplicaManager {
     @Override public ReplicaFetcherManager createReplicaFetcherManager(
             Metrics metrics, Time time, Option<String> prefix, ReplicationQuotaManager quota) {
         return new ReplicaFetcherManager(config(), this, metrics, time, prefix, quota) {
-            @Override public AbstractFetcherThread createFetcherThread(int id, BrokerEndPoint source) {
+            @Override public ReplicaFetcherThread createFetcherThread(int id, BrokerEndPoint source) {
                 FetcherThread thread = new FetcherThread(
                         source, config(), Manager.this, metrics, time, quota);
                 threads().put(source.id(), thread);

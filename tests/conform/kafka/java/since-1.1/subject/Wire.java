@@ -32,6 +32,9 @@ final class Wire implements BlockingSend {
         return Api.response(header, parsed(header, response));
     }
 
+    /** Since 2.1, so no @Override. */
+    public void initiateClose() { }
+
     @Override public void close() { }
 
     /** As the leader gets it: fields that the version does not have are gone. */
@@ -46,7 +49,7 @@ final class Wire implements BlockingSend {
         ByteBuffer bytes = response.serialize(header.apiVersion(), header.toResponseHeader());
         ResponseHeader.parse(bytes);
         short version = header.apiVersion();
-        return AbstractResponse.parseResponse(header.apiKey(), header.apiKey().parseResponse(version, bytes));
+        return Api.parsed(header.apiKey(), version, header.apiKey().parseResponse(version, bytes));
     }
 
     /** An answer in which no partition is mentioned. */

@@ -1,15 +1,25 @@
 package subject;
 
 import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import kafka.cluster.Replica;
+import kafka.server.LogOffsetMetadata;
+import kafka.server.MetadataCache;
 import kafka.server.QuotaFactory.QuotaManagers;
 import kafka.server.ReplicationQuotaManager;
 import org.apache.kafka.clients.ClientResponse;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.protocol.types.Struct;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.FetchResponse;
+import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.RequestHeader;
+import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import scala.Option;
 
 /** Where 2.0 differs from 1.1. */
@@ -19,6 +29,24 @@ final class Api {
     static QuotaManagers quotas(
             ReplicationQuotaManager leader, ReplicationQuotaManager follower, ReplicationQuotaManager alterLogDirs) {
         return new QuotaManagers(null, null, null, leader, follower, alterLogDirs, Option.empty());
+    }
+
+    static void update(MetadataCache cache, int controller, Set<UpdateMetadataRequest.Broker> brokers) {
+        cache.updateCache(0, new UpdateMetadataRequest.Builder(
+                ApiKeys.UPDATE_METADATA.latestVersion(), controller, 0, Map.of(), brokers).build());
+    }
+
+    static LeaderAndIsrRequest leaderAndIsr(int controller, LeaderAndIsrRequest.PartitionState state, Set<Node> nodes) {
+        return new LeaderAndIsrRequest.Builder(ApiKeys.LEADER_AND_ISR.latestVersion(), controller, 0,
+                Map.of(Partitions.THE_ONE, state), nodes).build();
+    }
+
+    static LogOffsetMetadata logEnd(Replica replica) {
+        return replica.logEndOffset();
+    }
+
+    static AbstractResponse parsed(ApiKeys api, short version, Struct body) {
+        return AbstractResponse.parseResponse(api, body);
     }
 
     static ClientResponse response(RequestHeader header, AbstractResponse body) {

@@ -22,18 +22,20 @@ import kafka.server.epoch.EpochEntry;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.message.LeaderAndIsrRequestData.LeaderAndIsrPartitionState;
 import org.apache.kafka.common.message.UpdateMetadataRequestData.UpdateMetadataBroker;
 import org.apache.kafka.common.message.UpdateMetadataRequestData.UpdateMetadataEndpoint;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import scala.Option;
 
-/** A broker of Kafka 2.4 to 2.6. */
+/** A broker of Kafka 2.4 to 2.7. */
 final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = false;
     private static final int CONTROLLER = 9;
@@ -65,7 +67,7 @@ final class KafkaBroker implements Broker {
                 new BrokerState(), new BrokerTopicStats(), new LogDirFailureChannel(1), time);
         FakeTimer timer = new FakeTimer();
         manager = new Manager(config, metrics, time, scheduler, logs, metadata(config), timer,
-                new ZooKeeper(id, host.gate(), time));
+                host);
         leader = new Leader(manager, timer);
     }
 
@@ -99,10 +101,11 @@ final class KafkaBroker implements Broker {
             return false;
         }
         try {
-            Replica.Entry entry = new Replica.Entry(record, partition.getLeaderEpoch());
-            partition.appendRecordsToLeader(Batches.of(entry, magic), AppendOrigin.Client$.MODULE$, acksAll ? -1 : 1);
+            MemoryRecords records = Batches.of(
+                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
+            partition.appendRecordsToLeader(records, AppendOrigin.Client$.MODULE$, acksAll ? -1 : 1);
             return true;
-        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException refused) {
+        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
             return false;
         }
     }
@@ -113,7 +116,7 @@ final class KafkaBroker implements Broker {
     }
 
     @Override public Answer serve(Object request) {
-        return leader.serve(request);
+        return IsrProposals.without(partition(), () -> leader.serve(request));
     }
 
     /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
@@ -130,6 +133,10 @@ final class KafkaBroker implements Broker {
         kafka.cluster.Replica known = partition().getReplica(follower).get();
         partition().updateFollowerFetchState(follower, known.logEndOffsetMetadata(), known.logStartOffset(),
                 time.milliseconds(), Long.MAX_VALUE);
+    }
+
+    @Override public Set<Integer> pendingIsr() {
+        return IsrProposals.pending(partition());
     }
 
     @Override public long remoteLeo(int follower) {

@@ -10,14 +10,11 @@ import kafka.server.QuotaFactory;
 import kafka.server.ReplicaManager;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.record.FileRecords.TimestampAndOffset;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.record.Records;
 import org.apache.kafka.common.requests.EpochEndOffset;
 import org.apache.kafka.common.requests.FetchRequest;
 import org.apache.kafka.common.requests.FetchResponse;
-import org.apache.kafka.common.requests.ListOffsetRequest;
-import org.apache.kafka.common.requests.ListOffsetResponse;
 import org.apache.kafka.common.requests.OffsetsForLeaderEpochRequest;
 import org.apache.kafka.common.requests.OffsetsForLeaderEpochResponse;
 import scala.Option;
@@ -58,7 +55,7 @@ final class Leader {
         FetchResponse<Records> response = new FetchResponse<>(Errors.NONE, partitions, 0, 0);
         return switch (data.error()) {
             case NONE -> new Answer(response, null);
-            case OFFSET_OUT_OF_RANGE -> new Answer(response, offsets(request));
+            case OFFSET_OUT_OF_RANGE -> new Answer(response, Offsets.of(manager, request));
             default -> Answer.error(response);
         };
     }
@@ -75,23 +72,5 @@ final class Leader {
                 request.isolationLevel(), Option.empty());
         timer.expireAll();
         return read.get(0);
-    }
-
-    /** What the leader would answer now to the ListOffsets that follows on OFFSET_OUT_OF_RANGE. */
-    private java.util.function.UnaryOperator<Object> offsets(FetchRequest fetch) {
-        Optional<Integer> epoch = fetch.fetchData().get(Partitions.THE_ONE).currentLeaderEpoch;
-        Map<Long, TimestampAndOffset> known = Map.of(
-                ListOffsetRequest.LATEST_TIMESTAMP, offset(ListOffsetRequest.LATEST_TIMESTAMP, epoch),
-                ListOffsetRequest.EARLIEST_TIMESTAMP, offset(ListOffsetRequest.EARLIEST_TIMESTAMP, epoch));
-        return asked -> {
-            ListOffsetRequest request = (ListOffsetRequest) asked;
-            TimestampAndOffset found = known.get(request.partitionTimestamps().get(Partitions.THE_ONE).timestamp);
-            return new ListOffsetResponse(Map.of(Partitions.THE_ONE, new ListOffsetResponse.PartitionData(
-                    Errors.NONE, found.timestamp, found.offset, found.leaderEpoch)));
-        };
-    }
-
-    private TimestampAndOffset offset(long timestamp, Optional<Integer> epoch) {
-        return manager.fetchOffsetForTimestamp(Partitions.THE_ONE, timestamp, Option.empty(), epoch, true).get();
     }
 }

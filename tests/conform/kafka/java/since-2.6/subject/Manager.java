@@ -28,8 +28,8 @@ final class Manager extends ReplicaManager {
     private Map<Integer, FetcherThread> threads;
 
     Manager(KafkaConfig config, Metrics metrics, Time time, FakeScheduler scheduler, LogManager logManager,
-            MetadataCache metadataCache, FakeTimer timer, ZooKeeper zooKeeper) {
-        super(config, metrics, time, zooKeeper, scheduler, logManager, new AtomicBoolean(false),
+            MetadataCache metadataCache, FakeTimer timer, Host host) {
+        super(config, metrics, time, new ZooKeeper(host.id(), host.gate(), time), scheduler, logManager, new AtomicBoolean(false),
                 quotas(metrics, time), new BrokerTopicStats(), metadataCache, new LogDirFailureChannel(1),
                 purgatory("Produce", config, timer), purgatory("Fetch", config, timer),
                 purgatory("DeleteRecords", config, timer), purgatory("ElectLeader", config, timer),

@@ -3,44 +3,34 @@ package subject;
 import java.io.File;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.IntStream;
-import kafka.cluster.IsrState;
 import kafka.cluster.Partition;
-import kafka.cluster.PendingShrinkIsr;
-import kafka.log.AppendOrigin;
-import kafka.log.CleanerConfig;
-import kafka.log.Log;
 import kafka.log.LogConfig;
-import kafka.log.LogManager;
-import kafka.server.BrokerTopicStats;
 import kafka.server.KafkaConfig;
-import kafka.server.LogDirFailureChannel;
 import kafka.server.MetadataCache;
-import kafka.server.ZkMetadataCache;
-import kafka.server.epoch.EpochEntry;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.message.LeaderAndIsrRequestData.LeaderAndIsrPartitionState;
 import org.apache.kafka.common.message.UpdateMetadataRequestData.UpdateMetadataBroker;
 import org.apache.kafka.common.message.UpdateMetadataRequestData.UpdateMetadataEndpoint;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import scala.Option;
 
-/** A broker of Kafka 2.8 in ZooKeeper mode. */
+/** A broker of Kafka 2.8 to 3.2 in ZooKeeper mode. */
 final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = false;
     private static final int CONTROLLER = 9;
-    private static final Uuid TOPIC_ID = new Uuid(1, 1);
+    static final Uuid TOPIC_ID = new Uuid(1, 1);
 
     private final int id;
     private final Settings settings;
@@ -48,7 +38,7 @@ final class KafkaBroker implements Broker {
     private final FakeScheduler scheduler = new FakeScheduler();
     private final Disk disk;
     private final Metrics metrics;
-    private final LogManager logs;
+    private final Logs logs;
     private final Manager manager;
     private final Leader leader;
     private final byte magic;
@@ -63,27 +53,21 @@ final class KafkaBroker implements Broker {
                 scala.collection.immutable.Set$.MODULE$.empty());
         magic = host.release().magic();
         metrics = new Metrics(time);
-        logs = new LogManager(Scala.seq(List.of(disk.directory().toFile())), Scala.seq(List.of()),
-                topic -> new Properties(), logConfig, new CleanerConfig(1, 1, 1, 1, 1, 1, 1, false, "MD5"), 1,
-                Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, Integer.MAX_VALUE, scheduler,
-                new BrokerTopicStats(), new LogDirFailureChannel(1), time, true);
-        logs.startup(scala.collection.immutable.Set$.MODULE$.empty());
+        logs = new Logs(disk, logConfig, scheduler, time);
         FakeTimer timer = new FakeTimer();
-        manager = new Manager(config, metrics, time, scheduler, logs, metadata(config), timer,
+        manager = new Manager(config, metrics, time, scheduler, logs.manager(), metadata(), timer,
                 new IsrChanges(id, host.gate(), this::committedIsr));
         leader = new Leader(manager, timer);
     }
 
-    private MetadataCache metadata(KafkaConfig config) {
-        ZkMetadataCache cache = MetadataCache.zkMetadataCache(id);
+    private MetadataCache metadata() {
         List<UpdateMetadataBroker> brokers = IntStream.range(0, settings.replicas()).mapToObj(each ->
                 new UpdateMetadataBroker().setId(each).setEndpoints(List.of(new UpdateMetadataEndpoint()
                         .setHost("broker").setPort(each + 1)
                         .setListener(ListenerName.forSecurityProtocol(SecurityProtocol.PLAINTEXT).value())
                         .setSecurityProtocol(SecurityProtocol.PLAINTEXT.id)))).toList();
-        cache.updateMetadata(0, new UpdateMetadataRequest.Builder(ApiKeys.UPDATE_METADATA.latestVersion(), CONTROLLER,
+        return Api.metadataCache(id, new UpdateMetadataRequest.Builder(ApiKeys.UPDATE_METADATA.latestVersion(), CONTROLLER,
                 0, 0, List.of(), brokers, Map.of()).build());
-        return cache;
     }
 
     @Override public void learn(Decision decision, List<Object> records) {
@@ -104,10 +88,11 @@ final class KafkaBroker implements Broker {
             return false;
         }
         try {
-            Replica.Entry entry = new Replica.Entry(record, partition.getLeaderEpoch());
-            partition.appendRecordsToLeader(Batches.of(entry, magic), AppendOrigin.Client$.MODULE$, acksAll ? -1 : 1);
+            MemoryRecords records = Batches.of(
+                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
+            Api.append(partition, records, acksAll ? -1 : 1);
             return true;
-        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException refused) {
+        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
             return false;
         }
     }
@@ -125,7 +110,7 @@ final class KafkaBroker implements Broker {
     @Override public void proposeShrink(int follower) {
         for (kafka.cluster.Replica other : Scala.list(partition().remoteReplicas())) {
             if (other.brokerId() != follower && committedIsr().contains(other.brokerId())) {
-                other.resetLastCaughtUpTime(log().logEndOffset(), time.milliseconds(), time.milliseconds());
+                other.resetLastCaughtUpTime(logs.end(), time.milliseconds(), time.milliseconds());
             }
         }
         partition().maybeShrinkIsr();
@@ -138,13 +123,7 @@ final class KafkaBroker implements Broker {
     }
 
     @Override public Set<Integer> pendingIsr() {
-        IsrState state = partition().isrState();
-        if (state instanceof PendingShrinkIsr shrink) {
-            Set<Integer> remaining = new TreeSet<>(committedIsr());
-            remaining.removeAll(Scala.ints(shrink.outOfSyncReplicaIds()));
-            return remaining;
-        }
-        return state.isInflight() ? Scala.ints(state.maximalIsr()) : Set.of();
+        return IsrProposals.pending(partition());
     }
 
     @Override public long remoteLeo(int follower) {
@@ -157,39 +136,27 @@ final class KafkaBroker implements Broker {
     }
 
     @Override public void flush() {
-        log().flush();
+        logs.flush();
     }
 
     @Override public void abandon() {
-        if (log() != null) {
-            log().closeHandlers();
-        }
-        DirectoryLocks.release(logs);
+        logs.close();
         metrics.close();
     }
 
     @Override public Replica replica() {
         Partition partition = partition();
-        Log log = log();
-        long leo = log == null ? 0 : log.logEndOffset();
+        long leo = logs.end();
         boolean leads = partition != null && partition.isLeader();
         return new Replica(
                 leo,
-                partition == null ? Math.min(disk.highWatermark(), leo) : log.highWatermark(),
+                partition == null ? Math.min(disk.highWatermark(), leo) : logs.highWatermark(),
                 Batches.onDisk(disk),
-                log == null ? List.of() : epochs(log),
+                logs.epochs(),
                 partition == null ? Decision.NOBODY : Scala.intOr(partition.leaderReplicaIdOpt(), Decision.NOBODY),
                 partition == null ? -1 : partition.getLeaderEpoch(),
                 leads ? committedIsr() : null,
                 partition != null && isTruncating(partition));
-    }
-
-    private static List<List<Long>> epochs(Log log) {
-        if (log.leaderEpochCache().isEmpty()) {
-            return null;
-        }
-        return Scala.<EpochEntry>list(log.leaderEpochCache().get().epochEntries()).stream()
-                .map(entry -> List.of((long) entry.epoch(), entry.startOffset())).toList();
     }
 
     private boolean isTruncating(Partition partition) {
@@ -208,9 +175,5 @@ final class KafkaBroker implements Broker {
 
     private Partition partition() {
         return manager.onlinePartition(Partitions.THE_ONE).getOrElse(Scala.supplier(() -> null));
-    }
-
-    private Log log() {
-        return logs.getLog(Partitions.THE_ONE, false).getOrElse(Scala.supplier(() -> null));
     }
 }

@@ -19,7 +19,9 @@ import kafka.server.epoch.EpochEntry;
 import kafka.server.metadata.KRaftMetadataCache;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.server.common.MetadataVersion;
 
@@ -28,6 +30,7 @@ final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = true;
 
     private final int id;
+    private final Settings settings;
     private final FakeTime time;
     private final FakeScheduler scheduler = new FakeScheduler();
     private final Disk disk;
@@ -40,6 +43,7 @@ final class KafkaBroker implements Broker {
 
     KafkaBroker(Host host) {
         id = host.id();
+        settings = host.settings();
         time = host.time();
         disk = host.disk();
         KafkaConfig config = Configurations.of(host);
@@ -85,11 +89,12 @@ final class KafkaBroker implements Broker {
             return false;
         }
         try {
-            Replica.Entry entry = new Replica.Entry(record, partition.getLeaderEpoch());
-            partition.appendRecordsToLeader(Batches.of(entry, magic), AppendOrigin.Client$.MODULE$, acksAll ? -1 : 1,
+            MemoryRecords records = Batches.of(
+                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
+            partition.appendRecordsToLeader(records, AppendOrigin.Client$.MODULE$, acksAll ? -1 : 1,
                     RequestLocal.NoCaching());
             return true;
-        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException refused) {
+        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
             return false;
         }
     }

@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import kafka.cluster.BrokerEndPoint;
 import kafka.log.LogManager;
 import kafka.server.AlterPartitionManager;
-import kafka.server.BrokerTopicStats;
 import kafka.server.DelayedOperation;
 import kafka.server.DelayedOperationPurgatory;
 import kafka.server.FailedPartitions;
@@ -36,7 +35,7 @@ final class Manager extends ReplicaManager {
             KRaftMetadataCache metadataCache, FakeTimer timer, AlterPartitionManager isrChanges,
             Function0<Object> brokerEpoch) {
         super(config, metrics, time, scheduler, logManager, Option.empty(), quotas(metrics, time), metadataCache,
-                new LogDirFailureChannel(1), isrChanges, new BrokerTopicStats(false), new AtomicBoolean(false),
+                new LogDirFailureChannel(1), isrChanges, Api.topicStats(), new AtomicBoolean(false),
                 Option.empty(), purgatory("Produce", config, timer), purgatory("Fetch", config, timer),
                 purgatory("DeleteRecords", config, timer), purgatory("ElectLeader", config, timer),
                 purgatory("RemoteFetch", config, timer), Option.empty(), brokerEpoch, Option.empty(),

@@ -7,7 +7,9 @@ import kafka.cluster.Partition;
 import kafka.server.KafkaConfig;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.metadata.KRaftMetadataCache;
 import org.apache.kafka.server.common.KRaftVersion;
@@ -26,6 +28,7 @@ final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = true;
 
     private final int id;
+    private final Settings settings;
     private final FakeTime time;
     private final FakeScheduler scheduler = new FakeScheduler();
     private final Disk disk;
@@ -38,6 +41,7 @@ final class KafkaBroker implements Broker {
 
     KafkaBroker(Host host) {
         id = host.id();
+        settings = host.settings();
         long epoch = host.brokerEpochs()[id];
         time = host.time();
         disk = host.disk();
@@ -77,11 +81,12 @@ final class KafkaBroker implements Broker {
             return false;
         }
         try {
-            Replica.Entry entry = new Replica.Entry(record, partition.getLeaderEpoch());
-            partition.appendRecordsToLeader(Batches.of(entry, magic), AppendOrigin.CLIENT, acksAll ? -1 : 1,
+            MemoryRecords records = Batches.of(
+                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
+            partition.appendRecordsToLeader(records, AppendOrigin.CLIENT, acksAll ? -1 : 1,
                     RequestLocal.noCaching(), VerificationGuard.SENTINEL, TransactionVersion.TV_UNKNOWN);
             return true;
-        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException refused) {
+        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
             return false;
         }
     }

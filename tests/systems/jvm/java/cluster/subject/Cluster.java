@@ -336,9 +336,8 @@ final class Cluster implements AutoCloseable {
 
     /** A broker that has just started is given the state as it is; others are given what has changed. */
     private void tell(Node node, Decision decision) {
-        boolean led = node.seen.leader() == node.id;
         if (decision.epoch() > node.seen.leaderEpoch()) {
-            node.heard.retainAll(led && decision.leader() == node.id ? decision.isr() : Set.of());
+            node.heard.clear();
         }
         if (rules.cutsWhateverIs() && node.answer != null && node.answer.diverges() && !node.holdsAnswer) {
             node.asked.receiveUpToUnlock(node.answer);
@@ -370,8 +369,11 @@ final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Kafka's leaders look at who could join whenever that one fetches, and here they look again at what they noted then.
-     * Of a replica outside the ISR that is from this epoch, though a leader that stays leader does not forget it.
+     * A leader looks whether a follower can join the ISR while it handles a fetch of that follower, and nowhere else
+     * (Partition.updateFollowerFetchState calls maybeExpandIsr). Here the leader looks again at the state that the last
+     * fetch left, so the follower must have fetched since the leader learned of its present epoch. A leader that stays
+     * leader keeps the state of an earlier epoch (Partition.makeLeader, isNewLeader), but no fetch of the present epoch
+     * has brought it.
      */
     private boolean expand(Node node) {
         Node leader = trueLeader();
@@ -429,7 +431,8 @@ final class Cluster implements AutoCloseable {
     private void start(Node node) {
         node.position = 0;
         node.noted = 0;
-        node.broker = release.start(new Host(node.id, release, settings, node.disk, time, gate, brokerEpochs));
+        node.broker = release.start(new Host(
+                node.id, release, settings, node.disk, time, gate, rules.changesIsrAtOnce(), brokerEpochs));
         note(node);
         node.look();
         node.checkpointed = node.disk.highWatermark();

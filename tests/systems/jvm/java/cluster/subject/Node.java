@@ -18,7 +18,7 @@ final class Node {
     Fetcher asked;  // the fetcher that waits for the response in flight, if there is one
     Answer answer;
     boolean holdsAnswer;  // whether that fetcher has it, and has let go of its lock
-    final Set<Integer> heard = new HashSet<>();  // as a leader: who has fetched from it, which is not forgotten as long as it is in the ISR
+    final Set<Integer> heard = new HashSet<>();  // as a leader: the followers that have fetched from it in its present epoch
     long flushed;  // offsets below this survive the loss of power
     long checkpointed;  // the high watermark on disk
     Replica seen;

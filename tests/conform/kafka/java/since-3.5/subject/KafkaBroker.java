@@ -1,46 +1,40 @@
 package subject;
 
 import java.util.List;
-import java.util.Properties;
 import java.util.Set;
 import kafka.cluster.Partition;
 import kafka.cluster.ReplicaState;
-import kafka.log.LogManager;
 import kafka.log.UnifiedLog;
-import kafka.server.BrokerTopicStats;
 import kafka.server.KafkaConfig;
-import kafka.server.RequestLocal;
 import kafka.server.metadata.KRaftMetadataCache;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
-import org.apache.kafka.server.common.KRaftVersion;
 import org.apache.kafka.server.common.MetadataVersion;
-import org.apache.kafka.storage.internals.log.AppendOrigin;
-import org.apache.kafka.storage.internals.log.CleanerConfig;
 import org.apache.kafka.storage.internals.log.LogConfig;
-import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
-import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
-import org.apache.kafka.storage.internals.log.VerificationGuard;
 
-/** A broker of Kafka 3.8 and 3.9 under KRaft. */
+/** A broker of Kafka 3.5 to 3.9 under KRaft. */
 final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = true;
 
     private final int id;
+    private final Settings settings;
     private final FakeTime time;
     private final FakeScheduler scheduler = new FakeScheduler();
     private final Disk disk;
     private final Metrics metrics;
     private final Metadata metadata;
-    private final LogManager logs;
+    private final Logs logs;
     private final Manager manager;
     private final Leader leader;
     private final byte magic;
 
     KafkaBroker(Host host) {
         id = host.id();
+        settings = host.settings();
         long epoch = host.brokerEpochs()[id];
         time = host.time();
         disk = host.disk();
@@ -49,23 +43,18 @@ final class KafkaBroker implements Broker {
         magic = host.release().magic();
         MetadataVersion version = metadataVersion(host.release());
         metrics = new Metrics(time);
-        logs = new LogManager(Scala.seq(List.of(disk.directory().toFile())), Scala.seq(List.of()),
-                resource -> new Properties(), logConfig, new CleanerConfig(false), 1, Long.MAX_VALUE, Long.MAX_VALUE,
-                Long.MAX_VALUE, Long.MAX_VALUE, Integer.MAX_VALUE,
-                new ProducerStateManagerConfig(Integer.MAX_VALUE, false), Integer.MAX_VALUE, version, scheduler,
-                new BrokerTopicStats(false), new LogDirFailureChannel(1), time, true, false, 0);
-        logs.startup(scala.collection.immutable.Set$.MODULE$.empty(), log -> false);
-        KRaftMetadataCache cache = new KRaftMetadataCache(id, () -> KRaftVersion.KRAFT_VERSION_0);
+        logs = new Logs(disk, logConfig, version, scheduler, time);
+        KRaftMetadataCache cache = Api.metadataCache(id);
         metadata = new Metadata(cache);
         FakeTimer timer = new FakeTimer();
-        manager = new Manager(config, metrics, time, scheduler, logs, cache, timer,
+        manager = new Manager(config, metrics, time, scheduler, logs.manager(), cache, timer,
                 new IsrChanges(id, host), Scala.supplier(() -> epoch));
         leader = new Leader(manager, timer);
     }
 
     /** The metadata.version of a cluster of the release. */
     static MetadataVersion metadataVersion(Release release) {
-        return release.interBrokerProtocol() == null ? MetadataVersion.latestProduction()
+        return release.interBrokerProtocol() == null ? Api.latestVersion()
                 : MetadataVersion.fromVersionString(release.interBrokerProtocol());
     }
 
@@ -86,11 +75,11 @@ final class KafkaBroker implements Broker {
             return false;
         }
         try {
-            Replica.Entry entry = new Replica.Entry(record, partition.getLeaderEpoch());
-            partition.appendRecordsToLeader(Batches.of(entry, magic), AppendOrigin.CLIENT, acksAll ? -1 : 1,
-                    RequestLocal.NoCaching(), VerificationGuard.SENTINEL);
+            MemoryRecords records = Batches.of(
+                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
+            Api.append(partition, records, acksAll ? -1 : 1);
             return true;
-        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException refused) {
+        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
             return false;
         }
     }
@@ -145,10 +134,7 @@ final class KafkaBroker implements Broker {
     }
 
     @Override public void abandon() {
-        if (log() != null) {
-            log().closeHandlers();
-        }
-        DirectoryLocks.release(logs);
+        logs.close();
         metrics.close();
     }
 
@@ -195,6 +181,6 @@ final class KafkaBroker implements Broker {
     }
 
     private UnifiedLog log() {
-        return logs.getLog(Partitions.THE_ONE, false).getOrElse(Scala.supplier(() -> null));
+        return logs.log();
     }
 }

@@ -1,0 +1,44 @@
+"""The jars on which the rows of the table of releases were checked (checked.yaml); the other rows rest on reading."""
+
+import functools
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from epochfuzz.harness.yaml_text import parsed
+from epochfuzz.model.kafka.vocabulary import versions
+
+FILE = Path(__file__).with_name("checked.yaml")
+COLUMN = "checked on"
+BY_READING = "by reading"
+LEGEND = (
+    f"*{COLUMN.capitalize()}* names the jars whose code ran in lockstep with the model, the number of random schedules"
+    f" and the day of the last run. *{BY_READING.capitalize()}* means that the row follows Kafka's source and that no"
+    " lockstep run has checked it."
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """Lockstep runs of one version of Kafka's jars that showed no unknown difference."""
+
+    jars: str
+    schedules: int
+    date: date
+
+    @property
+    def text(self) -> str:
+        """The jars, with the number of schedules and the day: `2.8.1 (10,000 schedules, 2026-11-24)`."""
+        return f"{self.jars} ({self.schedules:,} schedules, {self.date.isoformat()})"
+
+
+@functools.cache
+def checks() -> tuple[Check, ...]:
+    """Return the recorded checks, in the order of the file."""
+    return tuple(Check(jars, **entry) for jars, entry in parsed(FILE.read_text(encoding="utf-8")).items())
+
+
+def checked_on(release: str) -> str:
+    """Return the cell of a release, such as `kafka-2.6.1`: its checked jars, or `by reading` if there are none."""
+    texts = [check.text for check in checks() if versions.release_of(f"{versions.PREFIX}{check.jars}") == release]
+    return ", ".join(texts) or BY_READING

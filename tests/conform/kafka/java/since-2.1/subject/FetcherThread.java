@@ -1,0 +1,56 @@
+package subject;
+
+import kafka.cluster.BrokerEndPoint;
+import kafka.server.KafkaConfig;
+import kafka.server.PartitionFetchState;
+import kafka.server.ReplicaFetcherThread;
+import kafka.server.ReplicaManager;
+import kafka.server.ReplicationQuotaManager;
+import org.apache.kafka.common.internals.FatalExitError;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.utils.Time;
+import scala.Option;
+
+/** Kafka's fetcher thread, which is no thread here: it works when told to. */
+final class FetcherThread extends ReplicaFetcherThread {
+    private final Fetcher fetcher;
+
+    FetcherThread(BrokerEndPoint leader, KafkaConfig config, ReplicaManager manager, Metrics metrics,
+            Time time, ReplicationQuotaManager quota) {
+        this(leader, config, manager, metrics, time, quota,
+                new Fetcher(leader.id(), Wire::empty, Wire::asksForOffsets));
+    }
+
+    private FetcherThread(BrokerEndPoint leader, KafkaConfig config, ReplicaManager manager, Metrics metrics,
+            Time time, ReplicationQuotaManager quota, Fetcher fetcher) {
+        super("fetcher", 0, leader, config, manager, metrics, time, quota, Option.apply(new Wire(fetcher)));
+        this.fetcher = fetcher;
+        fetcher.works(this::work, this::state);
+    }
+
+    Fetcher fetcher() {
+        return fetcher;
+    }
+
+    /** Whether the partition waits for the leader's end of an epoch before it fetches. */
+    boolean isTruncating() {
+        PartitionFetchState state = state();
+        return state != null && state.isTruncating();
+    }
+
+    private PartitionFetchState state() {
+        return fetchState(Partitions.THE_ONE).getOrElse(Scala.supplier(() -> null));
+    }
+
+    private void work() {
+        try {
+            doWork();
+        } catch (FatalExitError error) {
+            throw new Halted(error);
+        }
+    }
+
+    @Override public void start() { }
+
+    @Override public void shutdown() { }
+}

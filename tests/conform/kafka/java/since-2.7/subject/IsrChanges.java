@@ -1,0 +1,63 @@
+package subject;
+
+import java.util.Set;
+import kafka.api.LeaderAndIsr;
+import kafka.server.AlterIsrItem;
+import kafka.server.AlterIsrManager;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.protocol.Errors;
+import scala.util.Either;
+import scala.util.Left;
+import scala.util.Right;
+
+/** Takes a leader's changes of the ISR to the gate (KIP-497). */
+final class IsrChanges implements AlterIsrManager {
+    private final int broker;
+    private final Gate gate;
+
+    IsrChanges(int broker, Gate gate) {
+        this.broker = broker;
+        this.gate = gate;
+    }
+
+    @Override public boolean enqueue(AlterIsrItem item) {
+        gate.propose(broker, new Change(item));
+        return true;
+    }
+
+    @Override public void clearPending(TopicPartition partition) { }
+
+    @Override public void start() { }
+
+    private record Change(AlterIsrItem item) implements Proposal {
+        @Override public Set<Integer> isr() {
+            return Scala.ints(item.leaderAndIsr().isr());
+        }
+
+        @Override public int version() {
+            return item.leaderAndIsr().zkVersion();
+        }
+
+        @Override public int epoch() {
+            return item.leaderAndIsr().leaderEpoch();
+        }
+
+        @Override public void accept(Decision made) {
+            answer(new Right<>(new LeaderAndIsr(
+                    item.leaderAndIsr().leader(), made.epoch(), Scala.ints(made.isr()), made.version())));
+        }
+
+        /** Leaders of 2.7 cannot take back what they have proposed, and are kept from it: IsrProposals.without. */
+        @Override public void revert() {
+            throw new IllegalStateException("the leader proposed " + isr() + ", which no event asks for");
+        }
+
+        @Override public void refuse() {
+            answer(new Left<>(Errors.INVALID_UPDATE_VERSION));
+        }
+
+        private void answer(Either<Errors, LeaderAndIsr> answer) {
+            item.callback().apply(answer);
+        }
+    }
+}

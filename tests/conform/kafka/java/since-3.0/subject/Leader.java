@@ -1,0 +1,110 @@
+package subject;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import kafka.server.FetchPartitionData;
+import kafka.server.QuotaFactory;
+import kafka.server.ReplicaManager;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.message.FetchResponseData;
+import org.apache.kafka.common.message.ListOffsetsResponseData;
+import org.apache.kafka.common.message.OffsetForLeaderEpochResponseData;
+import org.apache.kafka.common.message.OffsetForLeaderEpochResponseData.OffsetForLeaderTopicResult;
+import org.apache.kafka.common.message.OffsetForLeaderEpochResponseData.OffsetForLeaderTopicResultCollection;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.record.FileRecords.TimestampAndOffset;
+import org.apache.kafka.common.record.MemoryRecords;
+import org.apache.kafka.common.requests.FetchRequest;
+import org.apache.kafka.common.requests.FetchResponse;
+import org.apache.kafka.common.requests.ListOffsetsRequest;
+import org.apache.kafka.common.requests.ListOffsetsResponse;
+import org.apache.kafka.common.requests.OffsetsForLeaderEpochRequest;
+import org.apache.kafka.common.requests.OffsetsForLeaderEpochResponse;
+import scala.Option;
+import scala.Tuple2;
+import scala.collection.Seq;
+
+/** Answers the requests of followers from a ReplicaManager, as KafkaApis does. */
+final class Leader {
+    private final ReplicaManager manager;
+    private final FakeTimer timer;
+
+    Leader(ReplicaManager manager, FakeTimer timer) {
+        this.manager = manager;
+        this.timer = timer;
+    }
+
+    /** The answer, which may be an error. */
+    Answer serve(Object request) {
+        if (request instanceof FetchRequest fetch) {
+            return fetch(fetch);
+        }
+        return epochEnd((OffsetsForLeaderEpochRequest) request);
+    }
+
+    private Answer epochEnd(OffsetsForLeaderEpochRequest request) {
+        List<OffsetForLeaderTopicResult> results = Scala.list(
+                manager.lastOffsetForLeaderEpoch(Scala.seq(new ArrayList<>(request.data().topics()))));
+        boolean refused = results.get(0).partitions().get(0).errorCode() != Errors.NONE.code();
+        OffsetForLeaderTopicResultCollection topics = new OffsetForLeaderTopicResultCollection();
+        results.forEach(topics::add);
+        return new Answer(new OffsetsForLeaderEpochResponse(
+                new OffsetForLeaderEpochResponseData().setTopics(topics)), null, refused);
+    }
+
+    private Answer fetch(FetchRequest request) {
+        FetchPartitionData data = read(request);
+        FetchResponseData.PartitionData partition = new FetchResponseData.PartitionData()
+                .setPartitionIndex(Partitions.PARTITION).setErrorCode(data.error().code())
+                .setHighWatermark(data.highWatermark()).setLastStableOffset(data.highWatermark())
+                .setLogStartOffset(data.logStartOffset()).setRecords(Batches.copy(data.records()));
+        if (data.divergingEpoch().isDefined()) {
+            partition.setDivergingEpoch(data.divergingEpoch().get());
+        }
+        LinkedHashMap<TopicPartition, FetchResponseData.PartitionData> partitions = new LinkedHashMap<>();
+        partitions.put(Partitions.THE_ONE, partition);
+        FetchResponse response = FetchResponse.of(Errors.NONE, 0, 0, partitions);
+        return switch (data.error()) {
+            case NONE -> data.divergingEpoch().isEmpty() ? new Answer(response, null) : Answer.diverging(response);
+            case OFFSET_OUT_OF_RANGE -> new Answer(response, offsets(request));
+            default -> Answer.error(response);
+        };
+    }
+
+    /** A fetch for which there are no records waits in the purgatory until its time is over, and then reads again. */
+    private FetchPartitionData read(FetchRequest request) {
+        List<Tuple2<TopicPartition, FetchRequest.PartitionData>> wanted = new ArrayList<>();
+        request.fetchData().forEach((partition, data) -> wanted.add(new Tuple2<>(partition, data)));
+        List<FetchPartitionData> read = new ArrayList<>();
+        manager.fetchMessages(request.maxWait(), request.replicaId(), request.minBytes(), request.maxBytes(),
+                request.version() <= 2, Scala.seq(wanted), QuotaFactory.UnboundedQuota$.MODULE$,
+                Scala.<Seq<Tuple2<TopicPartition, FetchPartitionData>>>consumer(
+                        results -> Scala.list(results).forEach(result -> read.add(result._2()))),
+                request.isolationLevel(), Option.empty());
+        timer.expireAll();
+        return read.get(0);
+    }
+
+    /** What the leader would answer now to the ListOffsets that follows on OFFSET_OUT_OF_RANGE. */
+    private java.util.function.UnaryOperator<Object> offsets(FetchRequest fetch) {
+        Optional<Integer> epoch = fetch.fetchData().get(Partitions.THE_ONE).currentLeaderEpoch;
+        Map<Long, TimestampAndOffset> known = Map.of(
+                ListOffsetsRequest.LATEST_TIMESTAMP, offset(ListOffsetsRequest.LATEST_TIMESTAMP, epoch),
+                ListOffsetsRequest.EARLIEST_TIMESTAMP, offset(ListOffsetsRequest.EARLIEST_TIMESTAMP, epoch));
+        return asked -> {
+            ListOffsetsRequest request = (ListOffsetsRequest) asked;
+            TimestampAndOffset found = known.get(request.topics().get(0).partitions().get(0).timestamp());
+            int leaderEpoch = request.version() >= 4 ? found.leaderEpoch.orElse(-1) : -1;
+            return new ListOffsetsResponse(new ListOffsetsResponseData().setTopics(List.of(
+                    ListOffsetsResponse.singletonListOffsetsTopicResponse(Partitions.THE_ONE, Errors.NONE,
+                            found.timestamp, found.offset, leaderEpoch))));
+        };
+    }
+
+    private TimestampAndOffset offset(long timestamp, Optional<Integer> epoch) {
+        return manager.fetchOffsetForTimestamp(Partitions.THE_ONE, timestamp, Option.empty(), epoch, true).get();
+    }
+}

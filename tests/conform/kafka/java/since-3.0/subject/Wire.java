@@ -1,0 +1,76 @@
+package subject;
+
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import kafka.server.BlockingSend;
+import org.apache.kafka.clients.ClientResponse;
+import org.apache.kafka.common.message.OffsetForLeaderEpochResponseData;
+import org.apache.kafka.common.protocol.ApiMessage;
+import org.apache.kafka.common.protocol.ByteBufferAccessor;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.protocol.ObjectSerializationCache;
+import org.apache.kafka.common.requests.AbstractRequest;
+import org.apache.kafka.common.requests.AbstractResponse;
+import org.apache.kafka.common.requests.FetchRequest;
+import org.apache.kafka.common.requests.FetchResponse;
+import org.apache.kafka.common.requests.ListOffsetsRequest;
+import org.apache.kafka.common.requests.OffsetsForLeaderEpochRequest;
+import org.apache.kafka.common.requests.OffsetsForLeaderEpochResponse;
+import org.apache.kafka.common.requests.RequestHeader;
+
+/** The connection from a fetcher thread to its leader. What passes through is written and parsed, as by a socket. */
+final class Wire implements BlockingSend {
+    private final Fetcher fetcher;
+
+    Wire(Fetcher fetcher) {
+        this.fetcher = fetcher;
+    }
+
+    @Override public ClientResponse sendRequest(AbstractRequest.Builder<? extends AbstractRequest> builder) {
+        return fetcher.guarded(() -> exchange(builder.build()));
+    }
+
+    private ClientResponse exchange(AbstractRequest built) {
+        AbstractRequest request = parsed(built);
+        AbstractResponse response = (AbstractResponse) fetcher.send(request);
+        RequestHeader header = new RequestHeader(request.apiKey(), request.version(), "", 0);
+        return new ClientResponse(header, null, "", 0, 0, false, null, null, parsed(request, response));
+    }
+
+    @Override public void initiateClose() { }
+
+    @Override public void close() { }
+
+    /** As the leader gets it: fields that the version does not have are gone. */
+    private static AbstractRequest parsed(AbstractRequest request) {
+        return AbstractRequest.parseRequest(request.apiKey(), request.version(), request.serialize()).request;
+    }
+
+    private static AbstractResponse parsed(AbstractRequest request, AbstractResponse response) {
+        return AbstractResponse.parseResponse(
+                request.apiKey(), bytes(response.data(), request.version()), request.version());
+    }
+
+    private static ByteBuffer bytes(ApiMessage message, short version) {
+        ObjectSerializationCache cache = new ObjectSerializationCache();
+        ByteBuffer buffer = ByteBuffer.allocate(message.size(cache, version));
+        message.write(new ByteBufferAccessor(buffer), cache, version);
+        buffer.flip();
+        return buffer;
+    }
+
+    /** An answer in which no partition is mentioned. */
+    static AbstractResponse empty(Object request) {
+        if (request instanceof FetchRequest) {
+            return FetchResponse.of(Errors.NONE, 0, 0, new LinkedHashMap<>());
+        }
+        if (request instanceof OffsetsForLeaderEpochRequest) {
+            return new OffsetsForLeaderEpochResponse(new OffsetForLeaderEpochResponseData());
+        }
+        throw new IllegalArgumentException("a follower does not ask that: " + request);
+    }
+
+    static boolean asksForOffsets(Object request) {
+        return request instanceof ListOffsetsRequest;
+    }
+}

@@ -1,0 +1,87 @@
+package subject;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import kafka.cluster.BrokerEndPoint;
+import kafka.log.LogManager;
+import kafka.server.AlterPartitionManager;
+import kafka.server.DelayedOperation;
+import kafka.server.DelayedOperationPurgatory;
+import kafka.server.FailedPartitions;
+import kafka.server.KafkaConfig;
+import kafka.server.QuotaFactory.QuotaManagers;
+import kafka.server.QuotaType;
+import kafka.server.ReplicaFetcherManager;
+import kafka.server.ReplicaFetcherThread;
+import kafka.server.ReplicaManager;
+import kafka.server.ReplicationQuotaManager;
+import kafka.server.ReplicationQuotaManagerConfig;
+import kafka.server.metadata.KRaftMetadataCache;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.server.common.MetadataVersion;
+import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
+import scala.Function0;
+import scala.Option;
+
+/** Kafka's ReplicaManager, whose fetcher threads are not started. */
+final class Manager extends ReplicaManager {
+    private final Function0<Object> brokerEpoch;
+    private Map<Integer, FetcherThread> threads;
+
+    Manager(KafkaConfig config, Metrics metrics, Time time, FakeScheduler scheduler, LogManager logManager,
+            KRaftMetadataCache metadataCache, FakeTimer timer, AlterPartitionManager isrChanges,
+            Function0<Object> brokerEpoch) {
+        super(config, metrics, time, scheduler, logManager, Option.empty(), quotas(metrics, time), metadataCache,
+                new LogDirFailureChannel(1), isrChanges, Api.topicStats(), new AtomicBoolean(false),
+                Option.empty(), purgatory("Produce", config, timer), purgatory("Fetch", config, timer),
+                purgatory("DeleteRecords", config, timer), purgatory("ElectLeader", config, timer),
+                purgatory("RemoteFetch", config, timer), Option.empty(), brokerEpoch, Option.empty());
+        this.brokerEpoch = brokerEpoch;
+    }
+
+    /** The fetcher thread towards a leader; null if there never was one. */
+    FetcherThread thread(int leader) {
+        return threads().get(leader);
+    }
+
+    @Override public ReplicaFetcherManager createReplicaFetcherManager(
+            Metrics metrics, Time time, Option<String> prefix, ReplicationQuotaManager quota) {
+        Function0<MetadataVersion> version = Scala.supplier(() -> metadataCache().metadataVersion());
+        return new ReplicaFetcherManager(config(), this, metrics, time, prefix, quota, version, null) {
+            @Override public ReplicaFetcherThread createFetcherThread(int id, BrokerEndPoint source) {
+                FetcherThread thread = new FetcherThread(
+                        source, config(), failedPartitions(), Manager.this, quota, version, brokerEpoch);
+                threads().put(source.id(), thread);
+                return thread;
+            }
+
+            /** A broker has other partitions too, so its threads are never idle. */
+            @Override public void shutdownIdleFetcherThreads() { }
+        };
+    }
+
+    /** The constructor of ReplicaManager calls methods of this class before there are fields. */
+    private Map<Integer, FetcherThread> threads() {
+        if (threads == null) {
+            threads = new HashMap<>();
+        }
+        return threads;
+    }
+
+    private static QuotaManagers quotas(Metrics metrics, Time time) {
+        return new QuotaManagers(null, null, null, null, quota(metrics, time, QuotaType.LeaderReplication$.MODULE$),
+                quota(metrics, time, QuotaType.FollowerReplication$.MODULE$),
+                quota(metrics, time, QuotaType.AlterLogDirsReplication$.MODULE$), Option.empty());
+    }
+
+    private static ReplicationQuotaManager quota(Metrics metrics, Time time, QuotaType type) {
+        return new ReplicationQuotaManager(new ReplicationQuotaManagerConfig(Long.MAX_VALUE, 11, 1), metrics, type, time);
+    }
+
+    private static <T extends DelayedOperation> Option<DelayedOperationPurgatory<T>> purgatory(
+            String name, KafkaConfig config, FakeTimer timer) {
+        return Option.apply(new DelayedOperationPurgatory<>(name, timer, config.brokerId(), 1000, false, true));
+    }
+}
