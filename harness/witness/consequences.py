@@ -9,7 +9,7 @@ from epochfuzz.model.kafka.contract.observation import record_ids, record_name
 from epochfuzz.model.kafka.contract.properties import PROPERTIES
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.history import promises
-from epochfuzz.model.kafka.partition import high_watermark, replication
+from epochfuzz.model.kafka.partition import high_watermark, lag_time, replication
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary import events, replica_sets
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
@@ -48,6 +48,31 @@ def _high_watermarks(c: Change) -> Iterator[str]:
             yield f"{REPLICA_NAMES[r]}'s HW falls from {old} to {new}"
         if _held_below(c.after, r) > max(new, _held_below(c.before, r)):
             yield f"{REPLICA_NAMES[r]}'s HW stays at {new}: {_too_small(c.after, r)}"
+        elif _waiting_below(c.after, r) > max(new, _waiting_below(c.before, r)):
+            yield f"{REPLICA_NAMES[r]}'s HW stays at {new} and waits for {_waited_for(c.after, r)}"
+
+
+def _waiting_below(p: State, r: int) -> int:
+    """Return the offset to which leader r's HW could rise if it did not wait for replicas outside the ISR; its HW where
+    it waits for nobody.
+    """
+    if p.lag_time and replication.presumes_leadership(p, r) and _outside(p, r):
+        return high_watermark.lowest_leo_in_isr(p, r)
+    return int(p.high_watermark[r])
+
+
+def _outside(p: State, leader: int) -> int:
+    """Return the replicas outside the ISR that keep the leader's HW where it is."""
+    end = high_watermark.lowest_leo_in_isr(p, leader)
+    return sum(
+        1 << r
+        for r in range(p.replicas)
+        if p.remote_leos[leader, r] < end and not p.isr[leader] >> r & 1 and lag_time.is_waited_for(p, leader, r)
+    )
+
+
+def _waited_for(p: State, leader: int) -> str:
+    return f"{listed(_outside(p, leader))}, caught up within the lag time though outside the ISR"
 
 
 def _held_below(p: State, r: int) -> int:

@@ -7,7 +7,7 @@ the same whatever caused them: a high watermark moved, a record was committed, a
 from collections.abc import Callable, Iterable, Iterator
 
 from epochfuzz.harness.witness import consequences, isr_changes, rivals, transactions
-from epochfuzz.harness.witness.change import Change, answered_by, decision, isr_of
+from epochfuzz.harness.witness.change import Change, answered_by, decision, isr_of, listed
 from epochfuzz.harness.witness.wording import (
     appends,
     cuts,
@@ -316,6 +316,12 @@ def _checkpoint(c: Change) -> Iterator[str]:
     yield f"{c.name} checkpoints its high watermark {c.after.checkpointed[c.r]}"
 
 
+def _lapse(c: Change) -> Iterator[str]:
+    seen = c.before.caught_up[c.r]
+    which = f", and {c.name} takes {listed(seen)} for caught up no longer" if seen else ""
+    yield f"the lag time passes at {c.name} (replica.lag.time.max.ms){which}"
+
+
 def _retry(c: Change) -> Iterator[str]:
     record = producer_window.oldest_unanswered(c.before)
     yield f"the producer has no answer for m{record} and sends it again, to {c.name}"
@@ -380,4 +386,5 @@ _VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
     Verb.RETRY: _retry,
     Verb.CONSUME: _consume,
     Verb.REFRESH: _refresh,
+    Verb.LAPSE: _lapse,
 }

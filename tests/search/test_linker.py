@@ -43,6 +43,7 @@ FAULTS: dict[str, Any] = {
     "consumer": True,
     "controllers": 2,
     "transactions": True,
+    "lag_time": True,
     "records_per_fetch": 2,
 }
 

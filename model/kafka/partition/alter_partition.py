@@ -159,7 +159,8 @@ def altered(p: State, r: int) -> int:
 def take_isr(p: State, leader: int) -> None:
     """Take the ISR that the leader proposed (Partition.handleAlterPartitionUpdate)."""
     p.isr[leader] = p.alter_isr[leader]
-    p.caught_up[leader] &= ~p.isr[leader]
+    if not p.lag_time:
+        p.caught_up[leader] &= ~p.isr[leader]
     p.isr_current[leader] = p.alter_current[leader]
     p.pending_isr[leader] = 0
     if p.isr_answer != IsrAnswer.HIGH_WATERMARK_KEPT:

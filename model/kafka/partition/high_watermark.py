@@ -6,10 +6,11 @@ fetch after the one that brought the record. That is the root of every loss this
 
 from epochfuzz.model.kafka.controller import leader_metadata
 from epochfuzz.model.kafka.history import promises
+from epochfuzz.model.kafka.partition import lag_time
 from epochfuzz.model.kafka.storage import transactions
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import keeps_positions, requests_isr_changes
+from epochfuzz.model.kafka.vocabulary.in_force import evaluates_at_every_fetch, keeps_positions, requests_isr_changes
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     EffectiveIsr,
     FollowerHighWatermark,
@@ -23,10 +24,15 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 def advance_leader(p: State, leader: int) -> None:
     """HW = max(HW, min(LEO of the leader, remote LEO of every ISR member)), evaluated at the leader.
 
+    With `lag_time` the minimum is also over replicas outside the ISR that were caught up within the lag time.
     Applied at produce, fetch, becoming leader and changes of the ISR. Without the max a HW could only fall.
     """
     lowest = lowest_leo_in_isr(p, leader)
     previous = p.high_watermark[leader]
+    if p.lag_time and lowest > previous:
+        waited_for = lag_time.lowest_leo_waited_for(p, leader, lowest)
+        p.goals |= Goal.HIGH_WATERMARK_WAITED * (waited_for < lowest)
+        lowest = waited_for
     if lowest > previous:
         if is_held(p, leader):
             p.goals |= Goal.HIGH_WATERMARK_HELD
@@ -78,6 +84,8 @@ def note_position(p: State, leader: int, follower: int, offset: int) -> None:
     if p.remote_leos[leader, follower] != offset:
         p.remote_leos[leader, follower] = offset
         advance_leader(p, leader)
+    elif evaluates_at_every_fetch(p):
+        advance_leader(p, leader)
 
 
 def has_fetched(p: State, leader: int, follower: int) -> bool:
@@ -90,8 +98,11 @@ def has_fetched(p: State, leader: int, follower: int) -> bool:
 def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
     """Note a fetch from outside the ISR: from the leader's LEO, or maybe from what that was when it fetched before.
 
-    Replica.updateFetchState, lastCaughtUpTimeMs; what the LEO was then is not kept.
+    Replica.updateFetchState, lastCaughtUpTimeMs; what the LEO was then is not kept, except with `lag_time`.
     """
+    if p.lag_time:
+        lag_time.note_fetch(p, leader, follower, offset)
+        return
     is_near = offset >= p.leo[leader] or has_fetched(p, leader, follower)
     if requests_isr_changes(p) and is_near and not p.isr[leader] >> follower & 1:
         p.caught_up[leader] |= 1 << follower
@@ -100,10 +111,13 @@ def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
 def due(p: State, leader: int) -> int:
     """Where the leader's HW should be by now, be the leader as patient as it may.
 
-    More than replica.lag.time.max.ms passes before every event of the model. Where it does not, a leader waits for who
-    was caught up that long ago and may join the ISR (Partition.maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr).
+    More than replica.lag.time.max.ms passes before every event of the model, unless `lag_time` is on. Where it does
+    not, a leader waits for who was caught up that long ago and may join the ISR (Partition.maybeIncrementLeaderHW,
+    shouldWaitForReplicaToJoinIsr).
     """
     lowest = lowest_leo_in_isr(p, leader)
+    if p.lag_time:
+        return lag_time.lowest_leo_waited_for(p, leader, lowest)
     for r in range(p.replicas):
         if p.caught_up[leader] >> r & 1 and leader_metadata.why_not_eligible(p, leader, r) == APPLIED:
             lowest = min(lowest, replication_position(p, leader, r))

@@ -6,6 +6,7 @@ from epochfuzz.model.kafka.partition import (
     alter_partition,
     flight,
     high_watermark,
+    lag_time,
     partition_epoch,
     processes,
     truncation,
@@ -91,6 +92,8 @@ def lead(p: State, r: int, led_before: bool, members: int) -> None:
     alter_partition.forget_proposal(p, r)
     p.phase[r] = Phase.FETCHING
     p.isr[r] = members
+    if p.lag_time:
+        lag_time.begin_to_lead(p, r, members)
     is_current = epoch == p.controller_epoch and members == controller.isr(p)
     p.isr_current[r] = 1 if tracks_partition_epoch(p) and is_current else 0
     leader_metadata.learn(p, r)
@@ -123,6 +126,8 @@ def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
     p.goals |= Goal.LEADER_STAYED
     p.fetched[r] = 0
     p.caught_up[r] = 0
+    if p.lag_time:
+        lag_time.lead_again(p, r)
     if p.remote_leo == RemoteLeo.FORGOTTEN or (p.remote_leo == RemoteLeo.FORGOTTEN_IF_MISSED and epoch_missed):
         processes.forget_followers(p, r)
 

@@ -33,6 +33,8 @@ def learn_isr(p: State, r: int) -> int:
 
 def note_leaving(p: State, leader: int, leaving: int) -> None:
     """Replicas left the ISR though they may be caught up, if the leader has not proposed that itself."""
+    if p.lag_time:
+        return
     if p.pending_isr[leader] != 0:
         leaving &= p.pending_isr[leader]
     p.caught_up[leader] = (p.caught_up[leader] | leaving) & ~controller.isr(p)

@@ -1,7 +1,7 @@
 """A replica's process: what it forgets when it dies, and what it finds on its disk when it starts."""
 
 from epochfuzz.model.kafka.controller import fail_over, incarnations, leader_metadata
-from epochfuzz.model.kafka.partition import alter_partition, flight
+from epochfuzz.model.kafka.partition import alter_partition, flight, lag_time
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
@@ -64,3 +64,5 @@ def forget_followers(p: State, leader: int) -> None:
     p.remote_stale[leader] = 0
     for follower in range(p.replicas):
         p.remote_leos[leader, follower] = NONE
+    if p.lag_time:
+        lag_time.forget_fetches(p, leader)

@@ -138,6 +138,7 @@ def answer_out_of_range(p: State, follower: int, leader: int) -> None:
     p.goals |= Goal.FETCH_OUT_OF_RANGE
     if p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN:
         p.remote_leos[leader, follower] = NONE  # updateFollowerLogReadResults does not look at the error
+        p.fetched_at[leader, follower] = NONE
     p.flight[follower] = Flight.OUT_OF_RANGE
     p.flight_offset[follower] = p.leo[leader]
 

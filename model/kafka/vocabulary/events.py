@@ -312,6 +312,13 @@ class Verb(IntEnum):
         when=rival_overwrites,
         effect=Effect.INFORMS,
     )
+    LAPSE = _Verb(
+        29,
+        "partition.lag_time",
+        "the lag time passes at the leader (replica.lag.time.max.ms)",
+        dealt=4,
+        setting="lag_time",
+    )
 
     @property
     def text(self) -> str:

@@ -11,6 +11,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     falls_back_to_last_known_leader,
     has_consumer,
     has_heartbeats,
+    has_lag_time,
     has_rival,
     has_transactions,
     requests_isr_changes,
@@ -136,6 +137,7 @@ class Goal(IntEnum):
         44, lambda p: has_transactions(p) and p.stable_offset != StableOffset.HIGH_WATERMARK
     )
     LOG_CUT_BY_A_LATE_ANSWER = _Goal(45)
+    HIGH_WATERMARK_WAITED = _Goal(46, has_lag_time)
 
     @property
     def text(self) -> str:

@@ -21,6 +21,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     Leaderless,
     PendingProduce,
     RemoteLeo,
+    RemoteLeoOutOfRange,
     Truncation,
 )
 
@@ -69,6 +70,30 @@ def leaders_check_eligibility(p: Any) -> bool:
 def leaders_check_incarnations(p: Any) -> bool:
     """Whether it looks too whether the replica has registered anew since it fetched (KIP-903)."""
     return leaders_check_eligibility(p) and tracks_incarnations(p)
+
+
+def waits_for_eligible_replicas_only(p: Any) -> bool:
+    """Whether a leader's high watermark waits for a replica outside the ISR only if it may join (KAFKA-15021, 3.6)."""
+    return leaders_check_eligibility(p) and p.follower_fence_epoch == FollowerFenceEpoch.KEPT
+
+
+def keeps_metadata_of_stale_leaders(p: Any) -> bool:
+    """Whether the high watermark of a stale leader depends on which replicas its own metadata shows fenced."""
+    return has_lag_time(p) and waits_for_eligible_replicas_only(p)
+
+
+def evaluates_at_every_fetch(p: Any) -> bool:
+    """Whether a leader evaluates its high watermark at a fetch from the offset of the last one, as up to Kafka 2.3.
+
+    Partition.updateReplicaLogReadResult; Partition.updateFollowerFetchState looks at the offset (2.4). It makes a
+    difference only where the lag time may have passed since.
+    """
+    return bool(p.lag_time and p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN)
+
+
+def restarts_the_clock_of_all(p: Any) -> bool:
+    """Whether a re-elected leader takes its election for the last fetch of replicas outside the ISR, as up to 3.2."""
+    return not has_heartbeats(p)
 
 
 def tracks_incarnations(p: Any) -> bool:
@@ -129,6 +154,16 @@ def rival_overwrites(p: Any) -> bool:
 def tells_controllers_apart(p: Any) -> bool:
     """Whether a replica refuses what is left of an old controller's requests once it has heard from the new one."""
     return rival_decides(p) and p.controller_requests == ControllerRequests.CONTROLLER_EPOCH
+
+
+def has_lag_time(p: Any) -> bool:
+    """Whether time passes in `lapse` only, and not before every event."""
+    return bool(p.lag_time)
+
+
+def tracks_caught_up(p: Any) -> bool:
+    """Whether it has to be known which followers a leader has seen caught up."""
+    return requests_isr_changes(p) or has_lag_time(p)
 
 
 def has_transactions(p: Any) -> bool:

@@ -149,6 +149,10 @@ class Refusal(IntEnum):
     SHOWN_FENCED = 73, "{true_leader}'s own metadata shows {r} fenced"
     SHOWN_OTHERWISE = 74, "{r} last fetched under another broker epoch than {true_leader}'s own metadata shows"
 
+    # lapse, and shrink where time passes in lapse only
+    LAG_TIME_OFF = 75, "lag_time is off in the configuration"
+    CAUGHT_UP_WITHIN_LAG_TIME = 76, "{true_leader} has seen {r} caught up, and the lag time has not passed since"
+
 
 APPLIED = Refusal.APPLIED
 REFUSALS = (*Refusal,)  # by number

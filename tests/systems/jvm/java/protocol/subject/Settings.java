@@ -9,7 +9,8 @@ record Settings(
         int minInsyncReplicas,
         boolean uncleanLeaderElection,
         boolean asynchronousCheckpoint,
-        int recordsPerFetch) {
+        int recordsPerFetch,
+        boolean lagTime) {
 
     static Settings of(JsonObject config) {
         return new Settings(
@@ -18,7 +19,12 @@ record Settings(
                 config.get("min_insync_replicas").getAsInt(),
                 config.get("unclean_leader_election").getAsBoolean(),
                 config.get("asynchronous_checkpoint").getAsBoolean(),
-                config.get("records_per_fetch").getAsInt());
+                config.get("records_per_fetch").getAsInt(),
+                isOn(config, "lag_time"));
+    }
+
+    private static boolean isOn(JsonObject config, String setting) {
+        return config.has(setting) && config.get(setting).getAsBoolean();
     }
 
     boolean acksAll() {
