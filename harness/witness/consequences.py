@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 from epochfuzz.harness.witness import isr_changes, rivals, transactions
 from epochfuzz.harness.witness.change import Change, listed
-from epochfuzz.harness.witness.wording import ids_between, is_or_are, missing, offset_of, records, stored
+from epochfuzz.harness.witness.wording import ids_between, in_flight, is_or_are, missing, offset_of, records, stored
 from epochfuzz.model.kafka.contract.observation import record_ids, record_name
 from epochfuzz.model.kafka.contract.properties import PROPERTIES
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.history import promises
-from epochfuzz.model.kafka.partition import high_watermark, lag_time, replication
+from epochfuzz.model.kafka.partition import delayed_fetch, high_watermark, lag_time, replication
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary import events, replica_sets
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb
-from epochfuzz.model.kafka.vocabulary.state import State
+from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
 
 _PERMITTED = "losses are permitted from now on"
 _TOLD_AS_LOSSES = ("no-committed-loss", "no-acked-loss")
@@ -26,6 +26,7 @@ def of(change: Change) -> Iterator[str]:
     yield from _high_watermarks(change)
     yield from _promises(change)
     yield from _waiting(change)
+    yield from _delayed_fetches(change)
     yield from transactions.consequences(change)
     yield from _zombies(change)
     yield from rivals.two_leaders(change)
@@ -124,6 +125,18 @@ def _waiting(c: Change) -> Iterator[str]:
             yield f"the producer of {records(ended)}, which waited there, has no answer"
         elif ended and not stored(c.after, r) & ended & _committed(c.after, r):
             yield f"the producer of {records(ended)} gets NOT_LEADER_OR_FOLLOWER from {name}"
+
+
+def _delayed_fetches(c: Change) -> Iterator[str]:
+    """Which fetches have waited until now, and what ends their wait."""
+    if events.verb_of(c.event) in (Verb.FETCH, Verb.EXPIRE_FETCH):
+        return
+    for r in range(c.after.replicas):
+        leader = delayed_fetch.waits_at(c.before, r)
+        if leader != NONE and c.after.flight[r] == Flight.RECORDS:
+            yield f"{REPLICA_NAMES[r]}'s fetch, which waited, is answered with {in_flight(c.after, r)}"
+        elif leader != NONE and c.after.flight[r] == Flight.NOTHING and c.after.up[r]:
+            yield f"{REPLICA_NAMES[r]}'s fetch, which waited at {REPLICA_NAMES[leader]}, brings nothing"
 
 
 def _committed(p: State, r: int) -> int:

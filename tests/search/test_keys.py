@@ -148,6 +148,7 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
             controllers=draw.choice((1, 2)),
             transactions=draw.random() < 0.5,
             lag_time=draw.random() < 0.5,
+            delayed_fetch=draw.random() < 0.5,
             min_insync_replicas=draw.choice((1, 2)),
         )
         if not field.read(state.initial(protocol, settings)):

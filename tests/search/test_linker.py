@@ -44,6 +44,7 @@ FAULTS: dict[str, Any] = {
     "controllers": 2,
     "transactions": True,
     "lag_time": True,
+    "delayed_fetch": True,
     "records_per_fetch": 2,
 }
 

@@ -42,6 +42,7 @@ def settings_of(draw: Random) -> Configuration:
         asynchronous_checkpoint=draw.random() < 0.5,
         unclean_leader_election=draw.random() < 0.5,
         lag_time=draw.random() < 0.5,
+        delayed_fetch=draw.random() < 0.5,
         records_per_fetch=draw.choice((1, 1, 2)),
     )
 

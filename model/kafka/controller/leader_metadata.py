@@ -12,6 +12,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     keeps_metadata_of_stale_leaders,
     leaders_check_eligibility,
     leaders_check_incarnations,
+    reads_isr_twice,
 )
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import State
@@ -48,6 +49,8 @@ def forget(p: State, r: int) -> None:
     p.shown_fenced[r] = 0
     p.shown_outdated[r] = 0
     p.shown_otherwise[r] = 0
+    if reads_isr_twice(p):
+        p.unread_isr[r] = 0
 
 
 def note_restart(p: State, r: int) -> None:

@@ -4,6 +4,7 @@ from epochfuzz.model.kafka.controller import controller, fail_over, leader_metad
 from epochfuzz.model.kafka.history import promises, waiting
 from epochfuzz.model.kafka.partition import (
     alter_partition,
+    delayed_fetch,
     flight,
     high_watermark,
     lag_time,
@@ -80,6 +81,8 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, member
 def step_down(p: State, r: int) -> None:
     """r goes by nothing that it knew as a leader, neither as a follower nor as the leader of another reign."""
     waiting.fail(p, r)
+    if p.delayed_fetch:
+        delayed_fetch.fail(p, r)
     processes.forget_leadership(p, r)
 
 

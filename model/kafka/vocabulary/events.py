@@ -319,6 +319,15 @@ class Verb(IntEnum):
         dealt=4,
         setting="lag_time",
     )
+    EXPIRE_FETCH = _Verb(
+        30,
+        "partition.delayed_fetch",
+        "the replica's fetch has waited at its leader for long enough, and is answered without records",
+        dealt=4,
+        progress=14,
+        setting="delayed_fetch",
+        heals=Heals.ROUND,
+    )
 
     @property
     def text(self) -> str:

@@ -10,6 +10,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     checks_logs_on_fetch,
     falls_back_to_last_known_leader,
     has_consumer,
+    has_delayed_fetch,
     has_heartbeats,
     has_lag_time,
     has_rival,
@@ -138,6 +139,8 @@ class Goal(IntEnum):
     )
     LOG_CUT_BY_A_LATE_ANSWER = _Goal(45)
     HIGH_WATERMARK_WAITED = _Goal(46, has_lag_time)
+    DELAYED_FETCH_COMPLETED = _Goal(47, has_delayed_fetch)
+    DELAYED_FETCH_EXPIRED = _Goal(48, has_delayed_fetch)
 
     @property
     def text(self) -> str:

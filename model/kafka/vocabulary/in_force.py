@@ -20,6 +20,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     LateAnswer,
     Leaderless,
     PendingProduce,
+    Registration,
     RemoteLeo,
     RemoteLeoOutOfRange,
     Truncation,
@@ -80,6 +81,14 @@ def waits_for_eligible_replicas_only(p: Any) -> bool:
 def keeps_metadata_of_stale_leaders(p: Any) -> bool:
     """Whether the high watermark of a stale leader depends on which replicas its own metadata shows fenced."""
     return has_lag_time(p) and waits_for_eligible_replicas_only(p)
+
+
+def reads_isr_twice(p: Any) -> bool:
+    """Whether it matters that a leader reads in the metadata log a change of the ISR that it knows from a response.
+
+    Partition.makeLeader evaluates the high watermark once more, for which the lag time may have passed since.
+    """
+    return has_lag_time(p) and leaders_check_eligibility(p)
 
 
 def evaluates_at_every_fetch(p: Any) -> bool:
@@ -164,6 +173,16 @@ def has_lag_time(p: Any) -> bool:
 def tracks_caught_up(p: Any) -> bool:
     """Whether it has to be known which followers a leader has seen caught up."""
     return requests_isr_changes(p) or has_lag_time(p)
+
+
+def has_delayed_fetch(p: Any) -> bool:
+    """Whether a fetch that has no records to return waits at its leader."""
+    return bool(p.delayed_fetch)
+
+
+def answers_delayed_fetches_first(p: Any) -> bool:
+    """Whether a leader that appends answers the fetches that wait before it evaluates its high watermark, up to 2.1."""
+    return bool(p.registration == Registration.RESUME)
 
 
 def has_transactions(p: Any) -> bool:

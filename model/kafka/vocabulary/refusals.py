@@ -153,6 +153,11 @@ class Refusal(IntEnum):
     LAG_TIME_OFF = 75, "lag_time is off in the configuration"
     CAUGHT_UP_WITHIN_LAG_TIME = 76, "{true_leader} has seen {r} caught up, and the lag time has not passed since"
 
+    # expire_fetch, and fetch, receive and drop where a fetch can wait
+    DELAYED_FETCH_OFF = 77, "delayed_fetch is off in the configuration"
+    NO_FETCH_WAITS = 78, "no fetch of {r} waits at a leader"
+    FETCH_WAITS = 79, "{r}'s fetch waits at its leader for records"
+
 
 APPLIED = Refusal.APPLIED
 REFUSALS = (*Refusal,)  # by number

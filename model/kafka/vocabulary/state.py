@@ -19,6 +19,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     keeps_positions,
     leaders_check_eligibility,
     leaders_check_incarnations,
+    reads_isr_twice,
     remembers_cut_records,
     requests_isr_changes,
     retries,
@@ -63,6 +64,7 @@ class Flight(IntEnum):
     OUT_OF_RANGE = 2
     EPOCH_END = 3
     DIVERGING = 4  # KIP-595: instead of records, where the epoch of the follower's last one ends at the leader
+    WAITING = 5  # nothing yet: its fetch waits at the leader for records, see delayed_fetch.py
 
 
 class Alter(IntEnum):
@@ -263,6 +265,8 @@ VARIABLES: tuple[Field, ...] = (
     Field("shown_fenced", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
     Field("shown_outdated", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
     Field("shown_otherwise", Holds.REPLICA_SET, _R, read=leaders_check_incarnations, narrow=True),
+    # Whether it knows its ISR from a response alone, and has yet to read the change in the metadata log.
+    Field("unread_isr", Holds.FLAG, _R, read=reads_isr_twice),
     # The controller.
     Field("controller_epoch", Holds.EPOCH),
     Field("decided_leader", Holds.REPLICA_OR_NONE, (DECISION,)),

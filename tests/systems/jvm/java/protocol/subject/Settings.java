@@ -10,7 +10,8 @@ record Settings(
         boolean uncleanLeaderElection,
         boolean asynchronousCheckpoint,
         int recordsPerFetch,
-        boolean lagTime) {
+        boolean lagTime,
+        boolean delayedFetch) {
 
     static Settings of(JsonObject config) {
         return new Settings(
@@ -20,7 +21,8 @@ record Settings(
                 config.get("unclean_leader_election").getAsBoolean(),
                 config.get("asynchronous_checkpoint").getAsBoolean(),
                 config.get("records_per_fetch").getAsInt(),
-                isOn(config, "lag_time"));
+                isOn(config, "lag_time"),
+                isOn(config, "delayed_fetch"));
     }
 
     private static boolean isOn(JsonObject config, String setting) {
