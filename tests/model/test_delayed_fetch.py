@@ -79,7 +79,7 @@ def test_a_fetch_whose_wait_is_over_brings_the_high_watermark_of_that_moment() -
 
 
 def test_a_higher_high_watermark_alone_completes_no_fetch_of_a_follower() -> None:
-    """It rises with the fetch of C; KAFKA-9731 is about the releases 2.4 and 2.5, in which it did."""
+    """It rises with the fetch of C. In the releases 2.4 and 2.5 it did, until KAFKA-9952."""
     raised = f"{WAITS}, fetch C, receive C, fetch C"
     p = state("kip-320", raised, replicas=3)
     assert (p.high_watermark[A], p.flight[B]) == (1, Flight.WAITING)

@@ -3,7 +3,7 @@
 A record that the leader appends completes it, and so does the end of its wait (`replica.fetch.wait.max.ms`, 500 ms by
 default). A fetch that waits at a leader that steps down or dies gets an error, which changes nothing; the follower
 fetches again. A higher high watermark alone completes no fetch of a follower, because a follower reads up to the log
-end offset (DelayedFetch.tryComplete); in Kafka 2.4 and 2.5 it did (KAFKA-9731).
+end offset (DelayedFetch.tryComplete). In Kafka 2.4 and 2.5 it did, until KAFKA-9952 (2.6.0).
 
 With the setting `delayed_fetch` off, a fetch is answered at once, as if its wait had ended.
 """
