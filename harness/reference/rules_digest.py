@@ -17,11 +17,14 @@ from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
+# The settings that are off in the whole survey, so that rules of these settings change no digest.
+OFF = {"lag_time": 0, "delayed_fetch": 0}
+
 
 def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
     """Sixteen hexadecimal digits for the rules of a protocol, and for some properties, by name."""
     roots: list[source.Rule] = [step, healing.heal, *(properties.named(name).is_broken for name in judged)]
-    linked = program.link(roots, protocol.numbers())
+    linked = program.link(roots, protocol.numbers() | OFF)
     kept = {each.name for each in linked if each.origin in roots}
     rules = simplified([pickle.loads(_pickled(each)) for each in linked], kept)
     names = {rule.name: f"f{number}" for number, rule in enumerate(rules)}

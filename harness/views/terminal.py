@@ -157,6 +157,8 @@ def _replica(replica: ReplicaScene, controller: ControllerScene) -> Iterator[Tex
     yield Text.assemble((replica.name, NAME), " ", (captions.role(replica), CHANGED if replica.role_changed else ""))
     yield Text(" ").join(_log(replica)) or Text("(empty)", ASIDE)
     yield Text(" ").join(_figures(replica))
+    known = CHANGED if "remote_leos" in replica.changed else ""
+    yield from (Text(said, known) for said in captions.remote_leos(replica))
     yield from map(Text, captions.stable(replica))
     if on_disk := captions.on_disk(replica):
         yield Text(" ".join(on_disk), "" if replica.changed.isdisjoint(("flushed", "checkpointed")) else CHANGED)

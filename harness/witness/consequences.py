@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 from epochfuzz.harness.witness import isr_changes, rivals, transactions
 from epochfuzz.harness.witness.change import Change, listed
-from epochfuzz.harness.witness.wording import ids_between, is_or_are, missing, offset_of, records, stored
+from epochfuzz.harness.witness.wording import ids_between, in_flight, is_or_are, missing, offset_of, records, stored
 from epochfuzz.model.kafka.contract.observation import record_ids, record_name
 from epochfuzz.model.kafka.contract.properties import PROPERTIES
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.history import promises
-from epochfuzz.model.kafka.partition import high_watermark, replication
+from epochfuzz.model.kafka.partition import delayed_fetch, high_watermark, lag_time, replication
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary import events, replica_sets
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb
-from epochfuzz.model.kafka.vocabulary.state import State
+from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
 
 _PERMITTED = "losses are permitted from now on"
 _TOLD_AS_LOSSES = ("no-committed-loss", "no-acked-loss")
@@ -26,6 +26,7 @@ def of(change: Change) -> Iterator[str]:
     yield from _high_watermarks(change)
     yield from _promises(change)
     yield from _waiting(change)
+    yield from _delayed_fetches(change)
     yield from transactions.consequences(change)
     yield from _zombies(change)
     yield from rivals.two_leaders(change)
@@ -48,6 +49,31 @@ def _high_watermarks(c: Change) -> Iterator[str]:
             yield f"{REPLICA_NAMES[r]}'s HW falls from {old} to {new}"
         if _held_below(c.after, r) > max(new, _held_below(c.before, r)):
             yield f"{REPLICA_NAMES[r]}'s HW stays at {new}: {_too_small(c.after, r)}"
+        elif _waiting_below(c.after, r) > max(new, _waiting_below(c.before, r)):
+            yield f"{REPLICA_NAMES[r]}'s HW stays at {new} and waits for {_waited_for(c.after, r)}"
+
+
+def _waiting_below(p: State, r: int) -> int:
+    """Return the offset to which leader r's HW could rise if it did not wait for replicas outside the ISR; its HW where
+    it waits for nobody.
+    """
+    if p.lag_time and replication.presumes_leadership(p, r) and _outside(p, r):
+        return high_watermark.lowest_leo_in_isr(p, r)
+    return int(p.high_watermark[r])
+
+
+def _outside(p: State, leader: int) -> int:
+    """Return the replicas outside the ISR that keep the leader's HW where it is."""
+    end = high_watermark.lowest_leo_in_isr(p, leader)
+    return sum(
+        1 << r
+        for r in range(p.replicas)
+        if p.remote_leos[leader, r] < end and not p.isr[leader] >> r & 1 and lag_time.is_waited_for(p, leader, r)
+    )
+
+
+def _waited_for(p: State, leader: int) -> str:
+    return f"{listed(_outside(p, leader))}, caught up within the lag time though outside the ISR"
 
 
 def _held_below(p: State, r: int) -> int:
@@ -99,6 +125,18 @@ def _waiting(c: Change) -> Iterator[str]:
             yield f"the producer of {records(ended)}, which waited there, has no answer"
         elif ended and not stored(c.after, r) & ended & _committed(c.after, r):
             yield f"the producer of {records(ended)} gets NOT_LEADER_OR_FOLLOWER from {name}"
+
+
+def _delayed_fetches(c: Change) -> Iterator[str]:
+    """Which fetches have waited until now, and what ends their wait."""
+    if events.verb_of(c.event) in (Verb.FETCH, Verb.EXPIRE_FETCH):
+        return
+    for r in range(c.after.replicas):
+        leader = delayed_fetch.waits_at(c.before, r)
+        if leader != NONE and c.after.flight[r] == Flight.RECORDS:
+            yield f"{REPLICA_NAMES[r]}'s fetch, which waited, is answered with {in_flight(c.after, r)}"
+        elif leader != NONE and c.after.flight[r] == Flight.NOTHING and c.after.up[r]:
+            yield f"{REPLICA_NAMES[r]}'s fetch, which waited at {REPLICA_NAMES[leader]}, brings nothing"
 
 
 def _committed(p: State, r: int) -> int:

@@ -87,8 +87,10 @@ class ReplicaScene:
     and asynchronous checkpoints are off, which makes them irrelevant. `changed` names the fields of which nothing else
     says that the step changed them.
 
-    `answered_by` is who gave what is `in_flight`. `isr` and `pending_isr`, as a leader has them, are None where a
-    leader has no other ISR than the controller; `request` is what is under way between the two, empty for nothing.
+    `remote_leos` has what a leader knows of the others' log end offsets, by name; nothing of a replica that it has not
+    heard from. `answered_by` is who gave what is `in_flight`. `isr` and `pending_isr`, as a leader has them, are None
+    where a leader has no other ISR than the controller; `request` is what is under way between the two, empty for
+    nothing.
     """
 
     name: str
@@ -104,6 +106,7 @@ class ReplicaScene:
     log: tuple[Cell, ...]
     cut: tuple[Cell, ...]
     missing: tuple[Missing, ...]
+    remote_leos: tuple[tuple[str, int], ...]
     in_flight: str
     waiting: tuple[str, ...]  # the records whose producers wait here
     answered_by: str | None
@@ -276,6 +279,7 @@ def _at(p: State, r: int) -> dict[str, Any]:
         "epoch": p.known_epoch[r] if p.up[r] and p.known_epoch[r] != NONE else None,
         "flushed": p.flushed[r] if p.power_loss else None,
         "checkpointed": p.checkpointed[r] if p.asynchronous_checkpoint else None,
+        "remote_leos": _remote_leos(p, r),
         "in_flight": wording.in_flight(p, r),
         "answered_by": replica_name(answered_by(p, r)) if p.flight[r] != Flight.NOTHING else None,
         "isr": tuple(members(p.isr[r])) if tracks_partition_epoch(p) else None,
@@ -285,6 +289,13 @@ def _at(p: State, r: int) -> dict[str, Any]:
         "fenced": bool(p.fenced >> r & 1),
         "last_stable_offset": last_stable_offset(p, r) if p.transactions else None,
     }
+
+
+def _remote_leos(p: State, r: int) -> tuple[tuple[str, int], ...]:
+    if not replication.presumes_leadership(p, r):
+        return ()
+    others = [other for other in range(p.replicas) if other != r and p.remote_leos[r, other] != NONE]
+    return tuple((REPLICA_NAMES[other], int(p.remote_leos[r, other])) for other in others)
 
 
 def _role(p: State, r: int) -> Role:

@@ -7,7 +7,7 @@ the same whatever caused them: a high watermark moved, a record was committed, a
 from collections.abc import Callable, Iterable, Iterator
 
 from epochfuzz.harness.witness import consequences, isr_changes, rivals, transactions
-from epochfuzz.harness.witness.change import Change, answered_by, decision, isr_of
+from epochfuzz.harness.witness.change import Change, answered_by, decision, isr_of, listed
 from epochfuzz.harness.witness.wording import (
     appends,
     cuts,
@@ -25,7 +25,7 @@ from epochfuzz.harness.witness.wording import (
 )
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.history import producer_window
-from epochfuzz.model.kafka.partition import flight, replication, truncation, truncation_on_fetch
+from epochfuzz.model.kafka.partition import delayed_fetch, flight, replication, truncation, truncation_on_fetch
 from epochfuzz.model.kafka.partition.high_watermark import replication_position
 from epochfuzz.model.kafka.storage import epoch_cache, log
 from epochfuzz.model.kafka.vocabulary import events
@@ -101,8 +101,12 @@ def _fetch_diverging(c: Change, leader: str) -> Iterator[str]:
 def _fetch_records(c: Change, leader: str) -> Iterator[str]:
     p, r = c.before, c.r
     answer = f"with {fetched(c.after, r)} and HW {c.after.flight_offset[r]}"
-    if replication_position(p, p.known_leader[r], r) < p.leo[r]:
+    is_news = replication_position(p, p.known_leader[r], r) < p.leo[r]
+    if is_news:
         yield f"{c.name}'s fetch from offset {p.leo[r]} shows {leader} that {c.name} has everything below it"
+    if c.after.flight[r] == Flight.WAITING:
+        yield f"{leader} has no records from offset {p.leo[r]} on, so {c.name}'s fetch waits there"
+    elif is_news:
         yield f"{leader} answers {answer}"
     else:
         yield f"{leader} answers {c.name}'s fetch from offset {p.leo[r]} {answer}"
@@ -316,6 +320,20 @@ def _checkpoint(c: Change) -> Iterator[str]:
     yield f"{c.name} checkpoints its high watermark {c.after.checkpointed[c.r]}"
 
 
+def _lapse(c: Change) -> Iterator[str]:
+    seen = c.before.caught_up[c.r]
+    which = f", and {c.name} takes {listed(seen)} for caught up no longer" if seen else ""
+    yield f"the lag time passes at {c.name} (replica.lag.time.max.ms){which}"
+
+
+def _expire_fetch(c: Change) -> Iterator[str]:
+    leader = REPLICA_NAMES[delayed_fetch.waits_at(c.before, c.r)]
+    if c.after.flight[c.r] == Flight.NOTHING:
+        yield f"the wait of {c.name}'s fetch is over: {leader} is at another epoch by now, and rejects it"
+    else:
+        yield f"the wait of {c.name}'s fetch is over: {leader} answers with {in_flight(c.after, c.r)}"
+
+
 def _retry(c: Change) -> Iterator[str]:
     record = producer_window.oldest_unanswered(c.before)
     yield f"the producer has no answer for m{record} and sends it again, to {c.name}"
@@ -380,4 +398,6 @@ _VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
     Verb.RETRY: _retry,
     Verb.CONSUME: _consume,
     Verb.REFRESH: _refresh,
+    Verb.LAPSE: _lapse,
+    Verb.EXPIRE_FETCH: _expire_fetch,
 }

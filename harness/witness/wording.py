@@ -7,9 +7,11 @@ from epochfuzz.harness.witness.change import Change, joined
 from epochfuzz.model.kafka.contract.observation import record_name, record_names
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.history import ideal_log, promises
+from epochfuzz.model.kafka.partition import delayed_fetch
 from epochfuzz.model.kafka.storage import epoch_cache, log
 from epochfuzz.model.kafka.storage.transactions import is_marker
 from epochfuzz.model.kafka.vocabulary import replica_sets
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
 from epochfuzz.model.kafka.vocabulary.in_force import tracks_eligible_leaders
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
 
@@ -58,6 +60,8 @@ def in_flight(p: State, r: int) -> str:
         return f"out of range, LEO {offset}"
     if p.flight[r] == Flight.EPOCH_END:
         return "epoch end undefined" if offset == NONE else f"epoch {epoch_answered(p, r)} ends at {offset}"
+    if p.flight[r] == Flight.WAITING:
+        return f"fetch waits at {REPLICA_NAMES[delayed_fetch.waits_at(p, r)]}"
     if p.flight[r] == Flight.DIVERGING:
         return f"diverges, e{p.flight_epoch[r]} ends at {offset}"
     return f"{fetched(p, r)}, HW {offset}"

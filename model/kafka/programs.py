@@ -35,7 +35,7 @@ _CALLED_MODULES = (
 _CALLED = ("learn", "remember_readable")
 
 # Settings whose rules are left out of the program that needs them not.
-_SELDOM = ("follower_reads", "retries", "consumer", "transactions", "controllers")
+_SELDOM = ("follower_reads", "retries", "consumer", "transactions", "controllers", "lag_time", "delayed_fetch")
 
 
 def program_of(starts: Sequence[Partition]) -> Program:

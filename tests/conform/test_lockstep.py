@@ -162,7 +162,8 @@ def test_events_that_only_the_bounds_forbid_are_not_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "sent"), [("kafka-2.1.1", ["expire B", "crash A", "restart A"]), ("kafka-2.3", ["expire B", "crash A"])]
+    ("protocol", "sent"),
+    [("kafka-2.1.1", ["expire B", "crash A", "restart A"]), ("kafka-2.3", ["expire B", "crash A"])],
 )
 def test_a_return_that_opens_an_epoch_counts_towards_the_bound(protocol: str, sent: list[str]) -> None:
     subject = Changed(unchanged)

@@ -20,9 +20,13 @@ ROOT = Path(__file__).parents[2]
 CHECKS = Path(__file__).with_name("with_one_more.py")
 
 # With these there are as many as a byte has room for, and the one that is looked at is the last.
-VERB = """
-    SPARE = _Verb(29, "controller.controller", "never", dealt=1)
-    RESERVE = _Verb(30, "controller.controller", "never", dealt=1)
+VERB = (
+    "".join(
+        f"""
+    SPARE_{number} = _Verb({number}, "controller.controller", "never", dealt=1)"""
+        for number in range(len(Verb), 31)
+    )
+    + """
     REAPPOINT = _Verb(
         31,
         "controller.controller",
@@ -32,18 +36,19 @@ VERB = """
         heals=Heals.RETURN,
     )
 """
+)
 
-RULE = '''
+RULE = (
+    "".join(
+        f'''
 
-def spare(p: State, r: int) -> int:
+def spare_{number}(p: State, r: int) -> int:
     """Never."""
     return Refusal.DOES_NOT_LEAD
-
-
-def reserve(p: State, r: int) -> int:
-    """Never."""
-    return Refusal.DOES_NOT_LEAD
-
+'''
+        for number in range(len(Verb), 31)
+    )
+    + '''
 
 def reappoint(p: State, r: int) -> int:
     """r leads, and the controller makes it leader once more."""
@@ -54,6 +59,7 @@ def reappoint(p: State, r: int) -> int:
     decide(p, r, isr(p))
     return APPLIED
 '''
+)
 
 JUDGEMENT = '''def written(p: State) -> bool:
     """A record is in the log of one of two replicas."""

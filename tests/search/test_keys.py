@@ -147,6 +147,8 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
             consumer=draw.random() < 0.5,
             controllers=draw.choice((1, 2)),
             transactions=draw.random() < 0.5,
+            lag_time=draw.random() < 0.5,
+            delayed_fetch=draw.random() < 0.5,
             min_insync_replicas=draw.choice((1, 2)),
         )
         if not field.read(state.initial(protocol, settings)):
@@ -180,6 +182,7 @@ TIGHT = (
     ("kafka-2.8.1", Configuration(records=1, epochs=2)),
     ("kip-903", Configuration(records=1, epochs=1, power_loss=True)),
     ("kip-966", Configuration(records=1, epochs=1, power_loss=True, min_insync_replicas=2)),
+    ("kip-903", Configuration(records=1, epochs=1, lag_time=True)),
 )
 
 

@@ -43,6 +43,8 @@ FAULTS: dict[str, Any] = {
     "consumer": True,
     "controllers": 2,
     "transactions": True,
+    "lag_time": True,
+    "delayed_fetch": True,
     "records_per_fetch": 2,
 }
 

@@ -41,6 +41,8 @@ def settings_of(draw: Random) -> Configuration:
         power_loss=draw.random() < 0.5,
         asynchronous_checkpoint=draw.random() < 0.5,
         unclean_leader_election=draw.random() < 0.5,
+        lag_time=draw.random() < 0.5,
+        delayed_fetch=draw.random() < 0.5,
         records_per_fetch=draw.choice((1, 1, 2)),
     )
 

@@ -212,7 +212,7 @@ def test_words_that_a_step_changed_are_marked():
     assert changed == [
         [],
         ["LEO 0\u21921"],
-        ["m0, HW 0"],
+        ["remote LEO B 0", "m0, HW 0"],
         ["LEO 0\u21921"],
         ["controller at e1: B leads, ISR A,B", "leads", "e0 (zombie)"],
     ]

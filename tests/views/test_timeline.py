@@ -49,7 +49,7 @@ def test_a_step_shows_each_log_the_controller_and_a_sentence():
         "4 fetch B    A leads e0                         B follows A, e0                   controller at e0",
         "             e0[m0]                             e0{m0}                            A leads, ISR A,B",
         "             LEO 1 HW 0->1                      LEO 1 HW 0                        committed m0",
-        "                                                <- no records, HW 1",
+        "             remote LEO B 1                     <- no records, HW 1",
         "             B's fetch from offset 1 shows A that B has everything below it; A answers with no",
         "             records and HW 1; A's HW rises to 1; m0 is committed and acknowledged.",
     ]
@@ -61,6 +61,7 @@ def test_two_protocols_stand_side_by_side_where_they_differ():
         "9 notify B   A leads e0 (zombie)  B leads e1            \u2502 A leads e0 (zombie)  B leads e1",
         "             e0[m0]               !m0                   \u2502 e0[m0]               e0{m0}",
         "             LEO 1 HW 1           LEO 0 HW 0            \u2502 LEO 1 HW 1           LEO 1 HW 0",
+        "             remote LEO B 1                             \u2502 remote LEO B 1",
         "             controller at e1: B leads, ISR A,B,        \u2502 controller at e1: B leads, ISR A,B,",
         "             committed !m0                              \u2502 committed m0",
         "             B becomes leader of epoch 1; m0 is lost:   \u2502 B becomes leader of epoch 1.",
@@ -99,7 +100,7 @@ def test_protocols_that_part_only_once_faults_have_stopped_say_so():
 def test_what_does_not_converge_is_drawn_healed_with_what_differs():
     lines = printed(timeline(run(UNEQUAL, "kip-101")))
     start = next(i for i, line in enumerate(lines) if line.startswith("  healed"))
-    ending = lines[start : start + 6]
+    ending = lines[start : start + 7]
     assert "e1[m1] !m0 e2+[m2]" in ending[1]
     assert "until nothing moves; at offset 0 A has m0 and B has m1." in words(ending)
     assert ending[-1].strip() == "BROKEN: convergence"

@@ -49,6 +49,13 @@ def moved(name: str, previous: int, current: int, arrow: str = "->") -> str:
     return f"{name} {current}" if previous == current else f"{name} {previous}{arrow}{current}"
 
 
+def remote_leos(replica: ReplicaScene) -> list[str]:
+    """Return how far a leader knows the others to be, two replicas a line: `remote LEO B 1, C 0`."""
+    known = [f"{name} {leo}" for name, leo in replica.remote_leos]
+    pairs = [", ".join(known[i : i + 2]) for i in range(0, len(known), 2)]
+    return [f"{'remote LEO ' if i == 0 else ''}{pair}" for i, pair in enumerate(pairs)]
+
+
 def on_disk(replica: ReplicaScene) -> list[str]:
     """Return what a fault may fall back to, where that fault is on: `flushed 1`, `checkpoint 0`."""
     flushed = [] if replica.flushed is None else [f"flushed {replica.flushed}"]

@@ -106,6 +106,7 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
         return "" if replica.changed.isdisjoint(names) else _CHANGED
 
     notes = [_Note("fenced", classes=marked("fenced"))] if replica.fenced else []
+    notes += [_Note(said, classes=marked("remote_leos")) for said in captions.remote_leos(replica)]
     if replica.in_flight:
         notes.append(_Note(replica.in_flight, _TO, marked("in_flight")))
     if given_by := captions.given_by(replica):

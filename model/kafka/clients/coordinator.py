@@ -4,7 +4,7 @@ The decision is durable. The marker goes to the leader, again and again until it
 then: it is the log alone that says what readers get, see transactions.py.
 """
 
-from epochfuzz.model.kafka.partition import high_watermark, replication
+from epochfuzz.model.kafka.partition import replication
 from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import has_transactions
@@ -54,7 +54,7 @@ def write_marker(p: State, r: int) -> int:
     if transactions.is_open(p, r):
         marker = Marker.COMMIT if p.transaction == Transaction.COMMITTING else Marker.ABORT
         replication.append_as_leader(p, r, marker)
-        high_watermark.advance_leader(p, r)
+        replication.advance_over_appended(p, r)
         return APPLIED
     if not transactions.is_gone(p):
         return Refusal.NOTHING_TO_MARK

@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
 from epochfuzz.model.kafka.vocabulary.mechanisms import IsrChange
-from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
+from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Partition
 
 
 def _if_it_binds(told: Callable[[Partition], Iterator[str]]) -> Callable[[Partition], Iterator[str]]:
@@ -94,6 +94,14 @@ def unanswered(p: Partition) -> Iterator[str]:
         for r in range(p.replicas):
             for record in observation.record_ids(p.waiting[r]):
                 yield f"healed, the producer of m{record} still waits for an answer of {REPLICA_NAMES[r]}"
+
+
+def fetch_unanswered(p: Partition) -> Iterator[str]:
+    """Yield fetches that wait forever."""
+    if controller.true_leader(p) != NONE:
+        for r in range(p.replicas):
+            if p.flight[r] == Flight.WAITING:
+                yield f"healed, the fetch of {REPLICA_NAMES[r]} still waits at a leader"
 
 
 @_if_it_binds

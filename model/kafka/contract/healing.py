@@ -6,7 +6,7 @@ Only after that can logs be asked to agree, whatever went before: the `convergen
 from epochfuzz.model.kafka.clients import coordinator
 from epochfuzz.model.kafka.controller import controller, eligible_leaders
 from epochfuzz.model.kafka.history import waiting
-from epochfuzz.model.kafka.partition import alter_partition, isr, leadership, processes, replication
+from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, isr, leadership, processes, replication
 from epochfuzz.model.kafka.vocabulary.in_force import tracks_eligible_leaders
 from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkGate, IsrChange, Registration
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
@@ -28,7 +28,7 @@ def heal(p: State) -> None:
     # A follower truncates at most once an epoch, then each round brings a record, and two more the high watermark; that
     # answers whoever still waits.
     for _ in range(3 * EPOCHS):
-        if has_converged(p) and not waiting.anywhere(p):
+        if has_converged(p) and not waiting.anywhere(p) and not (p.delayed_fetch and delayed_fetch.anywhere(p)):
             return
         fetch_round(p)
 
@@ -84,8 +84,12 @@ def inform_all(p: State) -> None:
 def fetch_round(p: State) -> None:
     """Every follower receives what is in flight, fetches and receives, and joins the ISR once it has caught up."""
     for r in range(p.replicas):
+        if p.delayed_fetch:
+            delayed_fetch.expire_fetch(p, r)
         replication.receive(p, r)
         replication.fetch(p, r)
+        if p.delayed_fetch:
+            delayed_fetch.expire_fetch(p, r)
         replication.receive(p, r)
         if p.high_watermark_gate == HighWatermarkGate.MIN_ISR:
             isr.expand(p, r)

@@ -12,11 +12,12 @@ from epochfuzz.model.kafka.clients import consumer
 from epochfuzz.model.kafka.contract import breaches, healing
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.history import promises, waiting
-from epochfuzz.model.kafka.partition import alter_partition, high_watermark
+from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, high_watermark
 from epochfuzz.model.kafka.partition.replication import presumes_leadership, serves_consumers
 from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.in_force import (
+    has_delayed_fetch,
     has_heartbeats,
     has_transactions,
     requests_isr_changes,
@@ -194,6 +195,11 @@ def unanswered(p: State) -> bool:
     return controller.true_leader(p) != NONE and waiting.anywhere(p)
 
 
+def fetch_unanswered(p: State) -> bool:
+    """With all faults stopped and a leader there, a follower's fetch still waits at a leader."""
+    return p.delayed_fetch and controller.true_leader(p) != NONE and delayed_fetch.anywhere(p)
+
+
 def _always(p: State) -> bool:
     return True
 
@@ -365,6 +371,14 @@ PROPERTIES: tuple[Property, ...] = (
         applies=lambda p: has_heartbeats(p) or p.controllers > 1,
     ),
     Property("answered", unanswered, breaches.unanswered, "RequestUnanswered", at_end=True, applies=tracks_waiting),
+    Property(
+        "fetch-answered",
+        fetch_unanswered,
+        breaches.fetch_unanswered,
+        "FetchUnanswered",
+        at_end=True,
+        applies=has_delayed_fetch,
+    ),
 )
 NAMES = tuple(each.name for each in PROPERTIES)
 BY_NAME = {each.name: each for each in PROPERTIES}

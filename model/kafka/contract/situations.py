@@ -33,7 +33,11 @@ class Aspect:
 ASPECTS: tuple[Aspect, ...] = (
     Aspect("log end offset", ("LEO stays", "LEO advances", "LEO goes back"), 0),
     Aspect("high watermark", ("HW stays", "HW advances", "HW goes back"), 2),
-    Aspect("in flight", ("nothing", "records", "offset out of range", "end of an epoch", "a divergence"), 4),
+    Aspect(
+        "in flight",
+        ("nothing", "records", "offset out of range", "end of an epoch", "a divergence", "a fetch that waits"),
+        4,
+    ),
     Aspect("high watermark before", ("HW at its LEO", "HW below its LEO"), 7),
     Aspect("membership", ("out of the ISR", "in the ISR"), 8),
     Aspect("log", ("as the leader's", "shorter than the leader's", "longer than the leader's", "at odds"), 9),

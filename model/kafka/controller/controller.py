@@ -9,6 +9,7 @@ from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import (
     falls_back_to_last_known_leader,
     has_heartbeats,
+    keeps_metadata_of_stale_leaders,
     leaders_check_eligibility,
     tracks_eligible_leaders,
     tracks_partition_epoch,
@@ -159,7 +160,9 @@ def open_epoch(p: State, new_leader: int, members: int) -> None:
     p.decided_isr[p.controller_epoch] = members
     if new_leader != NONE:
         p.last_leader = NONE
-    if leaders_check_eligibility(p):
+    if keeps_metadata_of_stale_leaders(p):
+        p.decided_fenced[p.controller_epoch - 1] = p.fenced
+    elif leaders_check_eligibility(p):
         for r in range(p.replicas):
             leader_metadata.forget(p, r)
 
@@ -188,6 +191,7 @@ def forget_superseded(p: State) -> None:
     for epoch in range(oldest):
         p.decided_leader[epoch] = NONE
         p.decided_isr[epoch] = 0
+        p.decided_fenced[epoch] = 0
 
 
 def leader(p: State) -> int:

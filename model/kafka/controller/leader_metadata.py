@@ -4,10 +4,16 @@ Since 3.3 a KRaft leader proposes nobody for the ISR whom its metadata shows fen
 nobody who fetched under another broker epoch than the one that its metadata shows (Partition.isReplicaIsrEligible). The
 controller looks again when the request comes, by what it knows by then.
 
-Only who leads the current epoch can propose, so nobody else's metadata is kept.
+Only the leader of the current epoch can propose. The metadata of a stale leader counts where its high watermark waits
+for eligible replicas only (lag_time.py), and is not kept elsewhere.
 """
 
-from epochfuzz.model.kafka.vocabulary.in_force import leaders_check_eligibility, leaders_check_incarnations
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    keeps_metadata_of_stale_leaders,
+    leaders_check_eligibility,
+    leaders_check_incarnations,
+    reads_isr_twice,
+)
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import State
 
@@ -25,12 +31,17 @@ def are_news(p: State, leader: int) -> bool:
 
 
 def learn(p: State, leader: int) -> None:
-    """Bring a leader's metadata to the controller's state, if the leader is that of the current epoch."""
+    """Bring a leader's metadata to the controller's state, if the leader is that of the current epoch.
+
+    A leader of an outdated epoch reads the metadata log up to the next epoch.
+    """
     forget(p, leader)
     if leads_current_epoch(p, leader) and leaders_check_eligibility(p):
         p.shown_fenced[leader] = p.fenced
         if leaders_check_incarnations(p):
             p.shown_otherwise[leader] = p.remote_stale[leader]
+    elif keeps_metadata_of_stale_leaders(p):
+        p.shown_fenced[leader] = p.decided_fenced[p.known_epoch[leader]]
 
 
 def forget(p: State, r: int) -> None:
@@ -38,6 +49,8 @@ def forget(p: State, r: int) -> None:
     p.shown_fenced[r] = 0
     p.shown_outdated[r] = 0
     p.shown_otherwise[r] = 0
+    if reads_isr_twice(p):
+        p.unread_isr[r] = 0
 
 
 def note_restart(p: State, r: int) -> None:

@@ -10,7 +10,12 @@ from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.partition import high_watermark
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import has_heartbeats, requests_isr_changes, shrinking_opens_epoch
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    has_heartbeats,
+    reads_isr_twice,
+    requests_isr_changes,
+    shrinking_opens_epoch,
+)
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     EffectiveIsr,
     IsrAnswer,
@@ -159,7 +164,10 @@ def altered(p: State, r: int) -> int:
 def take_isr(p: State, leader: int) -> None:
     """Take the ISR that the leader proposed (Partition.handleAlterPartitionUpdate)."""
     p.isr[leader] = p.alter_isr[leader]
-    p.caught_up[leader] &= ~p.isr[leader]
+    if not p.lag_time:
+        p.caught_up[leader] &= ~p.isr[leader]
+    if reads_isr_twice(p):
+        p.unread_isr[leader] = p.alter_current[leader]
     p.isr_current[leader] = p.alter_current[leader]
     p.pending_isr[leader] = 0
     if p.isr_answer != IsrAnswer.HIGH_WATERMARK_KEPT:

@@ -7,7 +7,7 @@ to be from where the log still ends, and meets no answer while the partition tru
 """
 
 from epochfuzz.model.kafka.partition import truncation_on_fetch
-from epochfuzz.model.kafka.storage import epoch_cache
+from epochfuzz.model.kafka.storage import epoch_cache, log
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import (
     answers_survive_decisions,
@@ -29,6 +29,16 @@ def discard_answer(p: State, follower: int) -> None:
     p.flight_leader[follower] = NONE
     p.flight_from[follower] = 0
     p.flight_old[follower] = 0
+
+
+def carry_records(p: State, leader: int, follower: int, start: int) -> int:
+    """Put the leader's records from an offset on in flight to the follower. Returns how many these are."""
+    count = min(p.records_per_fetch, p.leo[leader] - start)
+    p.flight[follower] = Flight.RECORDS
+    p.flight_count[follower] = count
+    p.flight_record[follower] = log.prefix(p.log_record[leader] >> (4 * start), count)
+    p.flight_record_epoch[follower] = log.prefix(p.log_epoch[leader] >> (4 * start), count)
+    return count
 
 
 def is_awaited(p: State, follower: int, leader: int) -> bool:

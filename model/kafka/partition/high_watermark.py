@@ -6,13 +6,19 @@ fetch after the one that brought the record. That is the root of every loss this
 
 from epochfuzz.model.kafka.controller import leader_metadata
 from epochfuzz.model.kafka.history import promises
+from epochfuzz.model.kafka.partition import lag_time
 from epochfuzz.model.kafka.storage import transactions
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import keeps_positions, leaders_check_eligibility, requests_isr_changes
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    evaluates_at_every_fetch,
+    keeps_positions,
+    leaders_check_eligibility,
+    requests_isr_changes,
+    waits_for_eligible_replicas_only,
+)
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     EffectiveIsr,
-    FollowerFenceEpoch,
     FollowerHighWatermark,
     HighWatermarkGate,
     IsrChange,
@@ -24,10 +30,15 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 def advance_leader(p: State, leader: int) -> None:
     """HW = max(HW, min(LEO of the leader, remote LEO of every ISR member)), evaluated at the leader.
 
+    With `lag_time` the minimum is also over replicas outside the ISR that were caught up within the lag time.
     Applied at produce, fetch, becoming leader and changes of the ISR. Without the max a HW could only fall.
     """
     lowest = lowest_leo_in_isr(p, leader)
     previous = p.high_watermark[leader]
+    if p.lag_time and lowest > previous:
+        waited_for = lag_time.lowest_leo_waited_for(p, leader, lowest)
+        p.goals |= Goal.HIGH_WATERMARK_WAITED * (waited_for < lowest)
+        lowest = waited_for
     if lowest > previous:
         if is_held(p, leader):
             p.goals |= Goal.HIGH_WATERMARK_HELD
@@ -79,6 +90,8 @@ def note_position(p: State, leader: int, follower: int, offset: int) -> None:
     if p.remote_leos[leader, follower] != offset:
         p.remote_leos[leader, follower] = offset
         advance_leader(p, leader)
+    elif evaluates_at_every_fetch(p):
+        advance_leader(p, leader)
 
 
 def has_fetched(p: State, leader: int, follower: int) -> bool:
@@ -91,8 +104,11 @@ def has_fetched(p: State, leader: int, follower: int) -> bool:
 def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
     """Note a fetch from outside the ISR: from the leader's LEO, or maybe from what that was when it fetched before.
 
-    Replica.updateFetchState, lastCaughtUpTimeMs; what the LEO was then is not kept.
+    Replica.updateFetchState, lastCaughtUpTimeMs; what the LEO was then is not kept, except with `lag_time`.
     """
+    if p.lag_time:
+        lag_time.note_fetch(p, leader, follower, offset)
+        return
     is_near = offset >= p.leo[leader] or has_fetched(p, leader, follower)
     if requests_isr_changes(p) and is_near and not p.isr[leader] >> follower & 1:
         p.caught_up[leader] |= 1 << follower
@@ -101,23 +117,25 @@ def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
 def due(p: State, leader: int) -> int:
     """Where the leader's HW should be by now, be the leader as patient as it may.
 
-    More than replica.lag.time.max.ms passes before every event of the model. Where it does not, a leader waits for who
-    was caught up that long ago and may join the ISR (Partition.maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr).
-    Up to 3.5 the leader waits for a replica that may not join the ISR, too (KAFKA-15021).
+    More than replica.lag.time.max.ms passes before every event of the model, unless `lag_time` is on. Where it does
+    not, a leader waits for who was caught up that long ago and may join the ISR (Partition.maybeIncrementLeaderHW,
+    shouldWaitForReplicaToJoinIsr). Up to 3.5 the leader also waits for one that may not join the ISR (KAFKA-15021).
     """
     lowest = lowest_leo_in_isr(p, leader)
+    if p.lag_time:
+        return lag_time.lowest_leo_waited_for(p, leader, lowest)
     for r in range(p.replicas):
-        if p.caught_up[leader] >> r & 1 and is_waited_for(p, leader, r):
+        if p.caught_up[leader] >> r & 1 and may_wait_for(p, leader, r):
             lowest = min(lowest, replication_position(p, leader, r))
     return lowest
 
 
-def is_waited_for(p: State, leader: int, r: int) -> bool:
+def may_wait_for(p: State, leader: int, r: int) -> bool:
     """Return whether the leader waits for r, which has caught up outside the ISR.
 
     Partition.maybeIncrementLeaderHW asks isReplicaIsrEligible since 3.6.0.
     """
-    if leaders_check_eligibility(p) and p.follower_fence_epoch == FollowerFenceEpoch.BUMPED:
+    if leaders_check_eligibility(p) and not waits_for_eligible_replicas_only(p):
         return True
     return leader_metadata.why_not_eligible(p, leader, r) == APPLIED
 

@@ -7,7 +7,11 @@ leader makes the change itself, by a conditional write to ZooKeeper; since KIP-4
 from epochfuzz.model.kafka.controller import controller, leader_metadata
 from epochfuzz.model.kafka.partition import alter_partition, high_watermark
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import leaders_check_eligibility, tracks_partition_epoch
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    evaluates_at_every_fetch,
+    leaders_check_eligibility,
+    tracks_partition_epoch,
+)
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     DivergingFetch,
     Fencing,
@@ -34,6 +38,8 @@ def shrink_by(p: State, leader: int, r: int) -> int:
         return Refusal.NOT_IN_ISR
     if high_watermark.replication_position(p, leader, r) >= p.leo[leader] and not is_beyond_log(p, leader, r):
         return Refusal.DOES_NOT_LAG
+    if p.lag_time and p.caught_up[leader] >> r & 1:
+        return Refusal.CAUGHT_UP_WITHIN_LAG_TIME
     refusal = change(p, leader, p.isr[leader] & ~(1 << r))
     if refusal == APPLIED:
         note_shrunk(p, leader)
@@ -77,6 +83,8 @@ def expand_by(p: State, leader: int, r: int) -> int:
         refusal = change(p, leader, p.isr[leader] | 1 << r)
     if refusal == APPLIED and p.isr_change == IsrChange.ATOMIC:
         p.goals |= Goal.ISR_GREW
+    if refusal == APPLIED and evaluates_at_every_fetch(p):
+        high_watermark.advance_leader(p, leader)  # maybeExpandIsr does, in the fetch that lets r join
     return refusal
 
 

@@ -4,8 +4,10 @@ from epochfuzz.model.kafka.controller import controller, fail_over, leader_metad
 from epochfuzz.model.kafka.history import promises, waiting
 from epochfuzz.model.kafka.partition import (
     alter_partition,
+    delayed_fetch,
     flight,
     high_watermark,
+    lag_time,
     partition_epoch,
     processes,
     truncation,
@@ -81,6 +83,8 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, member
 def step_down(p: State, r: int) -> None:
     """r goes by nothing that it knew as a leader, neither as a follower nor as the leader of another reign."""
     waiting.fail(p, r)
+    if p.delayed_fetch:
+        delayed_fetch.fail(p, r)
     processes.forget_leadership(p, r)
 
 
@@ -93,6 +97,8 @@ def lead(p: State, r: int, led_before: bool, members: int) -> None:
     alter_partition.forget_proposal(p, r)
     p.phase[r] = Phase.FETCHING
     p.isr[r] = members
+    if p.lag_time:
+        lag_time.begin_to_lead(p, r, members)
     is_current = epoch == p.controller_epoch and members == controller.isr(p)
     p.isr_current[r] = 1 if tracks_partition_epoch(p) and is_current else 0
     leader_metadata.learn(p, r)
@@ -125,6 +131,8 @@ def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
     p.goals |= Goal.LEADER_STAYED
     p.fetched[r] = 0
     p.caught_up[r] = 0
+    if p.lag_time:
+        lag_time.lead_again(p, r)
     if p.remote_leo == RemoteLeo.FORGOTTEN or (p.remote_leo == RemoteLeo.FORGOTTEN_IF_MISSED and epoch_missed):
         processes.forget_followers(p, r)
 

@@ -6,7 +6,7 @@ It is not numbered here: all that anybody asks of a partition epoch is whether i
 from epochfuzz.model.kafka.controller import controller, leader_metadata
 from epochfuzz.model.kafka.partition import alter_partition, high_watermark
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import tracks_partition_epoch
+from epochfuzz.model.kafka.vocabulary.in_force import reads_isr_twice, tracks_partition_epoch
 from epochfuzz.model.kafka.vocabulary.mechanisms import IsrRefresh
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import State
@@ -20,7 +20,10 @@ def learn_isr(p: State, r: int) -> int:
         return Refusal.KNOWS_LATEST_EPOCH
     if p.isr_current[r] and not leader_metadata.are_news(p, r):
         return Refusal.KNOWS_LATEST_EPOCH
+    reads_again = reads_isr_twice(p) and p.unread_isr[r] != 0
     leader_metadata.learn(p, r)
+    if reads_again:
+        high_watermark.advance_leader(p, r)
     if not p.isr_current[r]:
         note_leaving(p, r, p.isr[r] & ~controller.isr(p))
         alter_partition.forget_proposal(p, r)
@@ -33,6 +36,8 @@ def learn_isr(p: State, r: int) -> int:
 
 def note_leaving(p: State, leader: int, leaving: int) -> None:
     """Replicas left the ISR though they may be caught up, if the leader has not proposed that itself."""
+    if p.lag_time:
+        return
     if p.pending_isr[leader] != 0:
         leaving &= p.pending_isr[leader]
     p.caught_up[leader] = (p.caught_up[leader] | leaving) & ~controller.isr(p)

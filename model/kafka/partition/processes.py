@@ -1,7 +1,7 @@
 """A replica's process: what it forgets when it dies, and what it finds on its disk when it starts."""
 
 from epochfuzz.model.kafka.controller import fail_over, incarnations, leader_metadata
-from epochfuzz.model.kafka.partition import alter_partition, flight, truncation_on_fetch
+from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, flight, lag_time, truncation_on_fetch
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
@@ -11,6 +11,8 @@ def die(p: State, r: int) -> None:
     """Lose what r held in memory, and keep its disk. Its HW is what was checkpointed, as far as the log goes."""
     p.up[r] = 0
     p.waiting[r] = 0
+    if p.delayed_fetch:
+        delayed_fetch.fail(p, r)
     p.remembered[r] = 0
     forget_leadership(p, r)
     alter_partition.forget_request(p, r)
@@ -65,3 +67,5 @@ def forget_followers(p: State, leader: int) -> None:
     p.remote_stale[leader] = 0
     for follower in range(p.replicas):
         p.remote_leos[leader, follower] = NONE
+    if p.lag_time:
+        lag_time.forget_fetches(p, leader)

@@ -6,11 +6,19 @@ in flight until it is received or dropped, or until the follower crashes or lear
 
 from epochfuzz.model.kafka.controller import incarnations
 from epochfuzz.model.kafka.history import producer_window, promises, waiting
-from epochfuzz.model.kafka.partition import flight, high_watermark, processes, truncation, truncation_on_fetch
+from epochfuzz.model.kafka.partition import (
+    delayed_fetch,
+    flight,
+    high_watermark,
+    processes,
+    truncation,
+    truncation_on_fetch,
+)
 from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log, transactions
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import answers_delayed_fetches_first
 from epochfuzz.model.kafka.vocabulary.mechanisms import Fencing, LateAnswer, OutOfRange, RemoteLeoOutOfRange, Truncation
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
@@ -61,7 +69,19 @@ def append_produced(p: State, r: int, record: int) -> None:
     """Leader r appends a record that a producer has sent, whose request waits for the ISR with acks=all."""
     append_as_leader(p, r, record)
     waiting.join(p, r, record)
-    high_watermark.advance_leader(p, r)
+    advance_over_appended(p, r)
+
+
+def advance_over_appended(p: State, leader: int) -> None:
+    """Evaluate the leader's high watermark after an append, and answer the fetches that wait for records.
+
+    Up to Kafka 2.1 these are answered first, with the high watermark of before (Partition.appendRecordsToLeader).
+    """
+    if p.delayed_fetch and answers_delayed_fetches_first(p):
+        delayed_fetch.complete(p, leader)
+    high_watermark.advance_leader(p, leader)
+    if p.delayed_fetch:
+        delayed_fetch.complete(p, leader)
 
 
 def append_as_leader(p: State, leader: int, record: int) -> None:
@@ -80,7 +100,7 @@ def fetch(p: State, follower: int) -> int:
     if leader == follower:
         return Refusal.LEADS
     if flight.is_awaited(p, follower, leader):
-        return Refusal.ANSWER_IN_FLIGHT
+        return Refusal.FETCH_WAITS if delayed_fetch.waits(p, follower) else Refusal.ANSWER_IN_FLIGHT
     if not presumes_leadership(p, leader):
         return Refusal.LEADER_DOES_NOT_LEAD if p.up[leader] else Refusal.LEADER_IS_DOWN
     refusal = why_fenced(p, leader, follower)
@@ -138,6 +158,7 @@ def answer_out_of_range(p: State, follower: int, leader: int) -> None:
     p.goals |= Goal.FETCH_OUT_OF_RANGE
     if p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN:
         p.remote_leos[leader, follower] = NONE  # updateFollowerLogReadResults does not look at the error
+        p.fetched_at[leader, follower] = NONE
     p.flight[follower] = Flight.OUT_OF_RANGE
     p.flight_offset[follower] = p.leo[leader]
 
@@ -151,20 +172,20 @@ def request_records(p: State, follower: int, leader: int) -> None:
     """
     start = p.leo[follower]
     high_watermark_read = p.high_watermark[leader]
+    incarnations.note_fetch(p, leader, follower)  # first: whether the HW waits for the follower depends on that
     high_watermark.note_position(p, leader, follower, start)
-    incarnations.note_fetch(p, leader, follower)
-    count = min(p.records_per_fetch, p.leo[leader] - start)
-    p.flight[follower] = Flight.RECORDS
-    p.flight_count[follower] = count
-    p.flight_record[follower] = log.prefix(p.log_record[leader] >> (4 * start), count)
-    p.flight_record_epoch[follower] = log.prefix(p.log_epoch[leader] >> (4 * start), count)
+    count = flight.carry_records(p, leader, follower, start)
     p.flight_offset[follower] = high_watermark_read if count > 0 else p.high_watermark[leader]
+    if p.delayed_fetch and count == 0:
+        delayed_fetch.wait(p, follower)
 
 
 def receive(p: State, follower: int) -> int:
     """Deliver the response in flight."""
     if p.flight[follower] == Flight.NOTHING:
         return Refusal.NOTHING_IN_FLIGHT
+    if delayed_fetch.waits(p, follower):
+        return Refusal.FETCH_WAITS
     if flight.counts(p, follower):
         apply_answer(p, follower)
     flight.discard_answer(p, follower)
@@ -220,5 +241,7 @@ def drop(p: State, follower: int) -> int:
     """Lose the response in flight."""
     if p.flight[follower] == Flight.NOTHING:
         return Refusal.NOTHING_IN_FLIGHT
+    if delayed_fetch.waits(p, follower):
+        return Refusal.FETCH_WAITS
     flight.discard_answer(p, follower)
     return APPLIED

@@ -84,6 +84,8 @@ class Configuration:
     retries: bool = _flag("A producer sends a record again that it has no answer for, to any leader (acks=all).")
     consumer: bool = _flag("A consumer reads record by record, and keeps its place when the leader changes.")
     controllers: int = _number(1, "How many brokers take themselves for the controller: 2 after a fail-over.", 1, 2)
+    lag_time: bool = _flag("The lag time (replica.lag.time.max.ms) passes in `lapse`, not before every event.")
+    delayed_fetch: bool = _flag("A fetch without records waits at the leader, for a record or for `expire_fetch`.")
     transactions: bool = _flag("Records are produced in transactions, which are committed or aborted (KIP-98).")
     records_per_fetch: int = _number(1, "Records in one Fetch response, at the most.", 1, MAX_RECORDS)
     records: int = _number(MAX_RECORDS, "How many records may be produced.", 1, MAX_RECORDS)

@@ -312,6 +312,22 @@ class Verb(IntEnum):
         when=rival_overwrites,
         effect=Effect.INFORMS,
     )
+    LAPSE = _Verb(
+        29,
+        "partition.lag_time",
+        "the lag time passes at the leader (replica.lag.time.max.ms)",
+        dealt=4,
+        setting="lag_time",
+    )
+    EXPIRE_FETCH = _Verb(
+        30,
+        "partition.delayed_fetch",
+        "the replica's fetch has waited at its leader for long enough, and is answered without records",
+        dealt=4,
+        progress=14,
+        setting="delayed_fetch",
+        heals=Heals.ROUND,
+    )
 
     @property
     def text(self) -> str:

@@ -10,7 +10,9 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     checks_logs_on_fetch,
     falls_back_to_last_known_leader,
     has_consumer,
+    has_delayed_fetch,
     has_heartbeats,
+    has_lag_time,
     has_rival,
     has_transactions,
     loses_last_fetched_epoch,
@@ -148,6 +150,9 @@ class Goal(IntEnum):
             and p.unknown_producer == UnknownProducer.ANY_SEQUENCE
         ),
     )
+    HIGH_WATERMARK_WAITED = _Goal(48, has_lag_time)
+    DELAYED_FETCH_COMPLETED = _Goal(49, has_delayed_fetch)
+    DELAYED_FETCH_EXPIRED = _Goal(50, has_delayed_fetch)
 
     @property
     def text(self) -> str:

@@ -22,7 +22,9 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     LateAnswer,
     Leaderless,
     PendingProduce,
+    Registration,
     RemoteLeo,
+    RemoteLeoOutOfRange,
     Truncation,
 )
 
@@ -86,6 +88,38 @@ def leaders_check_incarnations(p: Any) -> bool:
     return leaders_check_eligibility(p) and tracks_incarnations(p)
 
 
+def waits_for_eligible_replicas_only(p: Any) -> bool:
+    """Whether a leader's high watermark waits for a replica outside the ISR only if it may join (KAFKA-15021, 3.6)."""
+    return leaders_check_eligibility(p) and p.follower_fence_epoch == FollowerFenceEpoch.KEPT
+
+
+def keeps_metadata_of_stale_leaders(p: Any) -> bool:
+    """Whether the high watermark of a stale leader depends on which replicas its own metadata shows fenced."""
+    return has_lag_time(p) and waits_for_eligible_replicas_only(p)
+
+
+def reads_isr_twice(p: Any) -> bool:
+    """Whether it matters that a leader reads in the metadata log a change of the ISR that it knows from a response.
+
+    Partition.makeLeader evaluates the high watermark once more, for which the lag time may have passed since.
+    """
+    return has_lag_time(p) and leaders_check_eligibility(p)
+
+
+def evaluates_at_every_fetch(p: Any) -> bool:
+    """Whether a leader evaluates its high watermark at a fetch from the offset of the last one, as up to Kafka 2.3.
+
+    Partition.updateReplicaLogReadResult; Partition.updateFollowerFetchState looks at the offset (2.4). It makes a
+    difference only where the lag time may have passed since.
+    """
+    return bool(p.lag_time and p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN)
+
+
+def restarts_the_clock_of_all(p: Any) -> bool:
+    """Whether a re-elected leader takes its election for the last fetch of replicas outside the ISR, as up to 3.2."""
+    return not has_heartbeats(p)
+
+
 def tracks_incarnations(p: Any) -> bool:
     """Whether a leader knows of which incarnation of a broker it has heard (KIP-903)."""
     return bool(p.isr_eligibility >= IsrEligibility.INCARNATION_RACY)
@@ -144,6 +178,26 @@ def rival_overwrites(p: Any) -> bool:
 def tells_controllers_apart(p: Any) -> bool:
     """Whether a replica refuses what is left of an old controller's requests once it has heard from the new one."""
     return rival_decides(p) and p.controller_requests == ControllerRequests.CONTROLLER_EPOCH
+
+
+def has_lag_time(p: Any) -> bool:
+    """Whether time passes in `lapse` only, and not before every event."""
+    return bool(p.lag_time)
+
+
+def tracks_caught_up(p: Any) -> bool:
+    """Whether it has to be known which followers a leader has seen caught up."""
+    return requests_isr_changes(p) or has_lag_time(p)
+
+
+def has_delayed_fetch(p: Any) -> bool:
+    """Whether a fetch that has no records to return waits at its leader."""
+    return bool(p.delayed_fetch)
+
+
+def answers_delayed_fetches_first(p: Any) -> bool:
+    """Whether a leader that appends answers the fetches that wait before it evaluates its high watermark, up to 2.1."""
+    return bool(p.registration == Registration.RESUME)
 
 
 def has_transactions(p: Any) -> bool:

@@ -149,6 +149,15 @@ class Refusal(IntEnum):
     SHOWN_FENCED = 73, "{true_leader}'s own metadata shows {r} fenced"
     SHOWN_OTHERWISE = 74, "{r} last fetched under another broker epoch than {true_leader}'s own metadata shows"
 
+    # lapse, and shrink where time passes in lapse only
+    LAG_TIME_OFF = 75, "lag_time is off in the configuration"
+    CAUGHT_UP_WITHIN_LAG_TIME = 76, "{true_leader} has seen {r} caught up, and the lag time has not passed since"
+
+    # expire_fetch, and fetch, receive and drop where a fetch can wait
+    DELAYED_FETCH_OFF = 77, "delayed_fetch is off in the configuration"
+    NO_FETCH_WAITS = 78, "no fetch of {r} waits at a leader"
+    FETCH_WAITS = 79, "{r}'s fetch waits at its leader for records"
+
 
 APPLIED = Refusal.APPLIED
 REFUSALS = (*Refusal,)  # by number

@@ -12,17 +12,21 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     falls_back_to_last_known_leader,
     has_consumer,
     has_heartbeats,
+    has_lag_time,
     has_rival,
     has_transactions,
+    keeps_metadata_of_stale_leaders,
     keeps_positions,
     leaders_check_eligibility,
     leaders_check_incarnations,
     loses_last_fetched_epoch,
+    reads_isr_twice,
     remembers_cut_records,
     requests_isr_changes,
     retries,
     rival_decides,
     tells_controllers_apart,
+    tracks_caught_up,
     tracks_eligible_leaders,
     tracks_incarnations,
     tracks_partition_epoch,
@@ -61,6 +65,7 @@ class Flight(IntEnum):
     OUT_OF_RANGE = 2
     EPOCH_END = 3
     DIVERGING = 4  # KIP-595: instead of records, where the epoch of the follower's last one ends at the leader
+    WAITING = 5  # nothing yet: its fetch waits at the leader for records, see delayed_fetch.py
 
 
 class FetchState(IntEnum):
@@ -261,18 +266,24 @@ VARIABLES: tuple[Field, ...] = (
     Field("remote_stale", Holds.REPLICA_SET, _R, read=tracks_incarnations, narrow=True),
     # Of a leader: the followers that have fetched from it in this epoch, of those that it knows from an earlier one.
     Field("fetched", Holds.REPLICA_SET, _R, read=keeps_positions, narrow=True),
-    # Of a leader: the replicas outside its ISR that may have been caught up within replica.lag.time.max.ms.
-    Field("caught_up", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
+    # Of a leader: the replicas outside its ISR that may have been caught up within replica.lag.time.max.ms; with
+    # `lag_time` all replicas that were. And its LEO when a follower fetched last, NONE if that is longer ago.
+    Field("caught_up", Holds.REPLICA_SET, _R, read=tracks_caught_up, narrow=True),
+    Field("fetched_at", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE, read=has_lag_time),
     # Of who leads the current epoch, see leader_metadata.py: the replicas that its metadata shows fenced, those that
     # have registered anew since, and those that fetched last under another broker epoch than it shows.
     Field("shown_fenced", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
     Field("shown_outdated", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
     Field("shown_otherwise", Holds.REPLICA_SET, _R, read=leaders_check_incarnations, narrow=True),
+    # Whether it knows its ISR from a response alone, and has yet to read the change in the metadata log.
+    Field("unread_isr", Holds.FLAG, _R, read=reads_isr_twice),
     # The controller.
     Field("controller_epoch", Holds.EPOCH),
     Field("decided_leader", Holds.REPLICA_OR_NONE, (DECISION,)),
     Field("decided_isr", Holds.REPLICA_SET, (DECISION,)),
     Field("fenced", Holds.REPLICA_SET, read=has_heartbeats, narrow=True),
+    # By epoch: which replicas were fenced when the next epoch began.
+    Field("decided_fenced", Holds.REPLICA_SET, (DECISION,), read=keeps_metadata_of_stale_leaders),
     # Eligible leader replicas, who of them shut down cleanly, and the last leader where there is no other candidate.
     Field("elr", Holds.REPLICA_SET, read=tracks_eligible_leaders, narrow=True),
     Field("clean", Holds.REPLICA_SET, read=tracks_eligible_leaders, narrow=True),
@@ -345,6 +356,7 @@ def _initial(protocol: Protocol, settings: Configuration) -> Partition:
     everyone = (1 << settings.replicas) - 1
     p.decided_isr[0] = everyone
     p.isr[0] = everyone
+    p.caught_up[0] = everyone & ~1 if has_lag_time(p) else 0
     p.isr_current[0] = int(tracks_partition_epoch(p))
     if p.epoch_cache == EpochCache.KAFKA_7415:
         p.cache_size[0] = 1  # A became leader of epoch 0 at offset 0

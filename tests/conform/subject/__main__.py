@@ -13,7 +13,14 @@ EVENTS = (
     *("produce", "fetch", "receive", "drop", "crash", "power_loss", "restart", "notify", "catch_up"),
     *("elect", "expire", "shrink", "expand", "flush", "checkpoint"),
 )
-WITHOUT = {"retries": False, "consumer": False, "transactions": False, "controllers": 1}
+WITHOUT = {
+    "retries": False,
+    "consumer": False,
+    "transactions": False,
+    "controllers": 1,
+    "lag_time": False,
+    "delayed_fetch": False,
+}
 
 
 def main() -> None:

@@ -37,7 +37,7 @@ type settings struct {
 func settingsOf(reset *request) (chosen settings, lack string) {
 	for setting, plain := range map[string]any{
 		"retries": false, "consumer": false, "transactions": false, "controllers": 1.0, "power_loss": false,
-		"unclean_leader_election": false,
+		"unclean_leader_election": false, "lag_time": false, "delayed_fetch": false,
 	} {
 		if given, ok := reset.Config[setting]; ok && given != plain {
 			return chosen, "there is no " + setting + " here"

@@ -49,7 +49,8 @@ record Release(String version, String interBrokerProtocol, int clockMs) {
     }
 
     Broker start(Host host) {
-        return new KafkaBroker(host);
+        KafkaBroker broker = new KafkaBroker(host);
+        return host.settings().lagTime() ? LagTime.of(broker, host) : broker;
     }
 
     /** What brokers that are gone have left in this process. */

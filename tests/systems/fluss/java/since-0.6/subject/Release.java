@@ -24,6 +24,9 @@ record Release(String version, int clockMs) {
     }
 
     Broker start(Host host) {
+        if (host.settings().lagTime()) {
+            throw new Unsupported("lag_time is Kafka's here: run Fluss without it");
+        }
         return new FlussServer(host);
     }
 

@@ -20,6 +20,7 @@ final class Cluster implements AutoCloseable {
     private static final List<String> VERBS = List.of("produce", "fetch", "receive", "drop", "crash", "power_loss",
             "restart", "notify", "catch_up", "elect", "expire", "shrink", "expand", "flush", "checkpoint");
     private static final List<String> ALTER_PARTITION = List.of("alter", "altered", "resend", "refuse");
+    private static final List<String> LAG_TIME = List.of("lapse");
     private static final List<String> HEARTBEATS = List.of("shutdown", "unfence");
 
     private final Release release;
@@ -64,7 +65,7 @@ final class Cluster implements AutoCloseable {
         controller = new Controller(settings, rules, id -> nodes.get(id).isUp(), brokerEpochs, quorum);
         gate = new IsrGate(controller, rules);
         for (int id = 0; id < settings.replicas(); id++) {
-            Node node = new Node(id);
+            Node node = new Node(id, new FakeTime());
             node.disk = new Disk(Files.createDirectory(freshDirectory()));
             nodes.add(node);
         }
@@ -88,6 +89,7 @@ final class Cluster implements AutoCloseable {
         List<String> verbs = new ArrayList<>(VERBS);
         verbs.addAll(rules.changesIsrAtOnce() ? List.of() : ALTER_PARTITION);
         verbs.addAll(rules.fencesExpired() ? HEARTBEATS : List.of());
+        verbs.addAll(settings.lagTime() ? LAG_TIME : List.of());
         return verbs;
     }
 
@@ -95,10 +97,17 @@ final class Cluster implements AutoCloseable {
     boolean apply(String event) throws IOException {
         String[] words = event.split(" ");
         Node node = nodes.get(NAMES.indexOf(words[1]));
-        time.advance(release.clockMs());
+        if (!settings.lagTime()) {
+            advance(release.clockMs());
+        }
         boolean applied = carryOut(words[0], node);
         settle();
         return applied;
+    }
+
+    private void advance(int ms) {
+        time.advance(ms);
+        nodes.forEach(node -> node.time.advance(ms));
     }
 
     private boolean carryOut(String verb, Node node) throws IOException {
@@ -123,6 +132,7 @@ final class Cluster implements AutoCloseable {
             case "resend" -> gate.resend(node.id);
             case "shutdown" -> shutDown(node);
             case "unfence" -> controller.unfence(node.id);
+            case "lapse" -> lapse(node);
             case "refuse" -> rules.refusesForGood() && gate.refuse(node.id);
             default -> throw new IllegalArgumentException("no such event: " + verb);
         };
@@ -363,9 +373,18 @@ final class Cluster implements AutoCloseable {
                 || leader.seen.leo() == 0 && leader.broker.remoteLeo(node.id) <= 0) {
             return false;
         }
-        time.advance(FakeTime.LAG_MS + 1 - release.clockMs());  // whoever is to leave has lagged for so long
+        if (!settings.lagTime()) {
+            advance(FakeTime.LAG_MS + 1 - release.clockMs());  // whoever is to leave has lagged for so long
+        }
         Set<Integer> isr = new TreeSet<>(leader.seen.isr());
         return isr.remove(node.id) && propose(leader, isr, () -> leader.broker.proposeShrink(node.id));
+    }
+
+    /** The lag time passes at a leader, whose clock is its own; none of its code runs. */
+    private boolean lapse(Node node) {
+        boolean leads = node.isUp() && node.seen.leader() == node.id;
+        node.time.advance(leads ? FakeTime.LAG_MS + 1 : 0);
+        return leads;
     }
 
     /**
@@ -432,7 +451,7 @@ final class Cluster implements AutoCloseable {
         node.position = 0;
         node.noted = 0;
         node.broker = release.start(new Host(
-                node.id, release, settings, node.disk, time, gate, rules.changesIsrAtOnce(), brokerEpochs));
+                node.id, release, settings, node.disk, node.time, gate, rules.changesIsrAtOnce(), brokerEpochs));
         note(node);
         node.look();
         node.checkpointed = node.disk.highWatermark();

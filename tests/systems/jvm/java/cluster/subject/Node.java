@@ -7,6 +7,7 @@ import java.util.Set;
 /** A replica, whether its broker is up or down. */
 final class Node {
     final int id;
+    final FakeTime time;
     Disk disk;
     Broker broker;  // null while it is down
     int next;  // of the controller's decisions, the first that it has not learned
@@ -23,8 +24,9 @@ final class Node {
     long checkpointed;  // the high watermark on disk
     Replica seen;
 
-    Node(int id) {
+    Node(int id, FakeTime time) {
         this.id = id;
+        this.time = time;
     }
 
     /** The version of the partition's state that it knows. */

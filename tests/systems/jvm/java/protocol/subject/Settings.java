@@ -10,7 +10,9 @@ record Settings(
         boolean uncleanLeaderElection,
         boolean asynchronousCheckpoint,
         int recordsPerFetch,
-        boolean retries) {
+        boolean retries,
+        boolean lagTime,
+        boolean delayedFetch) {
 
     static Settings of(JsonObject config) {
         return new Settings(
@@ -20,7 +22,13 @@ record Settings(
                 config.get("unclean_leader_election").getAsBoolean(),
                 config.get("asynchronous_checkpoint").getAsBoolean(),
                 config.get("records_per_fetch").getAsInt(),
-                config.get("retries").getAsBoolean());
+                isOn(config, "retries"),
+                isOn(config, "lag_time"),
+                isOn(config, "delayed_fetch"));
+    }
+
+    private static boolean isOn(JsonObject config, String setting) {
+        return config.has(setting) && config.get(setting).getAsBoolean();
     }
 
     boolean acksAll() {

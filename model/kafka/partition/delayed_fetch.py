@@ -1,0 +1,84 @@
+"""Delayed fetches: a fetch that has no records to return waits at its leader, in the purgatory of Kafka's DelayedFetch.
+
+A record that the leader appends completes it, and so does the end of its wait (`replica.fetch.wait.max.ms`, 500 ms by
+default). A fetch that waits at a leader that steps down or dies gets an error, which changes nothing; the follower
+fetches again. A higher high watermark alone completes no fetch of a follower, because a follower reads up to the log
+end offset (DelayedFetch.tryComplete). In Kafka 2.4 and 2.5 it did, until KAFKA-9952 (2.6.0).
+
+With the setting `delayed_fetch` off, a fetch is answered at once, as if its wait had ended.
+"""
+
+from epochfuzz.model.kafka.partition import flight
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import answers_survive_decisions, has_delayed_fetch
+from epochfuzz.model.kafka.vocabulary.mechanisms import Fencing
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
+
+
+def expire_fetch(p: State, r: int) -> int:
+    """End the wait of r's fetch: the leader answers without records, with its high watermark as it is now."""
+    if not p.delayed_fetch:
+        return Refusal.DELAYED_FETCH_OFF
+    if p.flight[r] != Flight.WAITING:
+        return Refusal.NO_FETCH_WAITS
+    answer(p, waits_at(p, r), r)
+    p.goals |= Goal.DELAYED_FETCH_EXPIRED
+    return APPLIED
+
+
+def wait(p: State, follower: int) -> None:
+    """Have the follower's fetch wait. The leader epoch that it carries is compared when it is answered."""
+    p.flight[follower] = Flight.WAITING
+    p.flight_epoch[follower] = p.known_epoch[follower]
+    p.flight_offset[follower] = 0
+
+
+def waits(p: State, follower: int) -> bool:
+    """Return whether the follower's fetch waits at its leader."""
+    return has_delayed_fetch(p) and p.flight[follower] == Flight.WAITING
+
+
+def waits_at(p: State, follower: int) -> int:
+    """Return the leader at which the follower's fetch waits; NONE if it does not wait."""
+    if p.flight[follower] != Flight.WAITING:
+        return NONE
+    leader: int = p.flight_leader[follower] if answers_survive_decisions(p) else p.known_leader[follower]
+    return leader
+
+
+def complete(p: State, leader: int) -> None:
+    """Answer all fetches that wait at a leader that has appended a record."""
+    for follower in range(p.replicas):
+        if waits_at(p, follower) == leader:
+            answer(p, leader, follower)
+            p.goals |= Goal.DELAYED_FETCH_COMPLETED
+
+
+def answer(p: State, leader: int, follower: int) -> None:
+    """Read again from where the fetch was, or reject it for its leader epoch (DelayedFetch.onComplete).
+
+    The leader takes note of the follower's offset only when the fetch arrives (readFromPurgatory).
+    """
+    if p.fencing == Fencing.EPOCH and p.flight_epoch[follower] != p.known_epoch[leader]:
+        flight.discard_answer(p, follower)
+        return
+    start = p.flight_from[follower] if answers_survive_decisions(p) else p.leo[follower]
+    p.flight_epoch[follower] = 0
+    flight.carry_records(p, leader, follower, start)
+    p.flight_offset[follower] = p.high_watermark[leader]
+
+
+def fail(p: State, r: int) -> None:
+    """Reject all fetches that wait at r, which leads no more (completeDelayedFetchOrProduceRequests)."""
+    for follower in range(p.replicas):
+        if waits_at(p, follower) == r:
+            flight.discard_answer(p, follower)
+
+
+def anywhere(p: State) -> bool:
+    """Whether a fetch waits at any replica."""
+    for r in range(p.replicas):
+        if p.flight[r] == Flight.WAITING:
+            return True
+    return False

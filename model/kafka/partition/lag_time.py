@@ -1,0 +1,90 @@
+"""The lag time (`replica.lag.time.max.ms`): which followers a leader has seen caught up within it.
+
+A leader's high watermark waits for the ISR, and for each replica outside the ISR that was caught up within the lag time
+(Partition.maybeIncrementLeaderHW since Kafka 0.10.2). A member leaves the ISR once it was not caught up for that long
+(Partition.isFollowerOutOfSync).
+
+Time passes in `lapse` only. With the setting `lag_time` off, the model assumes that the lag time passes before every
+event, and nothing here applies.
+"""
+
+from epochfuzz.model.kafka.controller import leader_metadata
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    restarts_the_clock_of_all,
+    tracks_incarnations,
+    waits_for_eligible_replicas_only,
+)
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import NONE, State
+
+
+def lapse(p: State, r: int) -> int:
+    """Let the lag time pass at leader r. No code of Kafka runs then: the high watermark stays as it is."""
+    if not p.lag_time:
+        return Refusal.LAG_TIME_OFF
+    if p.known_leader[r] != r:
+        return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
+    p.caught_up[r] = 0
+    forget_fetches(p, r)
+    return APPLIED
+
+
+def note_fetch(p: State, leader: int, follower: int, offset: int) -> None:
+    """Note a fetch from `offset`: the follower is caught up if it has all that the leader has now, or had at the last
+    fetch.
+
+    Replica.updateFetchState, lastCaughtUpTimeMs. The last fetch counts if it was within the lag time.
+    """
+    had = p.fetched_at[leader, follower]
+    if offset >= p.leo[leader] or (had != NONE and offset >= had):
+        p.caught_up[leader] |= 1 << follower
+    p.fetched_at[leader, follower] = p.leo[leader]
+
+
+def begin_to_lead(p: State, r: int, members: int) -> None:
+    """Take the members of the ISR, and nobody else, for caught up as r begins to lead an epoch.
+
+    Partition.makeLeader; Replica.resetReplicaState, until 3.2 Replica.resetLastCaughtUpTime.
+    """
+    p.caught_up[r] = members & ~(1 << r)
+
+
+def lead_again(p: State, r: int) -> None:
+    """Take this moment for the last fetch of each follower, as a re-elected leader does until Kafka 3.2.
+
+    From 3.3 on a replica outside the ISR has to fetch first (Replica.resetReplicaState, lastFetchTimeMs).
+    """
+    for follower in range(p.replicas):
+        if follower != r:
+            p.fetched_at[r, follower] = p.leo[r] if restarts_the_clock_of_all(p) else NONE
+
+
+def forget_fetches(p: State, leader: int) -> None:
+    """Forget the last fetch of each follower."""
+    for follower in range(p.replicas):
+        p.fetched_at[leader, follower] = NONE
+
+
+def is_waited_for(p: State, leader: int, r: int) -> bool:
+    """Whether the leader's high watermark waits for r outside the ISR: r was caught up within the lag time.
+
+    Since KAFKA-15021 (3.6) only if r may join the ISR (maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr).
+    A replica that has not fetched may not, because the leader has no broker epoch of it (isBrokerEpochIsrEligible).
+    """
+    if not p.caught_up[leader] >> r & 1:
+        return False
+    if not waits_for_eligible_replicas_only(p):
+        return True
+    if tracks_incarnations(p) and p.remote_leos[leader, r] == NONE:
+        return False
+    return leader_metadata.why_not_eligible(p, leader, r) == APPLIED
+
+
+def lowest_leo_waited_for(p: State, leader: int, lowest: int) -> int:
+    """Return the lowest log end offset of the replicas that the leader's high watermark waits for outside the ISR, or
+    `lowest` if that is lower.
+    """
+    for r in range(p.replicas):
+        if r != leader and p.remote_leos[leader, r] < lowest and is_waited_for(p, leader, r):
+            lowest = max(0, p.remote_leos[leader, r])
+    return lowest
