@@ -1,5 +1,7 @@
 """Delayed fetches: a fetch that finds no records waits at its leader, until a record comes or its wait is over."""
 
+from typing import Any
+
 import pytest
 
 from epochfuzz.model.core.execution import Execution
@@ -18,7 +20,7 @@ A, B, C = range(3)
 WAITS = "produce A, fetch B, receive B, fetch B"
 
 
-def after(protocol: str, schedule: str, **settings: int | bool) -> Execution:
+def after(protocol: str, schedule: str, **settings: Any) -> Execution:
     """The model with delayed_fetch after a schedule, of which every event is enabled."""
     execution = Execution(parse_protocol(protocol), Configuration(delayed_fetch=True, **settings))
     for event in filter(None, schedule.split(", ")):
@@ -26,7 +28,7 @@ def after(protocol: str, schedule: str, **settings: int | bool) -> Execution:
     return execution
 
 
-def state(protocol: str, schedule: str, **settings: int | bool) -> Partition:
+def state(protocol: str, schedule: str, **settings: Any) -> Partition:
     return after(protocol, schedule, **settings).state
 
 

@@ -1,5 +1,7 @@
 """The lag time: a leader's high watermark waits for a replica outside the ISR that was caught up within it."""
 
+from typing import Any
+
 import pytest
 
 from epochfuzz.model.core.execution import Execution
@@ -19,7 +21,7 @@ RETURNS = "produce A, lapse A, shrink B, fetch B, receive B, produce A, fetch B"
 WAITS = f"{RETURNS}, produce A"
 
 
-def after(protocol: str, schedule: str, **settings: int) -> Execution:
+def after(protocol: str, schedule: str, **settings: Any) -> Execution:
     """The model with lag_time after a schedule, of which every event is enabled."""
     execution = Execution(parse_protocol(protocol), Configuration(lag_time=True, **settings))
     for event in filter(None, schedule.split(", ")):
@@ -32,11 +34,11 @@ def in_one_event(protocol: str) -> str:
     return f"{protocol}:isr_change=atomic"
 
 
-def high_watermark(protocol: str, schedule: str, **settings: int) -> int:
+def high_watermark(protocol: str, schedule: str, **settings: Any) -> int:
     return int(after(protocol, schedule, **settings).state.high_watermark[A])
 
 
-def refusal(event: str, protocol: str, schedule: str, **settings: int) -> int:
+def refusal(event: str, protocol: str, schedule: str, **settings: Any) -> int:
     execution = after(protocol, schedule, **settings)
     return step(execution.state, parse_event(event))
 
