@@ -262,6 +262,10 @@ def test_the_random_schedule_that_made_a_follower_ask_without_end_is_on_record(n
     assert execution.broken_at_end()
 
 
+# KAFKA-18991: a response to a fetch of an earlier epoch counts.
+ANSWERS_OF_AN_EARLIER_EPOCH = {
+    name for name, each in RELEASES.items() if each.choice("truncation") == Truncation.ON_FETCH
+} - {"kafka-3.9.1", "kafka-4.1"}
 RELEASES_BY_THE_STORY = {
     "high-watermark-above-the-log": {
         "kafka-0.10.2",
@@ -285,10 +289,7 @@ RELEASES_BY_THE_STORY = {
     "kafka-13141-diverging-fetch-counted": {"kafka-2.8.0"},
     "kafka-13207-diverging-answer-to-a-leader": {"kafka-2.8.0"},
     "kafka-14704-high-watermark-before-the-cut": {"kafka-2.8.0", "kafka-2.8.1", "kafka-3.0", "kafka-3.1", "kafka-3.3"},
-    "kafka-18991-answer-of-an-earlier-epoch": {
-        name for name, each in RELEASES.items() if each.choice("truncation") == Truncation.ON_FETCH
-    }
-    - {"kafka-3.9.1", "kafka-4.1"},
+    "kafka-18991-answer-of-an-earlier-epoch": ANSWERS_OF_AN_EARLIER_EPOCH,
     "kafka-7164-answer-of-a-missed-epoch": {"kafka-0.10.2", "kafka-1.1", "kafka-2.0.0"},
     "kafka-7235-bounced-broker": {
         "kafka-0.10.2",
@@ -299,7 +300,7 @@ RELEASES_BY_THE_STORY = {
         "kafka-2.1.1",
     },
     "kafka-7395-unfenced-epoch-request": {"kafka-2.0.1"},
-    "kafka-7786-epoch-end-of-an-earlier-epoch": {"kafka-2.0.1", "kafka-2.1.0"},
+    "kafka-7786-epoch-end-of-an-earlier-epoch": {"kafka-2.0.1", "kafka-2.1.0"} | ANSWERS_OF_AN_EARLIER_EPOCH,
     "re-elected-leader": set(RELEASES),
     "re-elected-leader-after-a-crash": {
         name for name, each in RELEASES.items() if each.choice("leaderless") == Leaderless.IGNORED

@@ -28,7 +28,7 @@ def after(protocol: str, schedule: str, **settings: Any) -> Execution:
     return execution
 
 
-def state(protocol: str, schedule: str, **settings: int | bool) -> Partition:
+def state(protocol: str, schedule: str, **settings: Any) -> Partition:
     return after(protocol, schedule, **settings).state
 
 

@@ -34,11 +34,11 @@ def in_one_event(protocol: str) -> str:
     return f"{protocol}:isr_change=atomic"
 
 
-def high_watermark(protocol: str, schedule: str, **settings: int) -> int:
+def high_watermark(protocol: str, schedule: str, **settings: Any) -> int:
     return int(after(protocol, schedule, **settings).state.high_watermark[A])
 
 
-def refusal(event: str, protocol: str, schedule: str, **settings: int) -> int:
+def refusal(event: str, protocol: str, schedule: str, **settings: Any) -> int:
     execution = after(protocol, schedule, **settings)
     return step(execution.state, parse_event(event))
 

@@ -186,6 +186,19 @@ def test_a_leader_rejects_a_gap_in_the_sequence_of_a_producer_that_it_knows(rele
         assert [kafka.apply(event) for event in events] == [*[True] * 6, False]
 
 
+@pytest.mark.parametrize("release", ["0.10.2.2", "2.8.1", "3.9.2", "4.4.0"])
+def test_the_high_watermark_waits_for_a_replica_outside_the_isr_until_the_lag_time_passes(release: str) -> None:
+    """Seen on Kafka's own code with a clock that stands still but for `lapse`, and in the model alike."""
+    asks = [] if release == "0.10.2.2" else ["alter A", "altered A"]
+    left = ["produce A", "lapse A", "shrink B", *asks, "fetch B", "receive B", "produce A", "fetch B"]
+    for more, high_watermark in ([], 2), (["lapse A"], 2), (["produce A"], 2), (["lapse A", "produce A"], 4):
+        events = parse_schedule([*left, "produce A", *more])
+        case = Case("waits", "", Configuration(replicas=2, lag_time=True), events)
+        leader = seen_after(case, release, f"kafka-{release}")["replicas"]["A"]
+        assert (leader["isr"] if asks else ["A"], leader["hw"]) == (["A"], high_watermark), more
+        assert replayed(case, release, f"kafka-{release}").differs is None
+
+
 @pytest.mark.parametrize(("release", "log"), [("2.8.0", []), ("2.8.1", [("m0", 0)])])
 def test_a_leader_cuts_its_log_between_two_locks_of_a_fetcher_thread_in_2_8_0(release: str, log: list[Any]) -> None:
     leader = seen_after(DIVERGING_TO_A_LEADER, release, "kafka-2.8.0:isr_change=atomic")["replicas"]["A"]

@@ -51,6 +51,9 @@ final class Cluster implements AutoCloseable {
     }
 
     void reset(Settings chosen, String protocol) throws IOException {
+        if (chosen.delayedFetch()) {
+            throw new Unsupported("delayed_fetch: here a fetch without records is answered at once");
+        }
         nodes.forEach(this::end);
         nodes.clear();
         release.forget();
