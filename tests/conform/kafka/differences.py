@@ -43,14 +43,6 @@ OTHER_VERDICTS = (
         reason="What a consumer may read of a follower in the middle of a `receive`, before the log is truncated,"
         " cannot be seen after it (KAFKA-14704); what is shown then is the same.",
     ),
-    OtherVerdict(
-        releases=("3.6.2",),
-        case="kafka-15221-broker-epoch-read-late",
-        verdict="nothing",
-        reason="The leader reads the broker epoch after it has looked at the follower (Partition.prepareIsrExpand calls"
-        " addBrokerEpochToIsr), in one call of maybeExpandIsr. In the adapter no fetch arrives within that call, so the"
-        " request always carries the epoch that the leader has looked at (KAFKA-15221).",
-    ),
 )
 
 

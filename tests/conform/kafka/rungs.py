@@ -52,6 +52,10 @@ class Rung:
 # What 2.8.1 has whatever protocol its brokers speak among each other: repairs that no version is asked for.
 _TODAY = "remote_leo=kept,registration=fenced,isr_expansion=epoch_start,truncate_when=each_epoch"
 
+# Up to 3.6 a leader reads the broker epoch of a follower after it has looked at the follower, within one call of
+# Partition.maybeExpandIsr (KAFKA-15221). The adapter carries out that call in one event, so no fetch arrives within it.
+_ONE_CALL = "isr_eligibility=incarnation"
+
 RUNGS = (
     Rung("0.10.2.2", "kafka-0.10.2"),
     Rung("2.8.1", f"hw:{_TODAY}", "0.10.2"),
@@ -75,9 +79,9 @@ RUNGS = (
     Rung("3.1.2", "kafka-3.1"),
     Rung("3.4.0", "kafka-3.3"),
     Rung("3.4.1", "kafka-3.4.1"),
-    Rung("3.5.0", "kafka-3.5.0"),
-    Rung("3.5.1", "kafka-3.5.1"),
-    Rung("3.6.2", "kafka-3.6"),
+    Rung("3.5.0", f"kafka-3.5.0:{_ONE_CALL}"),
+    Rung("3.5.1", f"kafka-3.5.1:{_ONE_CALL}"),
+    Rung("3.6.2", f"kafka-3.6:{_ONE_CALL}"),
     Rung("3.9.0", "kafka-3.7"),
     Rung("3.9.2", "kafka-3.9.1"),
     Rung("4.3.1", "kafka-4.1"),
