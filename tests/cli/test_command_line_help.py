@@ -88,7 +88,7 @@ def completions(words):
         ("epochfuzz shrink --property conv", ["convergence"]),
         ("epochfuzz explain conv", ["convergence"]),
         ("epochfuzz explain ISR s", ["shrank"]),
-        ("epochfuzz explain high watermark w", ["went back"]),
+        ("epochfuzz explain high watermark w", ["went back", "waited"]),
         ("epochfuzz explain fencing=", ["fencing=none", "fencing=epoch"]),
         ("epochfuzz explain rele", ["release", "release matrix", "releases"]),
         ("epochfuzz conform --judge p", ["promises"]),

@@ -27,6 +27,7 @@ EVERY_FAULT = Configuration(
     consumer=True,
     controllers=2,
     transactions=True,
+    lag_time=True,
     delayed_fetch=True,
     records_per_fetch=2,
 )
