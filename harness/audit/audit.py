@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from epochfuzz.harness.audit.disks.found import data_directories
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.judgement.findings import Finding, in_order
 from epochfuzz.harness.audit.judgement.rules import Judged
@@ -15,6 +16,7 @@ from epochfuzz.harness.audit.lines.reading import Facts, Part
 from epochfuzz.harness.audit.lines.sources import Source, brokers_by_name, found
 
 if TYPE_CHECKING:
+    from epochfuzz.harness.audit.disks.disk_audit import DiskAudit
     from epochfuzz.harness.documents import evidence
 
 _PART = 64 << 20  # bytes
@@ -23,16 +25,20 @@ _NAMED = 3  # of many files, in a sentence
 
 @dataclass(frozen=True)
 class Request:
-    """What is audited: files, layouts of their lines, and a pattern by which their paths name brokers."""
+    """What is audited: files, layouts of their lines, a pattern by which their paths name brokers, and the data
+    directories of brokers."""
 
     sources: tuple[Source, ...]
     layouts: tuple[str, ...] = ()
     broker: str | None = None
+    disks: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, paths: Iterable[str], layouts: Sequence[str] = (), broker: str | None = None) -> "Request":
         """Return the request for all files of paths. Raises AuditError."""
-        request = cls(tuple(found(paths)), tuple(layouts), broker)
+        named = list(paths)
+        disks = data_directories(named)
+        request = cls(tuple(found(named, disks)), tuple(layouts), broker, tuple(disks))
         frames(layouts)
         brokers_by_name(request.sources, broker)
         return request
@@ -123,6 +129,7 @@ class Audit:
     passed: list[Finding]
     gaps: list[str]
     size: int = 0
+    disks: "DiskAudit | None" = None  # what data directories have shown, if there were any
     seconds: float = field(default=0.0, compare=False)
 
     def plain(self) -> "evidence.AuditNumbers":
@@ -136,6 +143,7 @@ class Audit:
             "releases": list(self.releases),
             "passed": [finding.plain() for finding in self.passed],
             "gaps": self.gaps,
+            "disks": None if self.disks is None else self.disks.plain(),
             "seconds": round(self.seconds, 2),
         }
 

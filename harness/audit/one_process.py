@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from epochfuzz.harness.audit.audit import Audit, Request, Verdicts, attributed, concluded
+from epochfuzz.harness.audit.disks.disk_audit import audit_disks
+from epochfuzz.harness.audit.disks.joined import joined
 from epochfuzz.harness.audit.judgement.rules import judge
 from epochfuzz.harness.audit.lines.events import Event
 from epochfuzz.harness.audit.lines.reading import Facts, read
@@ -14,6 +16,13 @@ Report = Callable[[str], None]
 
 def run(request: Request, report: Report) -> Audit:
     """Read everything, and judge partition after partition. Raises AuditError."""
+    if not request.disks:
+        return _logs(request, report)
+    disks = audit_disks(request.disks, report)
+    return joined(_logs(request, report) if request.sources else None, disks)
+
+
+def _logs(request: Request, report: Report) -> Audit:
     by_file: dict[str, list[Event]] = {}
     files: list[Facts] = []
     parts = request.whole()

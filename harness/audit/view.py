@@ -129,7 +129,8 @@ def read_line(audit: Audit) -> str:
     brokers = ", ".join(map(str, audit.brokers)) or "unknown"
     releases = f" of Kafka {', '.join(audit.releases)}" if audit.releases else ""
     took = f", in {audit.seconds:.1f} s" if audit.seconds else ""
-    return (
+    disks = "" if audit.disks is None else f"{audit.disks.sentence}; "
+    return disks + (
         f"{counted(audit.lines, 'line')} of {counted(audit.files, 'file')}, {audit.events:,} of them of"
         f" {counted(audit.partitions, 'partition')}; brokers {brokers}{releases}{took}"
     )
@@ -137,6 +138,10 @@ def read_line(audit: Audit) -> str:
 
 def conclusion(audit: Audit) -> str:
     """Return the last line."""
+    if not audit.findings and audit.disks is not None and audit.gaps:
+        return "inconclusive: nothing shows that a committed record was lost, and the gaps above could hide a loss"
+    if not audit.findings and audit.disks is not None:
+        return "nothing found: these disks show that no committed record was lost"
     if not audit.findings:
         return "nothing found: no line shows that a committed record was lost"
     told = f"{counted(len(audit.findings), 'finding')} in {counted(len(accidents(audit)), 'partition')}"
@@ -180,6 +185,8 @@ def cell(event: Event) -> str:
             return "new log"
         case Kind.DELETED:
             return "deletes its log"
+        case Kind.ON_DISK:
+            return event.text
         case Kind.UNCLEAN:
             return f"unclean election of {event.leader}{epoch}"
     return str(event.kind)

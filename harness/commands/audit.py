@@ -30,7 +30,10 @@ _NEEDS_SPARK = options.needs("spark")
 
 
 def audit(
-    logs: Annotated[list[str], typer.Argument(metavar="LOGS", help="Files, directories of them, or URLs.")],
+    logs: Annotated[
+        list[str],
+        typer.Argument(metavar="LOGS", help="Broker logs and data directories: files, directories of them, or URLs."),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", help="The directory for audit.html, audit.json and, on Spark, tables.")
     ] = None,
@@ -65,6 +68,7 @@ def audit(
     Examples:
 
     - `epochfuzz audit /var/log/kafka`
+    - `epochfuzz audit disks/broker-1 disks/broker-2 disks/broker-3` reads copies of the brokers' data directories
     - `epochfuzz audit broker-1/ broker-2/ broker-3/ --out build/audit`
     - `epochfuzz audit logs/ --broker 'kafka-([0-9]+)' --layout '%d{ISO8601} [%t] %-5p %c - %m'`
     - `epochfuzz audit s3://bucket/kafka-logs --out build/audit --master spark://host:7077`
@@ -90,7 +94,9 @@ def audit(
         out_console.print(f"written to {out / PAGE}", markup=False, soft_wrap=True)
     if json:
         print_json(_document(found, cases))
-    return Exit.BROKEN if found.findings else Exit.AS_EXPECTED
+    if found.findings:
+        return Exit.BROKEN
+    return Exit.GOAL_UNMET if found.disks is not None and found.gaps else Exit.AS_EXPECTED
 
 
 def _on_spark(asked: bool | None, master: str | None, remote: str | None, request: "Request") -> bool:

@@ -46,6 +46,15 @@ class Explained(AuditFinding):
     explained: Told | None
 
 
+class Disks(TypedDict):
+    """The data directories that were read."""
+
+    directories: list[str]
+    replicas: int
+    segments: int
+    bytes: int
+
+
 class AuditNumbers(TypedDict):
     """How much was read: `passed` are dangers that did no harm, `gaps` what the lines do not say."""
 
@@ -57,6 +66,7 @@ class AuditNumbers(TypedDict):
     releases: list[str]
     passed: list[AuditFinding]
     gaps: list[str]
+    disks: Disks | None
     seconds: float
 
 

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     CREATED = "created"  # a log of no records
     DELETED = "deleted"  # a log goes, for the partition is deleted or moved
     UNCLEAN = "unclean"  # a leader was elected that is not in the ISR
+    ON_DISK = "on-disk"  # a file of a data directory shows it; `line` is a byte position in files without lines
     RELEASE = "release"  # Kafka's version; this and the next are facts of a file, and no events
     CLUSTER = "cluster"  # the id of the cluster
 

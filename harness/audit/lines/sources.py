@@ -30,12 +30,18 @@ class Source:
     problem: str | None = None
 
 
-def found(paths: Iterable[str]) -> list[Source]:
-    """Return the files of paths, in order: files themselves, and all of directories. Raises AuditError."""
-    files = list(dict.fromkeys(file for path in paths for file in _files(path)))
-    if not files:
+def found(paths: Iterable[str], disks: Sequence[str] = ()) -> list[Source]:
+    """Return the files of paths, in order: files themselves, and all of directories, but for those of data directories.
+    Raises AuditError.
+    """
+    files = list(dict.fromkeys(file for path in paths for file in _files(path) if not _is_below(file, disks)))
+    if not files and not disks:
         raise AuditError("there is no file to read: name broker logs, or directories that hold them")
     return [_source(file) for file in files]
+
+
+def _is_below(file: str, directories: Sequence[str]) -> bool:
+    return any(file.startswith(f"{directory.rstrip('/')}/") for directory in directories)
 
 
 def opened(path: str, packed: bool) -> IO[bytes]:
