@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.audit.disks.found import data_directories
+from epochfuzz.harness.audit.disks.found import disks_among
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.judgement.findings import Finding, in_order
 from epochfuzz.harness.audit.judgement.rules import Judged
@@ -37,7 +37,7 @@ class Request:
     def of(cls, paths: Iterable[str], layouts: Sequence[str] = (), broker: str | None = None) -> "Request":
         """Return the request for all files of paths. Raises AuditError."""
         named = list(paths)
-        disks = data_directories(named)
+        disks = disks_among(named)
         request = cls(tuple(found(named, disks)), tuple(layouts), broker, tuple(disks))
         frames(layouts)
         brokers_by_name(request.sources, broker)

@@ -333,8 +333,9 @@ def _eligible(state: State) -> str:
 def _shows_state(partition: Partition, log: MetadataLog, state: State, topic_id: str | None) -> Event:
     leader = "nobody" if state.leader == NOBODY else f"broker {state.leader}"
     eligible = f", ELR {','.join(map(str, state.eligible))}" if state.eligible else ""
+    unit = "line" if log.is_text else "byte"
     text = (
-        f"byte {state.position}: metadata offset {state.offset}: {leader} leads epoch {state.epoch}, ISR"
+        f"{unit} {state.position}: metadata offset {state.offset}: {leader} leads epoch {state.epoch}, ISR"
         f" {','.join(map(str, state.isr)) or 'empty'}{eligible}, partition epoch {state.partition_epoch}"
     )
     return Event(
@@ -356,8 +357,8 @@ def _shows_state(partition: Partition, log: MetadataLog, state: State, topic_id:
 
 def _shows_commit(partition: Partition, commit: Commit, topic_id: str | None) -> Event:
     text = (
-        f"byte {commit.byte}: group {commit.group} committed position {commit.position} of {partition.name}, leader"
-        f" epoch {commit.leader_epoch}"
+        f"{'line' if commit.is_text else 'byte'} {commit.byte}: group {commit.group} committed position"
+        f" {commit.position} of {partition.name}, leader epoch {commit.leader_epoch}"
     )
     return Event(
         Kind.ON_DISK,

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.audit.disks.checkpoints import Directory, directory_of
+from epochfuzz.harness.audit.disks.checkpoints import META, Directory, directory_of
 from epochfuzz.harness.audit.disks.commits import Commits, commits_of
 from epochfuzz.harness.audit.disks.comparing import Partition, compared
+from epochfuzz.harness.audit.disks.dumped import Dumped, dumped
 from epochfuzz.harness.audit.disks.found import METADATA, OFFSETS, LocatedReplica, located
 from epochfuzz.harness.audit.disks.metadata_log import MetadataLog, metadata_log
 from epochfuzz.harness.audit.disks.replicas import Replica, replica_of
@@ -69,9 +70,10 @@ def in_this_process(files: Sequence[str], report: Report) -> Iterable[Segment]:
 
 
 def audit_disks(paths: Sequence[str], report: Report, read: ReadSegments = in_this_process) -> DiskAudit:
-    """Audit data directories, whose paths `data_directories` has found. Raises AuditError."""
+    """Audit data directories, whose paths `disks_among` has found. Raises AuditError."""
     audit = DiskAudit(list(paths))
     places: list[tuple[Directory, LocatedReplica]] = []
+    dumps: list[tuple[Directory, Dumped]] = []
     for path in paths:
         directory, found = directory_of(path), located(path)
         audit.gaps += [*directory.problems, *found.left_out]
@@ -80,40 +82,74 @@ def audit_disks(paths: Sequence[str], report: Report, read: ReadSegments = in_th
         if directory.cluster is not None:
             audit.clusters.setdefault(directory.cluster, path)
         places += [(directory, replica) for replica in found.replicas]
-    if len(audit.clusters) > 1:
-        told = ", ".join(f"{cluster} in {path}" for cluster, path in sorted(audit.clusters.items())[:3])
-        raise AuditError(
-            f"these are disks of {len(audit.clusters)} clusters ({told}): audit those of one cluster at a time"
-        )
-    own = [(directory, place) for directory, place in places if place.topic not in (METADATA, OFFSETS)]
-    replicas = _replicas(audit, own, report, read)
+        dumps += [(directory, dumped(file, directory.broker)) for file in found.dumps]
+    _check_clusters(audit)
     logs = [metadata_log(place, directory.broker) for directory, place in places if place.topic == METADATA]
+    logs += [log for _, dump in dumps for log in dump.metadata]
+    replicas = _replicas(audit, places, dumps, report, read)
+    _name_topics(replicas, logs)
     offsets = [commits_of(place, replicas) for _, place in places if place.topic == OFFSETS]
+    offsets += [dump.commits for _, dump in dumps]
     for problems in (*(log.problems for log in logs), *(each.problems for each in offsets)):
         audit.gaps += problems
+    for _, dump in dumps:
+        audit.gaps += dump.problems
     _compare(audit, replicas, logs, offsets, report)
     audit.gaps = list(dict.fromkeys(audit.gaps))
     return audit
 
 
+def _check_clusters(audit: DiskAudit) -> None:
+    if len(audit.clusters) > 1:
+        told = ", ".join(f"{cluster} in {path}" for cluster, path in sorted(audit.clusters.items())[:3])
+        raise AuditError(
+            f"these are disks of {len(audit.clusters)} clusters ({told}): audit those of one cluster at a time"
+        )
+
+
+Replicas = dict[tuple[str, int], list[Replica]]
+
+
 def _replicas(
-    audit: DiskAudit, places: Sequence[tuple[Directory, LocatedReplica]], report: Report, read: ReadSegments
-) -> dict[tuple[str, int], list[Replica]]:
+    audit: DiskAudit,
+    places: Sequence[tuple[Directory, LocatedReplica]],
+    dumps: Sequence[tuple[Directory, Dumped]],
+    report: Report,
+    read: ReadSegments,
+) -> Replicas:
     """Read the segments of all replicas, and put each replica together."""
-    files = [file for _, place in places for file in place.segments]
+    own = [(directory, place) for directory, place in places if place.topic not in (METADATA, OFFSETS)]
+    files = [file for _, place in own for file in place.segments]
     segments = {segment.file: segment for segment in read(files, report)}
-    replicas: dict[tuple[str, int], list[Replica]] = defaultdict(list)
-    for directory, place in places:
-        replica = replica_of(directory, place, [segments[file] for file in place.segments])
+    whole = [(directory, place, [segments[file] for file in place.segments]) for directory, place in own]
+    whole += [
+        (directory, place, parts)
+        for directory, dump in dumps
+        for place, parts in dump.replicas
+        if place.topic != OFFSETS
+    ]
+    replicas: Replicas = defaultdict(list)
+    for directory, place, parts in whole:
+        replica = replica_of(directory, place, parts)
         replicas[place.topic, place.partition].append(replica)
         audit.bytes += replica.bytes
-    audit.segments, audit.replicas, audit.partitions = len(files), len(places), len(replicas)
+        audit.segments += len(parts)
+    audit.replicas, audit.partitions = len(whole), len(replicas)
     return replicas
+
+
+def _name_topics(replicas: Replicas, logs: Sequence[MetadataLog]) -> None:
+    """Give replicas without partition.metadata, as in dumps, the only topic id that their topic ever had."""
+    for (topic, _), own in replicas.items():
+        ids = {topic_id for log in logs for topic_id in log.ids_of(topic)}
+        if len(ids) == 1 and all(log.is_whole for log in logs):
+            for replica in own:
+                replica.topic_id = replica.topic_id or next(iter(ids))
 
 
 def _compare(
     audit: DiskAudit,
-    replicas: dict[tuple[str, int], list[Replica]],
+    replicas: Replicas,
     logs: Sequence[MetadataLog],
     offsets: Sequence[Commits],
     report: Report,
@@ -140,6 +176,12 @@ def _missing(partition: Partition) -> list[str]:
     """Say which replicas of a partition are on disks that are not here."""
     here = {replica.broker for replica in partition.replicas}
     gaps = []
+    if None in here:
+        unnamed = next(replica for replica in partition.replicas if replica.broker is None)
+        return [
+            f"{unnamed.path} does not say of which broker it is: put the broker's {META} next to its directories or"
+            " dumps"
+        ]
     for topic_id in {replica.topic_id for replica in partition.replicas}:
         wanted = {broker for _, history in partition.histories(topic_id) for broker in history.state.replicas}
         if wanted - here:

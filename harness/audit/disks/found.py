@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from epochfuzz.harness.audit.disks import checkpoints, segments
-from epochfuzz.harness.audit.disks.files import Entry, Unreadable, entries, has
+from epochfuzz.harness.audit.disks.files import Entry, Unreadable, entries, has, opened
 
 METADATA = "__cluster_metadata"
 OFFSETS = "__consumer_offsets"
 
 _PARTITION = re.compile(r"([A-Za-z0-9._-]{1,249})-([0-9]{1,10})")
 _MOST_PARTITION = 2**31 - 1
+_DUMP = b"Dumping "  # the first line of DumpLogSegments
 _DEEPEST = 12  # directories below a path that was named
 
 
@@ -28,10 +29,11 @@ class LocatedReplica:
 
 @dataclass
 class LocatedDirectory:
-    """A data directory, and the replicas in it. `left_out` has the names that were not read, with reasons."""
+    """A data directory, with the replicas and the dumps in it. `left_out` says which names were not read, and why."""
 
     path: str
     replicas: list[LocatedReplica] = field(default_factory=list)
+    dumps: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
 
@@ -42,25 +44,44 @@ def is_data_directory(path: str) -> bool:
     return any(entry.is_directory and _is_replica(entry.path, entry.name) for entry in _entries(path))
 
 
-def data_directories(paths: Iterable[str]) -> list[str]:
-    """Return the data directories among paths and below them. Links below the named paths are not followed."""
+def is_dump(path: str) -> bool:
+    """Whether a file is the output of kafka-dump-log.sh."""
+    try:
+        with opened(path) as descriptor:
+            return os.pread(descriptor, len(_DUMP), 0) == _DUMP
+    except (Unreadable, OSError):
+        return False
+
+
+def disks_among(paths: Iterable[str]) -> list[str]:
+    """Return the data directories and the dumps among paths and below them.
+
+    Links below the paths are not followed. Dumps in a data directory are part of it.
+    """
     return list(dict.fromkeys(found for path in paths for found in _below(path, 0)))
 
 
 def _below(path: str, depth: int) -> Iterator[str]:
-    if "://" in path or not os.path.isdir(path):
+    if "://" in path:
+        return
+    if not os.path.isdir(path):
+        if is_dump(path):
+            yield path
         return
     if is_data_directory(path) or _is_replica(path, os.path.basename(os.path.abspath(path))):
         yield path
     elif depth < _DEEPEST:
         for entry in _entries(path):
-            if entry.is_directory:
+            if entry.is_directory or entry.is_file:
                 yield from _below(entry.path, depth + 1)
 
 
 def located(path: str) -> LocatedDirectory:
     """Return the replicas of a data directory, or the one replica of a path that is a partition's directory."""
     found = LocatedDirectory(path)
+    if is_dump(path):
+        found.dumps.append(path)
+        return found
     alone = os.path.basename(os.path.abspath(path))
     if not is_data_directory(path) and _is_replica(path, alone):
         _add(found, path, alone)
@@ -71,15 +92,17 @@ def located(path: str) -> LocatedDirectory:
         found.left_out.append(f"{path}: {error}")
         return found
     for entry in inside:
-        if entry.is_directory and _partition_of(entry.name) is not None:
+        if entry.is_directory and partition_of(entry.name) is not None:
             _add(found, entry.path, entry.name)
+        elif entry.is_file and is_dump(entry.path):
+            found.dumps.append(entry.path)
         elif not entry.is_directory and not entry.is_file:
             found.left_out.append(f"{entry.path} is a link or a special file, and was not read")
     return found
 
 
 def _add(found: LocatedDirectory, path: str, name: str) -> None:
-    named = _partition_of(name)
+    named = partition_of(name)
     assert named is not None
     try:
         inside = entries(path)
@@ -94,7 +117,7 @@ def _add(found: LocatedDirectory, path: str, name: str) -> None:
     found.replicas.append(LocatedReplica(path, *named, files))
 
 
-def _partition_of(name: str) -> tuple[str, int] | None:
+def partition_of(name: str) -> tuple[str, int] | None:
     """Return the topic and partition of a directory; None for others, such as those of deleted partitions.
 
     Kafka renames those to topic-partition.ID-delete, -future and -stray (LogManager).
@@ -106,7 +129,7 @@ def _partition_of(name: str) -> tuple[str, int] | None:
 
 
 def _is_replica(path: str, name: str) -> bool:
-    if _partition_of(name) is None:
+    if partition_of(name) is None:
         return False
     marks = {checkpoints.EPOCHS, checkpoints.TOPIC_ID}
     return any(entry.name in marks or segments.NAME.fullmatch(entry.name) for entry in _entries(path))

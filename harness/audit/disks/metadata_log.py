@@ -7,7 +7,7 @@ import base64
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from epochfuzz.harness.audit.disks.files import Unreadable, entries, reason
 from epochfuzz.harness.audit.disks.found import LocatedReplica
@@ -59,6 +59,7 @@ class MetadataLog:
     path: str
     broker: int | None
     is_whole: bool = True
+    is_text: bool = False  # of a dump
     ends: int = 0
     names: dict[str, str] = field(default_factory=dict)  # of topic ids, deleted topics as well
     partitions: dict[tuple[str, int], PartitionHistory] = field(default_factory=dict)
@@ -85,7 +86,7 @@ def metadata_log(where: LocatedReplica, broker: int | None) -> MetadataLog:
     for segment in where.segments:
         for batch, data in _batches(log, segment):
             if batch.base > log.ends:
-                _forget(log, f"{segment}: offsets {log.ends:,} to {batch.base - 1:,} are missing")
+                forget(log, f"{segment}: offsets {log.ends:,} to {batch.base - 1:,} are missing")
             if batch.last >= log.ends:
                 log.ends = batch.last + 1
                 _read(log, segment, batch, data)
@@ -96,12 +97,12 @@ def _batches(log: MetadataLog, file: str) -> Iterator[tuple[Batch, bytes]]:
     try:
         yield from batches(file)
     except (Damage, Unreadable) as error:
-        _forget(log, f"{file}: {error}")
+        forget(log, f"{file}: {error}")
     except OSError as error:
-        _forget(log, f"{file}: cannot be read: {reason(error)}")
+        forget(log, f"{file}: cannot be read: {reason(error)}")
 
 
-def _forget(log: MetadataLog, problem: str) -> None:
+def forget(log: MetadataLog, problem: str) -> None:
     """Forget all states, because records that may have changed them are missing."""
     log.problems.append(problem)
     log.is_whole = False
@@ -129,17 +130,30 @@ def _read(log: MetadataLog, file: str, batch: Batch, data: bytes) -> None:
     if is_control(batch):
         return
     if not is_intact(batch, data):
-        _forget(log, f"{file}, byte {batch.position:,}: a batch has the wrong checksum")
+        forget(log, f"{file}, byte {batch.position:,}: a batch has the wrong checksum")
         return
     try:
         for record in records(batch, data):
             if record.value is not None:
                 _apply(log, Bytes(record.value), (file, batch.position, record.offset, batch.time))
     except Malformed as error:
-        _forget(log, f"{file}, byte {batch.position:,}: a record cannot be read: {error}")
+        forget(log, f"{file}, byte {batch.position:,}: a record cannot be read: {error}")
 
 
-Place = tuple[str, int, int, int]  # file, byte, offset, time
+Place = tuple[str, int, int, int]  # file, byte or line, offset, time
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a PartitionRecord or PartitionChangeRecord says; None for fields that stay as they are."""
+
+    topic_id: str
+    partition: int
+    leader: int | None = None
+    isr: tuple[int, ...] | None = None
+    replicas: tuple[int, ...] | None = None
+    eligible: tuple[int, ...] | None = None
+    last_known: tuple[int, ...] | None = None
 
 
 def _apply(log: MetadataLog, value: Bytes, place: Place) -> None:
@@ -152,16 +166,13 @@ def _apply(log: MetadataLog, value: Bytes, place: Place) -> None:
     elif key == _PARTITION:
         _partition(log, value, version, place)
     elif key == _PARTITION_CHANGE:
-        _change(log, value, place)
+        apply_change(log, _change(value), place)
     elif key == _REMOVE_TOPIC:
-        topic_id = _uuid(value)
-        for each in [each for each in log.partitions if each[0] == topic_id]:
-            del log.partitions[each]
+        apply_removal(log, _uuid(value))
     elif key == _FEATURE:
-        if _string(value) == _ELR_FEATURE:
-            log.has_eligible = value.number(2) > 0
+        apply_feature(log, _string(value), value.number(2))
     elif key == _CONFIG:
-        _config(log, value)
+        apply_config(log, value.number(1), _string(value), _string(value), _nullable_string(value))
 
 
 def _partition(log: MetadataLog, value: Bytes, version: int, place: Place) -> None:
@@ -173,49 +184,73 @@ def _partition(log: MetadataLog, value: Bytes, version: int, place: Place) -> No
     if version >= 1:
         value.take(16 * max(value.unsigned() - 1, 0))  # directories
     tags = _tags(value)
-    eligible, last_known = _tagged_members(tags, 1) or (), _tagged_members(tags, 2) or ()
-    state = State(leader, epoch, partition_epoch, isr, replicas, eligible, last_known, *place)
-    history = PartitionHistory(state, uses_eligible=bool(eligible or last_known), leaders={epoch: leader})
-    log.partitions[topic_id, number] = history
+    change = Change(topic_id, number, leader, isr, replicas, _tagged_members(tags, 1), _tagged_members(tags, 2))
+    apply_partition(log, change, epoch, partition_epoch, place)
 
 
-def _change(log: MetadataLog, value: Bytes, place: Place) -> None:
-    """Apply a change as PartitionRegistration.merge does: who is named as leader leads a new epoch."""
+def _change(value: Bytes) -> Change:
     number, topic_id = value.number(4), _uuid(value)
     tags = _tags(value)
-    history = log.partitions.get((topic_id, number))
+    leader = Bytes(tags[1]).number(4) if 1 in tags else _NO_CHANGE
+    return Change(
+        topic_id,
+        number,
+        None if leader == _NO_CHANGE else leader,
+        _tagged_members(tags, 0),
+        _tagged_members(tags, 2),
+        _tagged_members(tags, 6),
+        _tagged_members(tags, 7),
+    )
+
+
+def apply_partition(log: MetadataLog, new: Change, epoch: int, partition_epoch: int, place: Place) -> None:
+    """Apply a PartitionRecord: a partition is new, or a snapshot has it."""
+    leader = NOBODY if new.leader is None else new.leader
+    eligible, last_known = new.eligible or (), new.last_known or ()
+    state = State(leader, epoch, partition_epoch, new.isr or (), new.replicas or (), eligible, last_known, *place)
+    history = PartitionHistory(state, uses_eligible=bool(eligible or last_known), leaders={epoch: leader})
+    log.partitions[new.topic_id, new.partition] = history
+
+
+def apply_change(log: MetadataLog, change: Change, place: Place) -> None:
+    """Apply a change as PartitionRegistration.merge does: who is named as leader leads a new epoch."""
+    history = log.partitions.get((change.topic_id, change.partition))
     if history is None:
         return
-    before = history.state
-    leader = Bytes(tags[1]).number(4) if 1 in tags else _NO_CHANGE
-    isr, replicas = _tagged_members(tags, 0), _tagged_members(tags, 2)
-    eligible, last_known = _tagged_members(tags, 6), _tagged_members(tags, 7)
-    after = replace(
-        before,
-        leader=before.leader if leader == _NO_CHANGE else leader,
-        epoch=before.epoch if leader == _NO_CHANGE else before.epoch + 1,
-        partition_epoch=before.partition_epoch + 1,
-        isr=before.isr if isr is None else isr,
-        replicas=before.replicas if replicas is None else replicas,
-        eligible=before.eligible if eligible is None else eligible,
-        last_known=before.last_known if last_known is None else last_known,
-        file=place[0],
-        position=place[1],
-        offset=place[2],
-        time=place[3],
+    before, leader = history.state, change.leader
+    after = State(
+        before.leader if leader is None else leader,
+        before.epoch if leader is None else before.epoch + 1,
+        before.partition_epoch + 1,
+        before.isr if change.isr is None else change.isr,
+        before.replicas if change.replicas is None else change.replicas,
+        before.eligible if change.eligible is None else change.eligible,
+        before.last_known if change.last_known is None else change.last_known,
+        *place,
     )
     history.uses_eligible = history.uses_eligible or bool(after.eligible or after.last_known)
     if after.epoch > before.epoch and before.leader != NOBODY and before.isr == (before.leader,):
         history.alone[before.epoch] = before.leader
-    if leader >= 0 and leader not in before.isr and leader not in before.eligible:
+    if leader is not None and leader >= 0 and leader not in before.isr and leader not in before.eligible:
         history.unclean.append((before, after))
     history.leaders[after.epoch] = after.leader
     history.state = after
 
 
-def _config(log: MetadataLog, value: Bytes) -> None:
+def apply_removal(log: MetadataLog, topic_id: str) -> None:
+    """Apply a RemoveTopicRecord."""
+    for each in [each for each in log.partitions if each[0] == topic_id]:
+        del log.partitions[each]
+
+
+def apply_feature(log: MetadataLog, name: str, level: int) -> None:
+    """Apply a FeatureLevelRecord."""
+    if name == _ELR_FEATURE:
+        log.has_eligible = level > 0
+
+
+def apply_config(log: MetadataLog, kind: int, resource: str, name: str, setting: str | None) -> None:
     """Note min.insync.replicas: of topics (ConfigResource type 2), and of the cluster (type 4 without a name)."""
-    kind, resource, name, setting = value.number(1), _string(value), _string(value), _nullable_string(value)
     if name != "min.insync.replicas" or not (kind == 2 or (kind == 4 and not resource)):
         return
     if setting is not None and setting.isdecimal() and len(setting) < 6:

@@ -14,7 +14,7 @@ from epochfuzz.harness.audit.disks import checkpoints
 from epochfuzz.harness.audit.disks.checkpoints import Directory, EpochEntry
 from epochfuzz.harness.audit.disks.files import Unreadable
 from epochfuzz.harness.audit.disks.found import LocatedReplica
-from epochfuzz.harness.audit.disks.segments import Run, Segment
+from epochfuzz.harness.audit.disks.segments import Batch, Run, Segment
 from epochfuzz.harness.audit.lines.events import Event, Kind
 
 
@@ -96,7 +96,7 @@ class Replica:
             shown.append(self.event(file, epoch.line, when, text, leader_epoch=epoch.number, offset=epoch.start))
         if epoch.run is not None:
             first = epoch.run.first
-            text = f"byte {first.position}: a batch of leader epoch {first.epoch}, offsets {first.base} to {first.last}"
+            text = _described(epoch.run, first)
             shown.append(
                 self.event(epoch.run.file, first.position, when, text, leader_epoch=first.epoch, offset=first.base)
             )
@@ -108,7 +108,7 @@ class Replica:
         if run is None:
             return []
         last = run.last
-        text = f"byte {last.position}: a batch of leader epoch {last.epoch}, offsets {last.base} to {last.last}"
+        text = _described(run, last)
         return [self.event(run.file, last.position, last.time, text, leader_epoch=last.epoch, offset=last.last + 1)]
 
     def event(
@@ -136,6 +136,11 @@ class Replica:
             offset=offset,
             high_watermark=high_watermark,
         )
+
+
+def _described(run: Run, batch: Batch) -> str:
+    place = f"{run.unit} {batch.position}"
+    return f"{place}: a batch of leader epoch {batch.epoch}, offsets {batch.base} to {batch.last}"
 
 
 def replica_of(directory: Directory, where: LocatedReplica, segments: Sequence[Segment]) -> Replica:

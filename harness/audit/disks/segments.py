@@ -60,6 +60,11 @@ class Run:
     last: Batch
     batches: int
 
+    @property
+    def unit(self) -> str:
+        """What positions are: bytes of a segment, or lines of a dump."""
+        return "byte" if NAME.fullmatch(os.path.basename(self.file)) else "line"
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -82,8 +87,8 @@ class Segment:
 class Damage(Exception):
     """A header that Kafka does not write there. `is_torn`: the file ends too early."""
 
-    def __init__(self, position: int, what: str, is_torn: bool = False) -> None:
-        super().__init__(f"byte {position:,}: {what}")
+    def __init__(self, position: int, what: str, is_torn: bool = False, unit: str = "byte") -> None:
+        super().__init__(f"{unit} {position:,}: {what}")
         self.is_torn = is_torn
 
 
@@ -91,30 +96,35 @@ def segment_of(file: str) -> Segment:
     """Read the headers of a segment."""
     match = NAME.fullmatch(os.path.basename(file))
     base = int(match[1]) if match else 0
-    runs: list[Run] = []
-    size = holes = 0
-    problem, is_torn = None, False
-    first: Batch | None = None
-    last: Batch | None = None
-    count = 0
     try:
         with opened(file) as descriptor:
             size = os.fstat(descriptor).st_size
-            for batch in headers(descriptor, size, base):
-                if first is None or last is None:
-                    first = batch
-                elif batch.epoch != last.epoch:
-                    runs.append(Run(file, last.epoch, first, last, count))
-                    first, count = batch, 0
-                    if len(runs) >= _MOST_RUNS:
-                        raise Damage(batch.position, f"more than {_MOST_RUNS:,} leader epochs in one segment")
-                holes += 0 if last is None else batch.base - last.last - 1
-                last = batch
-                count += 1
+            return collected(file, base, size, headers(descriptor, size, base))
+    except Unreadable as error:
+        return Segment(file, base, 0, (), problem=str(error))
+
+
+def collected(file: str, base: int, size: int, batches: Iterator[Batch]) -> Segment:
+    """Put the headers of a segment together, up to the first that cannot be used."""
+    runs: list[Run] = []
+    first: Batch | None = None
+    last: Batch | None = None
+    count = holes = 0
+    problem, is_torn = None, False
+    try:
+        for batch in batches:
+            if first is None or last is None:
+                first = batch
+            elif batch.epoch != last.epoch:
+                runs.append(Run(file, last.epoch, first, last, count))
+                first, count = batch, 0
+                if len(runs) >= _MOST_RUNS:
+                    raise Damage(batch.position, f"more than {_MOST_RUNS:,} leader epochs in one segment")
+            holes += 0 if last is None else batch.base - last.last - 1
+            last = batch
+            count += 1
     except Damage as damage:
         problem, is_torn = str(damage), damage.is_torn
-    except Unreadable as error:
-        problem = str(error)
     except OSError as error:
         problem = f"cannot be read: {reason(error)}"
     if first is not None and last is not None and last.epoch == first.epoch:
@@ -153,12 +163,15 @@ def headers(descriptor: int, size: int, base: int) -> Iterator[Batch]:
                 _check_zeros(descriptor, at, size)
                 return
             raise _damage(at, block[within + _MAGIC_AT], length, size, offset, least_offset, epoch, least_epoch)
-        yield Batch(
-            at, offset, last, epoch, whole, crc, attributes, min(max(time, 0), _LATEST), producer, sequence, records
-        )
+        yield Batch(at, offset, last, epoch, whole, crc, attributes, bounded(time), producer, sequence, records)
         wanted = _BLOCK if whole < _SMALL else header_size
         at += whole
         least_offset, least_epoch = last + 1, epoch
+
+
+def bounded(time: int) -> int:
+    """Return a time in milliseconds within the years that have four digits."""
+    return min(max(time, 0), _LATEST)
 
 
 def _check_end(rest: bytes, at: int) -> None:

@@ -41,7 +41,7 @@ def found(paths: Iterable[str], disks: Sequence[str] = ()) -> list[Source]:
 
 
 def _is_below(file: str, directories: Sequence[str]) -> bool:
-    return any(file.startswith(f"{directory.rstrip('/')}/") for directory in directories)
+    return any(file == each or file.startswith(f"{each.rstrip('/')}/") for each in directories)
 
 
 def opened(path: str, packed: bool) -> IO[bytes]:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from epochfuzz.harness.audit.disks.disk_audit import DiskAudit, audit_disks
-from epochfuzz.harness.audit.disks.found import data_directories
+from epochfuzz.harness.audit.disks.found import disks_among
 
 RECORDED = Path(__file__).parent / "recorded"
 RUNS = sorted(file.name.removesuffix(".tar.xz") for file in RECORDED.glob("*.tar.xz"))
@@ -37,7 +37,7 @@ def unpacked(run: str, directory: Path) -> Path:
 
 
 def on_disk(*paths: Path) -> DiskAudit:
-    return audit_disks(data_directories(map(str, paths)), lambda text: None)
+    return audit_disks(disks_among(map(str, paths)), lambda text: None)
 
 
 def losses(audit: DiskAudit) -> list[tuple[str, int | None, int | None]]:

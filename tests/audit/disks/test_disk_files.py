@@ -8,7 +8,7 @@ import pytest
 
 from epochfuzz.harness.audit.disks.checkpoints import EpochEntry, directory_of, epochs_of, topic_id_of
 from epochfuzz.harness.audit.disks.files import Unreadable
-from epochfuzz.harness.audit.disks.found import data_directories, is_data_directory
+from epochfuzz.harness.audit.disks.found import disks_among, is_data_directory
 from epochfuzz.harness.audit.disks.records import crc32c
 from epochfuzz.harness.audit.disks.segments import HEADER, segment_of
 
@@ -110,7 +110,7 @@ def test_links_and_pipes_are_neither_followed_nor_opened(tmp_path):
     os.mkfifo(data / "meta.properties")
 
     assert directory_of(str(data)).high_watermarks == {}
-    assert data_directories([str(tmp_path)]) == [str(data)]
+    assert disks_among([str(tmp_path)]) == [str(data)]
 
 
 def test_a_data_directory_is_known_by_its_files(tmp_path):
@@ -123,7 +123,7 @@ def test_a_data_directory_is_known_by_its_files(tmp_path):
     assert is_data_directory(str(tmp_path / "with-a-replica"))
     assert is_data_directory(str(tmp_path / "new"))
     assert not is_data_directory(str(tmp_path / "logs"))
-    assert data_directories([str(tmp_path)]) == [str(tmp_path / "new"), str(tmp_path / "with-a-replica")]
+    assert disks_among([str(tmp_path)]) == [str(tmp_path / "new"), str(tmp_path / "with-a-replica")]
 
 
 def test_the_checksum_is_castagnolis():
