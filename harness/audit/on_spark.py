@@ -16,6 +16,10 @@ from pyspark.sql import functions as F
 
 from epochfuzz.harness.audit import tasks
 from epochfuzz.harness.audit.audit import Attribution, Audit, Request, Verdicts, attributed, concluded
+from epochfuzz.harness.audit.disks.disk_audit import audit_disks
+from epochfuzz.harness.audit.disks.found import state_of
+from epochfuzz.harness.audit.disks.joined import joined
+from epochfuzz.harness.audit.disks.segments_on_spark import SegmentReader
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.judgement.findings import Finding
 from epochfuzz.harness.audit.judgement.rules import Judged
@@ -36,17 +40,22 @@ def run(spark: SparkSession, uri: str, request: Request, report: Report) -> Audi
     """Do what has not been done yet of an audit in its directory. Raises AuditError and CampaignError."""
     directory = Directory(spark, uri)
     _take(directory, request)
-    return _Run(directory, request, report).audit()
+    logs = _Run(directory, request, report).audit() if request.sources or not request.disks else None
+    if not request.disks:
+        assert logs is not None
+        return logs
+    return joined(logs, audit_disks(request.disks, report, SegmentReader(directory, Workers(spark))))
 
 
 def _take(directory: Directory, request: Request) -> None:
     """Make the directory one of this request. Raises AuditError if it is of another."""
+    named = request.text() + state_of(request.disks)
     rows = directory.read_rows("request", REQUEST)
     if not rows:
         if directory.has("parameters") or directory.has("search"):
             raise AuditError(f"{directory.uri} holds a campaign or a search: choose another directory")
-        directory.write_rows([{"request": request.text()}], REQUEST, "request")
-    elif rows[0]["request"] != request.text():
+        directory.write_rows([{"request": named}], REQUEST, "request")
+    elif rows[0]["request"] != named:
         raise AuditError(
             f"{directory.uri} holds an audit of other files, or of files as they were then, or with another --layout"
             " or --broker: choose another directory"

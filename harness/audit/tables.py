@@ -55,6 +55,37 @@ FINDINGS = pa.schema(
     }
 )
 
+_BATCH = pa.struct(
+    {
+        "position": pa.int64(),
+        "base": pa.int64(),
+        "last": pa.int64(),
+        "epoch": pa.int32(),
+        "size": pa.int64(),
+        "crc": pa.int64(),
+        "attributes": pa.int32(),
+        "time": pa.int64(),
+        "producer": pa.int64(),
+        "sequence": pa.int32(),
+        "records": pa.int32(),
+    }
+)
+
+# Segments of data directories, of which each task reads a range.
+RANGES = pa.schema({"files": pa.list_(pa.string())})
+
+SEGMENTS = pa.schema(
+    {
+        "file": pa.string(),
+        "base": pa.int64(),
+        "size": pa.int64(),
+        "runs": pa.list_(pa.struct({"epoch": pa.int32(), "first": _BATCH, "last": _BATCH, "batches": pa.int64()})),
+        "holes": pa.int64(),
+        "problem": pa.string(),
+        "is_torn": pa.bool_(),
+    }
+)
+
 JUDGED = pa.schema(
     {
         "topic": pa.string(),

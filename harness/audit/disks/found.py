@@ -1,12 +1,13 @@
 """Where the data directories are among the paths that an operator names, and which replicas they hold."""
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from epochfuzz.harness.audit.disks import checkpoints, segments
-from epochfuzz.harness.audit.disks.files import Entry, Unreadable, entries, has, opened
+from epochfuzz.harness.audit.disks.files import Entry, Unreadable, changed, entries, has, opened, size_of
 
 METADATA = "__cluster_metadata"
 OFFSETS = "__consumer_offsets"
@@ -99,6 +100,16 @@ def located(path: str) -> LocatedDirectory:
         elif not entry.is_directory and not entry.is_file:
             found.left_out.append(f"{entry.path} is a link or a special file, and was not read")
     return found
+
+
+def state_of(paths: Iterable[str]) -> str:
+    """Return a text that changes when a segment does; nothing without data directories."""
+    replicas = (replica for path in paths for replica in located(path).replicas)
+    files = sorted(file for replica in replicas for file in replica.segments)
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file} {size_of(file)} {changed(file)}\n".encode(errors="surrogateescape"))
+    return digest.hexdigest() if files else ""
 
 
 def _add(found: LocatedDirectory, path: str, name: str) -> None:
