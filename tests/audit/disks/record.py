@@ -19,9 +19,10 @@ from pathlib import Path
 from confluent_kafka import Consumer, ElectionType, KafkaException, TopicPartition
 
 from epochfuzz.harness.cluster.broker import installation
-from epochfuzz.harness.cluster.broker.clients import Admin, Writer, read_all
+from epochfuzz.harness.cluster.broker.clients import Admin, Writer
 from epochfuzz.harness.cluster.broker.cluster import Cluster
 from epochfuzz.harness.cluster.broker.node import Node
+from epochfuzz.harness.cluster.broker.segments import records
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
 from epochfuzz.harness.cluster.gates.requests import Caller
 from epochfuzz.harness.cluster.gates.schema import Messages
@@ -36,7 +37,7 @@ _CHECKPOINT = 1.5  # seconds: longer than replica.high.watermark.checkpoint.inte
 _SETTINGS = {
     "replica.high.watermark.checkpoint.interval.ms": 1000,
     "replica.lag.time.max.ms": 3000,
-    "broker.session.timeout.ms": 3000,
+    "broker.session.timeout.ms": 6000,
     "broker.heartbeat.interval.ms": 500,
     "offsets.topic.num.partitions": 1,
     "group.initial.rebalance.delay.ms": 0,
@@ -194,13 +195,30 @@ class Recording:
 
     def truth(self) -> dict[str, object]:
         """Return which acknowledged records a consumer does not find any more."""
-        left = {each.offset: each.value for each in read_all(self.bootstrap, TOPIC)}
+        left = self._left()
         lost = sorted(offset for offset, value in self.acknowledged if left.get(offset) != value)
         return {
             "acknowledged": len(self.acknowledged),
             "lost": [lost[0], lost[-1]] if lost else None,
             "count": len(lost),
         }
+
+    def _left(self) -> dict[int, str]:
+        """Return what a consumer reads that comes now, from the start of the log to the high watermark."""
+        settings = {"bootstrap.servers": self.bootstrap, "group.id": "fresh", "enable.auto.commit": False}
+        consumer = Consumer(settings)
+        whole, left = TopicPartition(TOPIC, 0), dict[int, str]()
+        try:
+            begin, end = consumer.get_watermark_offsets(whole, timeout=30)
+            consumer.assign([TopicPartition(TOPIC, 0, begin)])
+            ends = time.monotonic() + _SOON
+            while begin < end and (not left or max(left) < end - 1) and time.monotonic() < ends:
+                message = consumer.poll(0.2)
+                if message is not None and message.error() is None:
+                    left[message.offset() or 0] = (message.value() or b"").decode()
+        finally:
+            consumer.close()
+        return left
 
 
 # The kinds of runs. A leads first, with B, or with B and C.
@@ -294,7 +312,8 @@ def uncommitted(run: Recording) -> None:
     with Writer("unanswered", run.a.address, TOPIC) as writer:
         for number in range(4):
             writer.send(f"u{number}")
-        time.sleep(0.5)
+        log = run.a.data / f"{TOPIC}-0"
+        run.cluster.until("the leader has records that no follower has", lambda: len(records(log)) > 12, _SOON)
         run.kill(run.a)
     run.b.resume()
     run.c.resume()
