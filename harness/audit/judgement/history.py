@@ -144,17 +144,17 @@ def lives(events: Iterable[Event], is_one_cluster: bool = False) -> tuple[list[L
 def stem(file: str) -> str:
     """Return the name of a file without what rotation and packing add."""
     name = re.sub(r"\.(?:gz|xz|zst|bz2)$", "", file.rpartition("/")[2])
-    return re.sub(r"[._-](?:\d{1,5}|\d{4}-\d\d-\d\d[-T\d]*)(?=\.log$|$)", "", name)
+    return re.sub(r"\.\d{1,5}$|[._-]\d{4}-\d\d-\d\d[-T\d]*", "", name)
 
 
 def _rotation(file: str) -> tuple[int, int, str]:
     """Return the place of a file among those of its rotation, the oldest first."""
     name = re.sub(r"\.(?:gz|xz|zst|bz2)$", "", file.rpartition("/")[2])
     dated = re.search(r"\d{4}-\d\d-\d\d[-T\d]*", name)
-    numbered = re.search(r"[._-](\d{1,5})(?:\.log)?$", name)
+    numbered = re.search(r"\.(\d{1,5})$", name)
     if dated:
         return (0, 0, dated[0])
-    return (1, -int(numbered[1]), "") if numbered and stem(name) != name else (2, 0, "")
+    return (1, -int(numbered[1]), "") if numbered else (2, 0, "")
 
 
 def _in_order(events: Sequence[Event]) -> list[Event]:

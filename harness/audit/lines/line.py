@@ -126,7 +126,7 @@ def _seen_inside(
     for each in inside:
         at = each.time if each.time is not None else outside[-1][2] if outside else time
         whose = each.origin or _origin(head, outside) or origin
-        for line in each.line.splitlines():
+        for line in each.line.split("\n"):
             of_line, not_read = _seen(line.rstrip(), needles, at, whose, f"{keys}{each.keys} > ", depth - 1)
             found += of_line
             failed += not_read
@@ -145,7 +145,7 @@ def _sighting(head: str, message: Message, follows: str, keys: str) -> Sighting:
     time = _nearest([at for _, _, at in found])
     named = _LOGGER.match(follows) if not message.is_open else _LAST_LOGGER.search(follows[-_HEAD:])
     is_closed = bool(follows.strip())
-    if time is None and is_closed:
+    if time is None and is_closed and not message.is_open:
         time = _nearest([at for _, _, at in times.times_in(follows[:_TAIL])][:1])
     return Sighting(
         message,
