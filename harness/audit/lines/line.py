@@ -8,7 +8,8 @@ host.
 import html
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from epochfuzz.harness.audit.lines import envelopes, times
@@ -25,6 +26,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "", "b": "", "f": ""}
 
 _LEVEL = r"(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE|FINER?|FINEST|CONFIG|NOTICE)"
 _LEVELS = re.compile(rf"\b{_LEVEL}\b", re.IGNORECASE)
+_USUAL = re.compile(rf"\[?(\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)[.,](\d{{3}})\]? {_LEVEL}\s{{1,2}}", re.ASCII)
 _LOGGER = re.compile(r"\s*\(([\w.$-]{1,200})\)")
 _LAST_LOGGER = re.compile(r"\(([\w.$-]{1,200})\)\s*(?:\[[^\]\n]{0,200}\])?\s*$")
 _OURS = re.compile(r"kafka\b|org\.apache\.kafka\b|state\.change\b|\w\.|[\w$-]+$")
@@ -38,7 +40,7 @@ _STREAMS = frozenset(("stdout", "stderr", "f", "p", "log", "z", "utc", "t"))
 _NEXT_WORD = re.compile(r"[\]\s|,:>-]{0,8}([A-Za-z][\w.-]{0,80})(?=\s)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sighting:
     """A message with what its line says of it. `is_closed`: something of the layout follows the message."""
 
@@ -47,7 +49,13 @@ class Sighting:
     origin: str | None
     logger: str | None
     is_closed: bool
-    layout: str
+    around: tuple[str, str, str] = ("", "", "")  # what stands before the line, before the message, and behind it
+
+    @property
+    def layout(self) -> str:
+        """The layout of the line in the style of log4j's conversion patterns."""
+        outside, head, follows = self.around
+        return outside + _layout(head, times.times_in(head), follows)
 
     @property
     def is_doubtful(self) -> bool:
@@ -81,9 +89,8 @@ def seen_in(text: str, needles: Sequence[str], before: Callable[[], str]) -> See
 def _at(sighting: Sighting, time: int) -> Sighting:
     if sighting.time is not None:
         return sighting
-    return Sighting(
-        sighting.message, time, sighting.origin, sighting.logger, sighting.is_closed, f"%d%n{sighting.layout}"
-    )
+    outside, head, follows = sighting.around
+    return replace(sighting, time=time, around=(f"%d%n{outside}", head, follows))
 
 
 def _seen(text: str, needles: Sequence[str], time: int | None, origin: str | None, keys: str, depth: int) -> Seen:
@@ -106,7 +113,9 @@ def _seen(text: str, needles: Sequence[str], time: int | None, origin: str | Non
             continue
         found.append(_sighting(text[max(floor, message.start - _HEAD) : message.start], message, follows, keys))
         floor = message.end
-    return [_with(each, time, origin) for each in found], failed
+    if time is not None or origin is not None:
+        found = [_with(each, time, origin) for each in found]
+    return found, failed
 
 
 def _seen_inside(
@@ -141,20 +150,20 @@ def _unescaped(match: "re.Match[str]") -> str:
 
 
 def _sighting(head: str, message: Message, follows: str, keys: str) -> Sighting:
-    found = times.times_in(head)
-    time = _nearest([at for _, _, at in found])
+    usual = _USUAL.fullmatch(head)
+    origin = None
+    if usual is not None:
+        time = times.of_usual(usual[1], usual[2])
+    else:
+        found = times.times_in(head)
+        time = found[0][2] if len(found) == 1 else _nearest([at for _, _, at in found])
+        origin = _origin(head, found)
     named = _LOGGER.match(follows) if not message.is_open else _LAST_LOGGER.search(follows[-_HEAD:])
-    is_closed = bool(follows.strip())
+    is_closed = bool(follows) and not follows.isspace()
     if time is None and is_closed and not message.is_open:
         time = _nearest([at for _, _, at in times.times_in(follows[:_TAIL])][:1])
-    return Sighting(
-        message,
-        time,
-        _origin(head, found),
-        named[1] if named else None,
-        is_closed,
-        keys + _layout(head, found, follows),
-    )
+    logger = named[1] if named else None
+    return Sighting(message, time, origin, logger, is_closed, (keys, head, follows[:_TAIL]))
 
 
 def _nearest(found: list[int]) -> int | None:
@@ -171,7 +180,7 @@ def _with(sighting: Sighting, time: int | None, origin: str | None) -> Sighting:
     own = sighting.time
     own = time if own is None or (time is not None and times.is_dated(time) and not times.is_dated(own)) else own
     whose = "; ".join(filter(None, (origin, sighting.origin))) or None
-    return Sighting(sighting.message, own, whose, sighting.logger, sighting.is_closed, sighting.layout)
+    return replace(sighting, time=own, origin=whose)
 
 
 def _origin(head: str, found: list[tuple[int, int, int]]) -> str | None:
@@ -180,10 +189,15 @@ def _origin(head: str, found: list[tuple[int, int, int]]) -> str | None:
         return _words(head.partition("|")[0]) if "|" in head else None
     ends = [0, *(end for _, end, _ in found)]
     before = "".join(head[end:start] for end, (start, _, _) in zip(ends, found, strict=False))
+    return _origin_of(before, head[found[-1][1] :])
+
+
+@lru_cache(4096)  # nearly all lines of a file have the same
+def _origin_of(before: str, behind: str) -> str | None:
     words = _words(before)
     if words is not None:
         return words
-    following = _NEXT_WORD.match(head[found[-1][1] :])
+    following = _NEXT_WORD.match(behind)
     return None if following is None or _LEVELS.fullmatch(following[1]) else following[1]
 
 

@@ -7,7 +7,7 @@ grows with its number of needles only, and after _FAILURES of them that stand in
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -18,7 +18,7 @@ from epochfuzz.harness.audit.lines.wordings import NEEDLES, OTHERS, WORDINGS, Wo
 _BEFORE = 800  # characters before a needle: a topic has up to 249, and a directory stands before some
 _IDENT = 500  # characters of what Kafka puts before a message
 _FAILURES = 24  # needles in a line that stand in no message
-_GREATEST = {32: (1 << 31) - 1, 64: (1 << 63) - 1}
+_LARGEST = (1 << 31) - 1
 
 _PARTITION = (
     r"(?:\[(?P<old_topic>[\w.-]{1,249}),(?P<old_partition>\d{1,10})\]"
@@ -26,6 +26,8 @@ _PARTITION = (
 )
 _OFFSETS = frozenset(("offset", "end_offset", "last_offset", "high_watermark"))
 _NUMBERS = _OFFSETS | {"leader_epoch", "partition_epoch", "leader", "previous_leader", "previous_epoch", "broker"}
+_GREATEST: Final = dict.fromkeys((*_NUMBERS, "partition"), _LARGEST) | dict.fromkeys(_OFFSETS, (1 << 63) - 2)
+_RENAMED: Final = {"old_topic": "topic", "old_partition": "partition"}
 _GROUPS = {
     "partition": _PARTITION,
     "topic_id": r"(?:Some\()?(?P<topic_id>[\w-]{22})\)?",
@@ -55,13 +57,13 @@ _BROKER: Final = re.compile(
     re.ASCII,
 )
 _PREFIX: Final = re.compile(
-    r"(?:\[[^\[\]\n]{1,480}\][:,]? |Partition \[[\w.-]{1,249},\d{1,10}\] on broker \d{1,10}: )\Z", re.ASCII
+    r"(?:\[[^\[\]\n]{1,480}\][:,]? |Partition \[[\w.-]{1,249},\d{1,10}\] on broker \d{1,10}: )", re.ASCII
 )
 # Strimzi calls the directory of a broker's logs so, by its id; nobody else writes it.
 _DIRECTORY: Final = re.compile(r"/kafka-log(\d{1,9})(?![\w.])", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Message:
     """A message in a text: its kind, the fields of an event, and where it stands with what Kafka puts before it."""
 
@@ -80,6 +82,10 @@ class _Shape:
     wording: Wording | None
     after: re.Pattern[str]
     before: re.Pattern[str]
+    head: str  # the words with which it begins, if any stand before the needle
+    is_whole: bool  # whether it begins with the needle
+    ends_with_a_value: bool
+    is_open: bool
 
 
 def _pattern(template: str, ends: bool) -> str:
@@ -115,7 +121,16 @@ def _shape(template: str, needle: str, wording: Wording | None) -> _Shape:
     if template.startswith("{partition}"):  # which stands behind what Kafka puts before it, or a word is missing
         boundary = r"(?<=[\]:] )"
     before = re.compile(rf"{boundary}{_pattern(template[:at], False)}\Z", re.ASCII)
-    return _Shape(wording, re.compile(_pattern(template[at:], True), re.ASCII), before)
+    after = re.compile(_pattern(template[at:], True), re.ASCII)
+    return _Shape(
+        wording,
+        after,
+        before,
+        template[:at].partition("{")[0],
+        at == 0,
+        _ENDS_WITH_A_VALUE.search(template) is not None,
+        _OPEN.search(template) is not None,
+    )
 
 
 @cache
@@ -158,12 +173,18 @@ def _occurrences(text: str, needle: str) -> Iterator[int]:
 
 def _message(text: str, at: int, needle: str, floor: int) -> Message | int | None:
     """Return the message that has a needle at a place; its end if it says nothing; None if it is in no wording."""
+    window = max(floor, at - _BEFORE)
     for shape in _shapes()[needle]:
+        begins = text.rfind(shape.head, window, at) if shape.head else at if shape.is_whole else window
+        if begins < 0:
+            continue
         after = shape.after.match(text, at)
         if after is None:
             continue
-        window = max(floor, at - _BEFORE)
-        before = shape.before.search(text[window:at])
+        if shape.head or shape.is_whole:
+            before = shape.before.fullmatch(text, begins, at)
+        else:
+            before = shape.before.search(text, window, at)
         if before is None:
             continue
         if shape.wording is None:
@@ -171,10 +192,9 @@ def _message(text: str, at: int, needle: str, floor: int) -> Message | int | Non
         said = _fields(before.groupdict() | after.groupdict())
         if said is None:
             continue
-        template = shape.wording.template
-        start = _start(text, window + before.start(), floor)
+        start = _start(text, before.start(), floor)
         named = said.get("broker", _broker(text[start : after.end()]))
-        if named is not None and named > _GREATEST[32]:
+        if named is not None and named > _LARGEST:
             continue
         said["broker"] = named
         return Message(
@@ -182,17 +202,24 @@ def _message(text: str, at: int, needle: str, floor: int) -> Message | int | Non
             said,
             start,
             after.end(),
-            _ENDS_WITH_A_VALUE.search(template) is not None,
-            _OPEN.search(template) is not None,
+            shape.ends_with_a_value,
+            shape.is_open,
         )
     return None
 
 
 def _start(text: str, start: int, floor: int) -> int:
     """Return where a message starts with what Kafka puts before it, such as `[Broker id=1] `."""
+    if text[start - 1 : start] != " " or text[start - 2 : start - 1] not in ("]", ":", ","):
+        return start
     window = max(floor, start - _IDENT)
-    prefix = _PREFIX.search(text[window:start])
-    return start if prefix is None else window + prefix.start()
+    bracket = text.rfind("[", window, start)
+    if bracket < 0:
+        return start
+    if _PREFIX.fullmatch(text, bracket, start) is not None:
+        return bracket
+    old = text.rfind("Partition [", window, start)
+    return old if old >= 0 and _PREFIX.fullmatch(text, old, start) is not None else start
 
 
 def _broker(message: str) -> int | None:
@@ -211,23 +238,25 @@ def broker_of(message: str) -> int | None:
 
 def _fields(groups: dict[str, str | None]) -> dict[str, Any] | None:
     """Return what a message says, as fields of an event; None where a number is greater than any of Kafka's."""
-    said: dict[str, Any] = {name: value for name, value in groups.items() if value is not None}
-    if "old_topic" in said:
-        said["topic"], said["partition"] = said.pop("old_topic"), said.pop("old_partition")
-    for name in _NUMBERS & said.keys():
-        said[name] = None if said[name] == "None" else int(said[name])
-    if "partition" in said:
-        said["partition"] = int(said["partition"])
+    said: dict[str, Any] = {}
+    for name, text in groups.items():
+        if text is None:
+            continue
+        field = _RENAMED.get(name, name)
+        greatest = _GREATEST.get(field)
+        if greatest is None:
+            said[field] = text
+        elif text == "None":
+            said[field] = None
+        else:
+            number = int(text)
+            if not -1 <= number <= greatest:
+                return None
+            said[field] = number
     if "isr" in said:
         said["isr"] = tuple(sorted(int(member) for member in said["isr"].split(",") if member))
+        if any(member > _LARGEST for member in said["isr"]):
+            return None
     if "last_offset" in said:  # the greatest in the log; it ends behind that
         said["end_offset"] = said.pop("last_offset") + 1
-    return said if _are_bounded(said) else None
-
-
-def _are_bounded(said: dict[str, Any]) -> bool:
-    greatest: Callable[[str], int] = lambda name: _GREATEST[64 if name in _OFFSETS else 32]  # noqa: E731
-    numbers = [(name, value) for name, value in said.items() if isinstance(value, int)]
-    return all(-1 <= value <= greatest(name) for name, value in numbers) and all(
-        member <= _GREATEST[32] for member in said.get("isr", ())
-    )
+    return said

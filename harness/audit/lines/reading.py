@@ -5,7 +5,7 @@ Logs are mostly of other things. Lines are looked for by needles that every word
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import IO
 
@@ -17,18 +17,18 @@ from epochfuzz.harness.audit.lines.line import Sighting, seen_in
 from epochfuzz.harness.audit.lines.matching import messages_in
 from epochfuzz.harness.audit.lines.sources import opened
 from epochfuzz.harness.audit.lines.unpacking import TEXT, UNPACKING_ERRORS, Budget, Member, buffered, members, reason
-from epochfuzz.harness.audit.lines.wordings import NEEDLES
+from epochfuzz.harness.audit.lines.wordings import LOOKED_FOR
 
-_CHUNK = 1 << 22  # bytes
+_CHUNK = 1 << 18  # bytes: as many as the cache of a processor holds, for each needle is looked for in turn
 _LONGEST = 1 << 16  # bytes of a line that is taken apart at once
 _AROUND = 4_000  # bytes before and behind a needle that are taken apart, of a longer line
 _KEPT = 2_000  # characters of a line
 _SHOWN = 200  # characters of a line that is shown because nothing in a file was understood
-_LOOKED_AT = 4  # chunks in which a line of a broker's is looked for that speaks of no partition
+_LOOKED_AT = 64  # chunks in which a line of a broker's is looked for that speaks of no partition
 _OWN = "__cluster_metadata"  # KRaft's log of metadata, which is replicated by other rules
 _YEAR = 300 * times.DAY
 
-_IN_BYTES = tuple((needle.encode(), needle) for needle in NEEDLES)
+_IN_BYTES = tuple((key.encode(), needles) for key, needles in LOOKED_FOR.items())
 # Lines of a broker's, by their logger or by what Kafka puts before their message.
 _BROKERS = re.compile(
     rb"\((?:kafka\.|state\.change\.|org\.apache\.kafka\.(?:server|storage|controller|image|metadata|raft|coordinator)\.)"
@@ -155,10 +155,10 @@ class Reader:
             previous = chunk[chunk.rfind(b"\n", 0, start - 1) + 1 : start - 1] if start else self._before
             return previous[-_LONGEST:].decode(errors="replace")
 
-        for raw in [chunk[start:end]] if end - start <= _LONGEST else _windows(chunk[start:end], needles):
+        for raw in (chunk[start:end],) if end - start <= _LONGEST else _windows(chunk[start:end], needles):
             text = raw.decode(errors="replace")
             text = text.replace("\0", "") if "\0" in text else text
-            found, failed = self._seen(text, needles, before)
+            found, failed = self._seen(text, needles, before) if self._frames else seen_in(text, needles, before)
             if failed and not (found and all(each.is_foreign for each in found)):
                 self.facts.unread += 1
                 self.facts.unread_line = self.facts.unread_line or line
@@ -167,14 +167,14 @@ class Reader:
                 if event is not None:
                     yield event
 
-    def _seen(self, text: str, needles: list[str], before: object) -> tuple[list[Sighting], int]:
+    def _seen(self, text: str, needles: list[str], before: Callable[[], str]) -> tuple[list[Sighting], int]:
         for frame in self._frames:
             framed = frame(text.rstrip())
             if framed is not None:
                 messages, failed = messages_in(framed.message, needles)
                 if messages and messages[0].start == 0 and not framed.message[messages[0].end :].strip():
                     return [Sighting(messages[0], framed.time, None, None, True, "as --layout says")], failed
-        return seen_in(text, needles, before)  # type: ignore[arg-type]
+        return seen_in(text, needles, before)
 
     def _event(self, seen: Sighting, line: int, text: str) -> Event | None:
         """Return the event of a message, None for one that is a fact of the file or is not Kafka's own."""
@@ -217,7 +217,8 @@ class Reader:
             facts.closed += seen.is_closed
             facts.ends += not seen.is_closed
         facts.undated += seen.time is None or seen.time < times.DAY
-        facts.layout = facts.layout or seen.layout
+        if facts.layout is None:
+            facts.layout = seen.layout
         follows = seen.message.kind == Kind.FOLLOWER
         facts.wrong_epochs += follows and said.get("previous_epoch") == said["leader_epoch"] and "leader" in said
 
@@ -301,12 +302,12 @@ def _blocks(content: IO[bytes], limit: int | None) -> Iterator[bytes]:
 
 
 def needled(text: bytes) -> list[tuple[int, int, int, list[str]]]:
-    """Return the lines of a text that have a needle: number from 1, start, end, and the needles."""
+    """Return the lines of a text that may have a needle: number from 1, start, end, and the needles in question."""
     starts: dict[int, list[str]] = {}
-    for needle, name in _IN_BYTES:
+    for needle, names in _IN_BYTES:
         at = text.find(needle)
         while at >= 0:
-            starts.setdefault(text.rfind(b"\n", 0, at) + 1, []).append(name)
+            starts.setdefault(text.rfind(b"\n", 0, at) + 1, []).extend(names)
             end = text.find(b"\n", at)
             at = text.find(needle, end) if end >= 0 else -1
     lines, number, counted = [], 1, 0

@@ -7,6 +7,7 @@ lies in the year NO_YEAR. Lines of such a form keep the order of their file.
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 DAY: Final = 86_400_000  # milliseconds; a smaller time has no date
@@ -47,6 +48,7 @@ _FORMS = (
     r"" + _FULL_CLOCK.format(9),
 )
 _TIME: Final = re.compile(rf"(?<![\d.:])(?:{'|'.join(_FORMS)})(?!\d)", re.IGNORECASE | re.ASCII)
+_LONG = re.compile(r"\d{10}")
 _KINDS = tuple(str(i) for i in range(1, 10))
 _COMMON: Final = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?(?!\d)", re.ASCII
@@ -64,7 +66,7 @@ def times_in(text: str) -> list[tuple[int, int, int]]:
         common = _COMMON.search(text)
         if common is not None and ":" not in text[common.end() :] and ":" not in text[: common.start()]:
             time = _of_common(common)
-            if time is not None and not re.search(r"\d{10}", text[common.end() :]):
+            if time is not None and _LONG.search(text, common.end()) is None:
                 return [(common.start(), common.end(), time)]
     found = []
     for match in _TIME.finditer(text):
@@ -74,13 +76,33 @@ def times_in(text: str) -> list[tuple[int, int, int]]:
     return found
 
 
+@lru_cache(1024)  # many lines have the same second
+def _of_second(text: str) -> int | None:
+    try:
+        return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1000
+    except ValueError:  # the 31st of a month that has none
+        return None
+
+
+def of_usual(second: str, part: str) -> int | None:
+    """Return the time of a second in ISO 8601 and three digits of milliseconds."""
+    at = _of_second(second)
+    return None if at is None else at + int(part)
+
+
 def _of_common(match: "re.Match[str]") -> int | None:
     year, month, day, hour, minute, second, part, zone = match.groups()
+    at = _second(year, month, day, hour, minute, second)
+    return None if at is None else _milliseconds(at, part, zone)
+
+
+@lru_cache(1024)  # many lines have the same second
+def _second(year: str, month: str, day: str, hour: str, minute: str, second: str) -> int | None:
     try:
         at = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second), tzinfo=UTC)
     except ValueError:
         return None
-    return _milliseconds(at, part, zone)
+    return int(at.timestamp()) * 1000
 
 
 def _of_match(match: "re.Match[str]") -> int | None:
@@ -105,11 +127,11 @@ def _of_match(match: "re.Match[str]") -> int | None:
         )
     except ValueError:  # the 31st of a month that has none
         return None
-    return _milliseconds(at, said.get("part"), said.get("zone"))
+    return _milliseconds(int(at.timestamp()) * 1000, said.get("part"), said.get("zone"))
 
 
-def _milliseconds(at: datetime, part: str | None, zone: str | None) -> int | None:
-    milliseconds = int(at.timestamp()) * 1000 + (int(part[:3].ljust(3, "0")) if part else 0)
+def _milliseconds(second: int, part: str | None, zone: str | None) -> int:
+    milliseconds = second + (int(part[:3].ljust(3, "0")) if part else 0)
     if zone and zone[0] in "+-":
         offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
         milliseconds -= (1 if zone[0] == "+" else -1) * int(offset.total_seconds()) * 1000

@@ -298,35 +298,37 @@ WORDINGS: Final = (
     ),
 )
 
-# Every line that is in a wording has one of these in it: reading.py looks for them in bytes, before anything else.
-# Longer ones are found faster. None has a character that JSON may write otherwise, such as `>` and `'`.
-NEEDLES: Final = (
-    " starts at leader epoch ",
-    " starts at Leader Epoch ",
-    " to OnlinePartition with state LeaderAndIsr",
-    " state changed to (Leader:",
-    "New leader and ISR for partition ",
-    "eceived LeaderAndIsr request ",
-    "ISR updated ",
-    "Shrinking ISR ",
-    "Truncating ",
-    "Non-monotonic update of high watermark from ",
-    "eset fetch offset for partition ",
-    " reset its fetch offset from ",
-    "Log loaded for partition ",
-    "Completed load of ",
-    "Recovering unflushed segment ",
-    "Corruption found in segment ",
-    "Created log for partition ",
-    "Creating new partition ",
-    " to exist, but it was missing",
-    "Log for partition ",
-    "UNCLEAN partition change for ",
-    "No broker in ISR is alive for ",
-    "Kafka version",
-    "Cluster ID = ",
-    "Incarnation ",
-)
+# Every line that is in a wording has one of the keys in it: reading.py looks for them in bytes, before anything else.
+# They are few, for each is looked for in turn. A wording is matched from one of the values, which are more exact. None
+# has a character that JSON may write otherwise, such as `>` and `'`.
+LOOKED_FOR: Final = {
+    " starts at ": (" starts at leader epoch ", " starts at Leader Epoch "),
+    "LeaderAndIsr": (" to OnlinePartition with state LeaderAndIsr", "eceived LeaderAndIsr request "),
+    " state changed to (Leader:": (" state changed to (Leader:",),
+    " for partition ": (
+        "New leader and ISR for partition ",
+        "eset fetch offset for partition ",
+        "Log loaded for partition ",
+        "Created log for partition ",
+        "Log for partition ",
+    ),
+    "ISR updated ": ("ISR updated ",),
+    "Shrinking ISR ": ("Shrinking ISR ",),
+    "Truncating ": ("Truncating ",),
+    "Non-monotonic update of high watermark from ": ("Non-monotonic update of high watermark from ",),
+    " reset its fetch offset from ": (" reset its fetch offset from ",),
+    "Completed load of ": ("Completed load of ",),
+    "Recovering unflushed segment ": ("Recovering unflushed segment ",),
+    "Corruption found in segment ": ("Corruption found in segment ",),
+    "Creating new partition ": ("Creating new partition ",),
+    " to exist, but it was missing": (" to exist, but it was missing",),
+    "UNCLEAN partition change for ": ("UNCLEAN partition change for ",),
+    "No broker in ISR is alive for ": ("No broker in ISR is alive for ",),
+    "Kafka version": ("Kafka version",),
+    "Cluster ID = ": ("Cluster ID = ",),
+    "Incarnation ": ("Incarnation ",),
+}
+NEEDLES: Final = tuple(needle for needles in LOOKED_FOR.values() for needle in needles)
 
 # Lines of Kafka's that have such words and say nothing that an audit needs.
 OTHERS: Final = (
