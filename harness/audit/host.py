@@ -10,10 +10,11 @@ import sys
 from collections.abc import Sequence
 
 from epochfuzz.harness.audit import one_process
-from epochfuzz.harness.audit.audit import Audit, Request, counted
+from epochfuzz.harness.audit.audit import Audit, Request
 from epochfuzz.harness.audit.errors import AuditError
-from epochfuzz.harness.audit.judgement.findings import Finding, What
 from epochfuzz.harness.audit.lines.sources import is_url
+from epochfuzz.harness.audit.sentences import conclusion, layout_lines, partition_line, read_line, title
+from epochfuzz.harness.audit.summary import affected
 
 _FOUND, _NOTHING, _BAD_INPUT, _INTERRUPTED, _INCONCLUSIVE = 1, 0, 2, 130, 4
 _HELP = """Audit broker logs and data directories (log.dirs) for committed records that are gone.
@@ -30,6 +31,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("paths", metavar="PATH", nargs="+", help="files and directories")
     parser.add_argument("--broker", metavar="PATTERN", help="a regular expression that finds a broker's id in a path")
     parser.add_argument("--layout", action="append", help="the layout of lines, as log4j's conversion pattern")
+    parser.add_argument("--accept-gaps", action="store_true", help="exit with 0 although gaps could hide a loss")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     asked = parser.parse_args(words)
     url = next(filter(is_url, asked.paths), None)
@@ -43,45 +45,31 @@ def main(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     try:
-        print(document(audit) if asked.json else text_of(audit))
+        print(document(audit) if asked.json else text_of(audit, asked.accept_gaps))
     except BrokenPipeError:  # such as head
         sys.stderr.close()
     if audit.findings:
         return _FOUND
-    return _INCONCLUSIVE if audit.disks is not None and audit.gaps else _NOTHING
+    return _INCONCLUSIVE if audit.gaps and not asked.accept_gaps else _NOTHING
 
 
 def document(audit: Audit) -> str:
     """Return the JSON document of `epochfuzz audit --json`, without the cases of the model."""
     findings = [{**finding.plain(), "explained": None} for finding in audit.findings]
-    return json.dumps({**audit.plain(), "findings": findings}, indent=2)
+    partitions = [each.plain() for each in affected(audit.findings)]
+    return json.dumps({**audit.plain(), "affected": partitions, "findings": findings}, indent=2)
 
 
-def text_of(audit: Audit) -> str:
-    """Return the audit as text: the verdict, a line for each finding, and then the details."""
-    lines = [_verdict(audit), *(f"  {_line(finding)}" for finding in audit.findings)]
+def text_of(audit: Audit, accepts_gaps: bool) -> str:
+    """Return the audit as text: the verdict, a line for each partition, and then the details."""
+    lines = [conclusion(audit, accepts_gaps), *(f"  {partition_line(each)}" for each in affected(audit.findings))]
     for finding in audit.findings:
-        lines += ["", _line(finding), f"  {finding.told}"]
+        lines += ["", title(finding), f"  {finding.told}"]
         for event in finding.evidence:
             lines += [f"  broker {event.broker}  {event.file}:{event.line}", f"    {event.text}"]
-    lines += ["", "Gaps", *(f"  - {gap}" for gap in audit.gaps)] if audit.gaps else []
-    return "\n".join(_printable(line) for line in lines)
-
-
-def _verdict(audit: Audit) -> str:
-    if audit.findings:
-        lost = {finding.name for finding in audit.findings if finding.what == What.COMMITTED_LOSS}
-        told = f"; committed records of {counted(len(lost), 'partition')} are gone" if lost else ""
-        return f"{counted(len(audit.findings), 'finding')}{told}"
-    if audit.gaps and audit.disks is not None:
-        return "inconclusive: nothing shows that a committed record was lost, and the gaps could hide a loss"
-    return "nothing found: nothing shows that a committed record was lost"
-
-
-def _line(finding: Finding) -> str:
-    offsets = "" if finding.first_offset is None else f", offsets {finding.offsets}"
-    epoch = "" if finding.leader_epoch is None else f", epoch {finding.leader_epoch}"
-    return f"{finding.what}: {finding.name}{offsets}{epoch}"
+    for heading, told in (("Gaps that could hide a loss", audit.gaps), ("Left out on purpose", audit.notes)):
+        lines += ["", heading, *(f"  - {each}" for each in told)] if told else []
+    return "\n".join(_printable(line) for line in [*lines, "", read_line(audit), *layout_lines(audit)])
 
 
 def _printable(text: str) -> str:

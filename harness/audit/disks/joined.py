@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from epochfuzz.harness.audit.audit import Audit, counted
+from epochfuzz.harness.audit.audit import Audit
 from epochfuzz.harness.audit.disks.disk_audit import DiskAudit
+from epochfuzz.harness.audit.gaps import counted
 from epochfuzz.harness.audit.judgement.findings import Finding, in_order
 
 _HIDDEN = (
