@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from epochfuzz.harness.audit.disks.files import Unreadable, reason
 from epochfuzz.harness.audit.disks.found import LocatedReplica
 from epochfuzz.harness.audit.disks.records import Bytes, Malformed, Record, batches, is_control, is_intact, records
-from epochfuzz.harness.audit.disks.segments import Damage
+from epochfuzz.harness.audit.disks.segments import Damage, bounded
 
 _OFFSET_COMMIT_KEYS = (0, 1)  # GroupMetadataManager; 2 is a group itself
 _FIRST_WITH_EPOCH, _FIRST_FLEXIBLE, _NEWEST = 3, 4, 4
@@ -28,6 +28,7 @@ class Commit:
     time: int
     file: str
     byte: int  # or the line of a dump
+    broker: int | None  # whose disk has it
     is_text: bool = False  # of a dump
 
 
@@ -46,7 +47,7 @@ class Commits:
             self.greatest[key] = commit
 
 
-def commits_of(where: LocatedReplica, topics: Iterable[tuple[str, int]]) -> Commits:
+def commits_of(where: LocatedReplica, broker: int | None, topics: Iterable[tuple[str, int]]) -> Commits:
     """Read a copy of a partition of __consumer_offsets, for the partitions whose logs are known."""
     found, wanted = Commits(), frozenset(topics)
     for file in where.segments:
@@ -55,7 +56,7 @@ def commits_of(where: LocatedReplica, topics: Iterable[tuple[str, int]]) -> Comm
                 if is_control(batch):
                     continue
                 try:
-                    read = [_commit(each, file, batch.position) for each in records(batch, data)]
+                    read = [_commit(each, (file, batch.position, broker)) for each in records(batch, data)]
                 except Malformed as error:
                     found.problems.append(f"{file}, byte {batch.position:,}: {error}")
                     break
@@ -82,7 +83,7 @@ def still_stands(commit: Commit) -> bool:
     return False
 
 
-def _commit(record: Record, file: str, byte: int) -> Commit | None:
+def _commit(record: Record, place: tuple[str, int, int | None]) -> Commit | None:
     """Return the commit of a record, None for tombstones and for groups. Raises Malformed."""
     if record.key is None or record.value is None:
         return None
@@ -97,7 +98,7 @@ def _commit(record: Record, file: str, byte: int) -> Commit | None:
     epoch = value.number(4) if version >= _FIRST_WITH_EPOCH else -1
     value.take(value.unsigned() - 1 if version >= _FIRST_FLEXIBLE else value.number(2))  # the consumer's own metadata
     time = value.number(8)
-    return Commit(group, topic, partition, position, epoch, min(max(time, 0), 253_402_300_799_999), file, byte)
+    return Commit(group, topic, partition, position, epoch, bounded(time), *place)
 
 
 def _string(key: Bytes) -> str:

@@ -137,8 +137,8 @@ def _lost(partition: Partition, old: Replica, new: Replica, later: Epoch, result
     if first is None:
         if old.end <= new.start and new.epochs and new.epochs[0].number > old.latest:
             result.gaps.append(
-                f"{partition.name}: {new.path} begins at offset {new.start:,}, after the end of {old.path}: what"
-                " happened between cannot be seen"
+                f"{partition.name}: {old.path} ends at offset {old.end:,}, before the logs of later leaders begin: what"
+                " happened between cannot be seen. Give a copy from the time between, or logs"
             )
         return
     committed = _committed(partition, old, later)
@@ -368,6 +368,7 @@ def _shows_commit(partition: Partition, commit: Commit, topic_id: str | None) ->
         text,
         partition.topic,
         partition.number,
+        broker=commit.broker,
         topic_id=topic_id,
         leader_epoch=commit.leader_epoch,
         offset=commit.position,

@@ -88,7 +88,7 @@ def audit_disks(paths: Sequence[str], report: Report, read: ReadSegments = in_th
     logs += [log for _, dump in dumps for log in dump.metadata]
     replicas = _replicas(audit, places, dumps, report, read)
     _name_topics(replicas, logs)
-    offsets = [commits_of(place, replicas) for _, place in places if place.topic == OFFSETS]
+    offsets = [commits_of(place, each.broker, replicas) for each, place in places if place.topic == OFFSETS]
     offsets += [dump.commits for _, dump in dumps]
     for problems in (*(log.problems for log in logs), *(each.problems for each in offsets)):
         audit.gaps += problems

@@ -81,7 +81,7 @@ def dumped(file: str, broker: int | None) -> Dumped:
                 by_replica[directory] = []
                 found.replicas.append((LocatedReplica(place, *named, ()), by_replica[directory]))
             by_replica[directory].append(segment)
-            for each in _commits(section, file):
+            for each in _commits(section, file, broker):
                 found.commits.add(each)
     except Unreadable as error:
         found.problems.append(f"{file}: {error}")
@@ -201,16 +201,22 @@ def _change(data: dict[str, Any]) -> Change:
     leader = data.get("leader")
     names = ("isr", "replicas", "eligibleLeaderReplicas", "lastKnownElr")
     members = (None if data.get(name) is None else tuple(int(each) for each in data[name]) for name in names)
-    return Change(str(data["topicId"]), int(data["partitionId"]), None if leader is None else int(leader), *members)
+    return Change(
+        str(data["topicId"]),
+        int(data["partitionId"]),
+        None if leader is None else int(leader),
+        *members,
+        is_recovering=data.get("leaderRecoveryState") == 1,
+    )
 
 
-def _commits(section: _Section, file: str) -> Iterator[Commit]:
+def _commits(section: _Section, file: str, broker: int | None) -> Iterator[Commit]:
     for number, _, _, key, payload in _payloads(section):
         try:
             own, value = key["data"], payload["data"]
             group, topic = str(own["group"]), str(own["topic"])
             position, epoch = int(value["offset"]), int(value.get("leaderEpoch", -1))
             time = segments.bounded(int(value["commitTimestamp"]))
-            yield Commit(group, topic, int(own["partition"]), position, epoch, time, file, number, is_text=True)
+            yield Commit(group, topic, int(own["partition"]), position, epoch, time, file, number, broker, is_text=True)
         except (KeyError, TypeError, ValueError, AttributeError):
             continue

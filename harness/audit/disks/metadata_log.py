@@ -19,6 +19,7 @@ NOBODY = -1
 _SNAPSHOT = re.compile(r"([0-9]{20})-[0-9]{10}\.checkpoint")
 _NO_CHANGE = -2  # of the leader
 _TOPIC, _PARTITION, _CONFIG, _PARTITION_CHANGE, _REMOVE_TOPIC, _FEATURE = 2, 3, 4, 5, 9, 12
+_RECOVERING = 1
 _ELR_FEATURE = "eligible.leader.replicas.version"
 _FRAME_VERSION = 1  # MetadataRecordSerde
 _MOST_MEMBERS = 1000
@@ -154,6 +155,7 @@ class Change:
     replicas: tuple[int, ...] | None = None
     eligible: tuple[int, ...] | None = None
     last_known: tuple[int, ...] | None = None
+    is_recovering: bool = False  # LeaderRecoveryState (KIP-704): by an unclean election
 
 
 def _apply(log: MetadataLog, value: Bytes, place: Place) -> None:
@@ -200,6 +202,7 @@ def _change(value: Bytes) -> Change:
         _tagged_members(tags, 2),
         _tagged_members(tags, 6),
         _tagged_members(tags, 7),
+        5 in tags and Bytes(tags[5]).number(1) == _RECOVERING,
     )
 
 
@@ -231,10 +234,21 @@ def apply_change(log: MetadataLog, change: Change, place: Place) -> None:
     history.uses_eligible = history.uses_eligible or bool(after.eligible or after.last_known)
     if after.epoch > before.epoch and before.leader != NOBODY and before.isr == (before.leader,):
         history.alone[before.epoch] = before.leader
-    if leader is not None and leader >= 0 and leader not in before.isr and leader not in before.eligible:
+    if leader is not None and leader >= 0 and _is_unclean(before, after, change):
         history.unclean.append((before, after))
     history.leaders[after.epoch] = after.leader
     history.state = after
+
+
+def _is_unclean(before: State, after: State, change: Change) -> bool:
+    """Whether a change elects a broker that was neither in the ISR nor in the ELR.
+
+    The last change of a reassignment may take a broker into the ISR and elect it at once, and is clean
+    (PartitionReassignmentReplicas.maybeCompleteReassignment). Before KIP-704 no field calls an election unclean.
+    """
+    if after.leader in before.isr or after.leader in before.eligible:
+        return False
+    return change.is_recovering or (change.replicas is None and after.isr == (after.leader,))
 
 
 def apply_removal(log: MetadataLog, topic_id: str) -> None:

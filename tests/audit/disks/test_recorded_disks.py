@@ -48,6 +48,26 @@ def test_evidence_names_each_file_and_the_place_in_it(run, tmp_path):
     assert loss.evidence[2].line == 4
 
 
+@pytest.mark.parametrize("run", [run for run in LOSING if run.startswith("consumed")])
+def test_a_committed_position_shows_the_loss_without_the_disk_that_had_the_records(run, tmp_path):
+    data = unpacked(run, tmp_path)
+    for copy in data.glob("A*"):
+        shutil.rmtree(copy)
+    audit = on_disk(data)
+    (loss,) = (finding for finding in audit.findings if finding.what == "committed-loss")
+
+    assert losses(audit) == [("t-0", *truth_of(run).lost)]
+    assert "Consumer group readers committed position 50" in loss.told
+    assert loss.evidence[0].text.endswith("group readers committed position 50 of t-0, leader epoch 0")
+
+
+@pytest.mark.parametrize("run", [run for run in KEEPING if run.startswith("uncommitted")])
+def test_records_of_a_dead_leader_that_may_have_been_committed_are_a_gap(run, tmp_path):
+    (gap,) = on_disk(unpacked(run, tmp_path)).gaps
+
+    assert "has offsets 12 to 15 of leader epoch 0, which the leader of epoch 1 does not have" in gap
+
+
 @pytest.mark.parametrize("run", [run for run in LOSING if run.startswith("unclean-2.6")])
 def test_a_loss_needs_the_disk_of_the_replica_that_had_the_records(run, tmp_path):
     data = unpacked(run, tmp_path)
