@@ -199,15 +199,20 @@ def _apply(log: MetadataLog, kind: str, data: dict[str, Any], place: Place) -> N
 
 def _change(data: dict[str, Any]) -> Change:
     leader = data.get("leader")
-    names = ("isr", "replicas", "eligibleLeaderReplicas", "lastKnownElr")
-    members = (None if data.get(name) is None else tuple(int(each) for each in data[name]) for name in names)
     return Change(
         str(data["topicId"]),
         int(data["partitionId"]),
         None if leader is None else int(leader),
-        *members,
-        is_recovering=data.get("leaderRecoveryState") == 1,
+        _members(data.get("isr")),
+        _members(data.get("replicas")),
+        _members(data.get("eligibleLeaderReplicas")),
+        _members(data.get("lastKnownElr")),
+        data.get("leaderRecoveryState") == 1,
     )
+
+
+def _members(listed: Any) -> tuple[int, ...] | None:
+    return None if listed is None else tuple(int(each) for each in listed)
 
 
 def _commits(section: _Section, file: str, broker: int | None) -> Iterator[Commit]:
