@@ -105,13 +105,16 @@ def _seen(text: str, needles: Sequence[str], time: int | None, origin: str | Non
     messages, failed = messages_in(text, needles)
     found = []
     floor = 0
-    for message in messages:
-        follows = text[message.end :]
+    for i, message in enumerate(messages):
+        until = messages[i + 1].start if i + 1 < len(messages) else len(text)
+        follows = text[message.end : min(until, message.end + _TAIL)]
         whole = _AFTER_A_VALUE if message.ends_with_a_value else _AFTER_A_STOP
-        if not message.is_open and whole.match(follows[:_TAIL]) is None:
+        if not message.is_open and whole.match(follows) is None:
             failed += 1
             continue
-        found.append(_sighting(text[max(floor, message.start - _HEAD) : message.start], message, follows, keys))
+        ends = text[max(message.end, until - _HEAD) : until] if message.is_open else follows
+        head = text[max(floor, message.start - _HEAD) : message.start]
+        found.append(_sighting(head, message, follows, ends, keys))
         floor = message.end
     if time is not None or origin is not None:
         found = [_with(each, time, origin) for each in found]
@@ -149,7 +152,7 @@ def _unescaped(match: "re.Match[str]") -> str:
     return _ESCAPED.get(match[2], match[2])
 
 
-def _sighting(head: str, message: Message, follows: str, keys: str) -> Sighting:
+def _sighting(head: str, message: Message, follows: str, ends: str, keys: str) -> Sighting:
     usual = _USUAL.fullmatch(head)
     origin = None
     if usual is not None:
@@ -158,12 +161,12 @@ def _sighting(head: str, message: Message, follows: str, keys: str) -> Sighting:
         found = times.times_in(head)
         time = found[0][2] if len(found) == 1 else _nearest([at for _, _, at in found])
         origin = _origin(head, found)
-    named = _LOGGER.match(follows) if not message.is_open else _LAST_LOGGER.search(follows[-_HEAD:])
+    named = _LAST_LOGGER.search(ends) if message.is_open else _LOGGER.match(follows)
     is_closed = bool(follows) and not follows.isspace()
     if time is None and is_closed and not message.is_open:
-        time = _nearest([at for _, _, at in times.times_in(follows[:_TAIL])][:1])
+        time = _nearest([at for _, _, at in times.times_in(follows)][:1])
     logger = named[1] if named else None
-    return Sighting(message, time, origin, logger, is_closed, (keys, head, follows[:_TAIL]))
+    return Sighting(message, time, origin, logger, is_closed, (keys, head, follows))
 
 
 def _nearest(found: list[int]) -> int | None:

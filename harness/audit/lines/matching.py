@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any, Final
 
 from epochfuzz.harness.audit.lines.events import Kind
@@ -17,7 +18,8 @@ from epochfuzz.harness.audit.lines.wordings import NEEDLES, OTHERS, WORDINGS, Wo
 
 _BEFORE = 800  # characters before a needle: a topic has up to 249, and a directory stands before some
 _IDENT = 500  # characters of what Kafka puts before a message
-_FAILURES = 24  # needles in a line that stand in no message
+_FAILURES = 12  # needles in a line that stand in no message
+_MESSAGES = 64  # of a line
 _LARGEST = (1 << 31) - 1
 
 _PARTITION = (
@@ -31,7 +33,7 @@ _RENAMED: Final = {"old_topic": "topic", "old_partition": "partition"}
 _GROUPS = {
     "partition": _PARTITION,
     "topic_id": r"(?:Some\()?(?P<topic_id>[\w-]{22})\)?",
-    "isr": r"(?:List\(|Set\()?\[?(?P<isr>\d{1,10}(?:, ?\d{1,10}){0,200}|)(?![\d])\]?\)?",
+    "isr": r"(?:List\(|Set\()?\[?(?P<isr>(?>\d{1,10}(?:, ?\d{1,10}){0,200})|)(?![\d])\]?\)?",
     "value": r"(?P<value>[\w-][\w.-]{0,80})",
     "topic": r"(?P<topic>[\w.-]{1,249})",
     "number": r"(?P<partition>\d{1,10})",  # of a partition, where its topic stands elsewhere
@@ -39,17 +41,17 @@ _GROUPS = {
     "dir": r"[^\]\n]{1,400}?",
 }
 _LEADER = r"(?:Some\()?(?P<{0}>-?\d{{1,19}}|None)\)?"
-_ANY = r"[^\n]{0,1000}?"
+_ANY = r"[^\n]{0,600}?"
 _ENDS_WITH_A_VALUE = re.compile(r"\{(?!any)\w+\}$")
 _OPEN = re.compile(r"\{any\}$")
 
 # Which broker logs, by what Kafka puts before its messages (`logIdent`). Up to 0.10 a fetcher names only its leader.
 _BROKER: Final = re.compile(
     r"\[(?:Broker|Controller|QuorumController|KafkaServer|BrokerServer|SharedServer|ControllerServer|RaftManager"
-    r"|BrokerLifecycleManager|KafkaRaftServer|BrokerMetadataPublisher)[ \w]{0,40} (?:id|nodeId)=(?P<id>\d{1,10})(?!\d)"
-    r"|\[(?:Partition [^\s\]]{1,270}|ReplicaManager) broker=(?P<broker>\d{1,10})(?!\d)"
+    r"|BrokerLifecycleManager|KafkaRaftServer|BrokerMetadataPublisher)[ \w]{0,40} (?:id|nodeId)=(?P<id>\d{1,40})"
+    r"|\[(?:Partition [^\s\]]{1,270}|ReplicaManager) broker=(?P<broker>\d{1,40})"
     r"|\[(?:ReplicaFetcher|ReplicaAlterLogDirsThread|PartitionStateMachine|ReplicaStateMachine)"
-    r" (?:replicaId|controllerId)=(?P<replica>\d{1,10})(?!\d)"
+    r" (?:replicaId|controllerId)=(?P<replica>\d{1,40})"
     r"|\[(?:ReplicaFetcherManager|Replica Manager) on [Bb]roker (?P<manager>\d{1,10})\]"
     r"|Partition \[[\w.-]{1,249},\d{1,10}\] on broker (?P<old>\d{1,10}): "
     r"|Broker (?P<told>\d{1,10}) received LeaderAndIsr"
@@ -142,17 +144,20 @@ def _shapes() -> dict[str, tuple[_Shape, ...]]:
 
 def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[Message], int]:
     """Return the messages in a text, in order, and how many places have the words of one and could not be read."""
-    places = sorted((at, needle) for needle in needles for at in _occurrences(text, needle))
+    places = sorted(
+        (at, needle) for needle in needles for at in islice(_occurrences(text, needle), _MESSAGES + _FAILURES)
+    )
     found: list[Message] = []
-    failed = until = 0
+    failed = failures = until = 0
     for at, needle in places:
         if at < until:
             continue
+        if len(found) == _MESSAGES or failures == _FAILURES:
+            return found, failed + 1
         message = _message(text, at, needle, until)
         if message is None:
+            failures += 1
             failed += needle not in _FACTS
-            if failed >= _FAILURES:
-                break
         elif isinstance(message, Message):
             found.append(message)
             until = message.end
