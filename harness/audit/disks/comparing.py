@@ -135,7 +135,7 @@ def _lost(partition: Partition, old: Replica, new: Replica, later: Epoch, result
     """Find committed records of an earlier log that a later leader does not have."""
     first = _divergence(old, new)
     if first is None:
-        if old.end <= new.start and new.epochs and new.epochs[0].number > old.latest:
+        if old.start < old.end <= new.start and new.epochs and new.epochs[0].number > old.latest:
             result.gaps.append(
                 f"{partition.name}: {old.path} ends at offset {old.end:,}, before the logs of later leaders begin: what"
                 " happened between cannot be seen. Give a copy from the time between, or logs"

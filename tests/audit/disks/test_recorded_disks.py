@@ -1,4 +1,6 @@
-"""The disks of real clusters: `python -m tests.audit.disks.record` has recorded them, with what clients saw."""
+"""The disks of real clusters, with what clients saw. `python -m tests.audit.disks.record` has recorded them, and
+`epochfuzz cluster run re-elected-leader --keep-data` the one of that name.
+"""
 
 import shutil
 
@@ -8,7 +10,7 @@ from tests.audit.disks.disk_sets import RUNS, kinds, losses, on_disk, truth_of, 
 
 LOSING = [run for run in RUNS if truth_of(run).lost]
 KEEPING = [run for run in RUNS if not truth_of(run).lost]
-BY_UNCLEAN_ELECTION = [run for run in LOSING if not run.startswith("disk-replaced")]
+BY_UNCLEAN_ELECTION = [run for run in LOSING if not run.startswith(("disk-replaced", "re-elected-leader"))]
 
 
 def has_metadata(run: str) -> bool:
@@ -46,6 +48,14 @@ def test_evidence_names_each_file_and_the_place_in_it(run, tmp_path):
     ]
     assert "2 20: leader epoch 2 starts at offset 20" in [event.text for event in loss.evidence]
     assert loss.evidence[2].line == 4
+
+
+@pytest.mark.parametrize("run", [run for run in LOSING if run.startswith("re-elected-leader")])
+def test_a_leader_that_was_elected_again_loses_records_without_an_unclean_election(run, tmp_path):
+    audit = on_disk(unpacked(run, tmp_path))
+
+    assert kinds(audit) == {"committed-loss"}
+    assert "The high watermark of broker 1 was 6, with leader epoch 3." in audit.findings[0].told
 
 
 @pytest.mark.parametrize("run", [run for run in LOSING if run.startswith("consumed")])
