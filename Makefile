@@ -15,7 +15,7 @@ FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-
 RELEASE = 4.3.1
 FINDING_TEST = mvn --quiet --batch-mode --file tests/cluster/finding/pom.xml -Dkafka.version=$(RELEASE)
 
-.PHONY: fuzz check test slow kafka kafka-exhaustive systems finding finding-test site clean system
+.PHONY: fuzz check test slow kafka kafka-exhaustive systems finding finding-test disks audit.pyz site clean system
 .DELETE_ON_ERROR:
 
 fuzz: .venv/installed
@@ -65,6 +65,15 @@ ifdef REPAIR
 else
 	$(FINDING_TEST) test
 endif
+
+# The audit for a broker's host, in build/audit.pyz: one file that needs Python 3.11 and nothing else.
+audit.pyz: .venv/installed
+	.venv/bin/python -m epochfuzz.harness.audit.packing build/audit.pyz
+
+# Data directories of 45 clusters, of 10 releases of Kafka, in build/disks: what tests/audit/disks/recorded is made from.
+# It takes about 40 minutes, and continues where it was stopped. It needs a JDK and Maven.
+disks: .venv/installed
+	.venv/bin/python -m tests.audit.disks.record build/disks
 
 clean:
 	rm -rf .venv build tests/conform/kafka/target tests/systems/*/target *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache spark-warehouse

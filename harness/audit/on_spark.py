@@ -7,7 +7,6 @@ that is killed loses the wave under way, and nothing else. Workers open the file
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from itertools import groupby
 
 import pyarrow as pa
@@ -15,12 +14,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from epochfuzz.harness.audit import tasks
-from epochfuzz.harness.audit.audit import Attribution, Audit, Request, Verdicts, attributed, concluded
+from epochfuzz.harness.audit.attribution import Attribution, attributed
+from epochfuzz.harness.audit.audit import Audit, Request, Verdicts, concluded
+from epochfuzz.harness.audit.disks.disk_audit import audit_disks
+from epochfuzz.harness.audit.disks.found import state_of
+from epochfuzz.harness.audit.disks.joined import joined
+from epochfuzz.harness.audit.disks.segments_on_spark import SegmentReader
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.judgement.findings import Finding
 from epochfuzz.harness.audit.judgement.rules import Judged
-from epochfuzz.harness.audit.lines.reading import Facts, Part, merged
-from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, OUTCOME, PARTS, PLACES, READ, REQUEST
+from epochfuzz.harness.audit.lines.facts import Facts, merged
+from epochfuzz.harness.audit.lines.reading import Part
+from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, ORIGINS, OUTCOME, PARTS, PLACES, READ, REQUEST
 from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store.directory import Directory
@@ -36,17 +41,22 @@ def run(spark: SparkSession, uri: str, request: Request, report: Report) -> Audi
     """Do what has not been done yet of an audit in its directory. Raises AuditError and CampaignError."""
     directory = Directory(spark, uri)
     _take(directory, request)
-    return _Run(directory, request, report).audit()
+    logs = _Run(directory, request, report).audit() if request.sources or not request.disks else None
+    if not request.disks:
+        assert logs is not None
+        return logs
+    return joined(logs, audit_disks(request.disks, report, SegmentReader(directory, Workers(spark))))
 
 
 def _take(directory: Directory, request: Request) -> None:
     """Make the directory one of this request. Raises AuditError if it is of another."""
+    named = request.text() + state_of(request.disks)
     rows = directory.read_rows("request", REQUEST)
     if not rows:
         if directory.has("parameters") or directory.has("search"):
             raise AuditError(f"{directory.uri} holds a campaign or a search: choose another directory")
-        directory.write_rows([{"request": request.text()}], REQUEST, "request")
-    elif rows[0]["request"] != request.text():
+        directory.write_rows([{"request": named}], REQUEST, "request")
+    elif rows[0]["request"] != named:
         raise AuditError(
             f"{directory.uri} holds an audit of other files, or of files as they were then, or with another --layout"
             " or --broker: choose another directory"
@@ -76,7 +86,7 @@ class _Run:
     def _read(self) -> list[Facts]:
         """Read the parts that have not been read; what is known of all, in order."""
         known = self._facts()
-        done = {(facts.file, facts.part) for facts in known}
+        done = {(facts.source, facts.part) for facts in known}
         missing = [part for part in self._request.parts() if (part.file, part.number) not in done]
         size = _WAVE if versions.is_remote() else max(_WAVE, _EACH * self._spark.sparkContext.defaultParallelism)
         total, started = len(missing) + len(done), len(done)
@@ -88,7 +98,7 @@ class _Run:
         return sorted(self._facts() if missing else known, key=lambda facts: (facts.file, facts.part))
 
     def _read_wave(self, parts: list[Part], name: str) -> None:
-        rows = pa.Table.from_pylist([asdict(part) for part in parts], PARTS)
+        rows = pa.Table.from_pylist([{"part": part.text()} for part in parts], PARTS)
         numbered = versions.from_arrow(self._spark, rows).repartition(len(parts))
         read = self._workers.map(numbered, f"{tasks.__name__}:read_parts", json.dumps(self._request.layouts), READ)
         self._directory.write(read, "read", name)
@@ -105,7 +115,13 @@ class _Run:
         if events is None:
             return
         self._report("judging partitions")
-        text = json.dumps({"clocks_back": sorted(whose.clocks_back), "newest": whose.newest})
+        text = json.dumps(
+            {
+                "clocks_back": sorted(whose.clocks_back),
+                "newest": whose.newest,
+                "is_one_cluster": whose.is_one_cluster,
+            }
+        )
         by_partition = events.repartition(*_KEY).sortWithinPartitions(*_KEY, "file", "line")
         judged = self._workers.map(by_partition, f"{tasks.__name__}:judge_partitions", text, JUDGED)
         self._directory.write(judged, "judged")
@@ -119,12 +135,26 @@ class _Run:
         placed = (
             read.where(F.col("facts").isNull())
             .join(F.broadcast(places), ["file", "part"])
+            .where(~(F.col("doubtful") & F.col("doubted")))
             .withColumn("line", F.col("line") + F.col("before"))
-            .withColumn("broker", F.coalesce("broker", "whose"))
         )
+        placed = self._with_brokers(placed, whose)
         placed.select(*EVENTS.names).write.mode("overwrite").parquet(self._directory.path("events"))
         events = self._directory.read("events", EVENTS)
         return None if events is None else events.where(F.col("broker").isNotNull())
+
+    def _with_brokers(self, placed: DataFrame, whose: Attribution) -> DataFrame:
+        """Return events with the broker that they name, or that is known of their origin, or of their file."""
+        rows = [
+            {"file": file, "origin": origin, "of_origin": broker, "is_known": True}
+            for (file, origin), broker in whose.origins.items()
+        ]
+        if not rows:
+            return placed.withColumn("broker", F.coalesce("broker", "whose"))
+        origins = versions.from_arrow(self._spark, pa.Table.from_pylist(rows, ORIGINS))
+        joined = placed.join(F.broadcast(origins), ["file", "origin"], "left")
+        told = F.when(F.col("is_known"), F.col("of_origin")).otherwise(F.col("whose"))
+        return joined.withColumn("broker", F.coalesce(F.col("broker"), told))
 
     def _verdicts(self) -> Verdicts:
         verdicts = Verdicts()
@@ -132,7 +162,7 @@ class _Run:
             self._directory.read_rows("judged", JUDGED), key=lambda row: (row["topic"], row["partition"])
         ):
             findings = [Finding.from_row(each) for each in row["findings"]]
-            judged = Judged(findings, row["unseen"], tuple(row["silent"]), row["told_apart"])
+            judged = Judged(findings, row["unseen"], tuple(row["silent"]), row["told_apart"], tuple(row["undecided"]))
             verdicts.add(f"{row['topic']}-{row['partition']}", judged)
         return verdicts
 
@@ -148,5 +178,7 @@ def _places(parts: list[Facts], whose: Attribution) -> Iterator[dict[str, object
             continue
         before = 0
         for facts in own:
-            yield {"file": file, "part": facts.part, "before": before, "whose": whose.brokers.get(file)}
+            doubted = file in whose.doubted
+            broker = whose.brokers.get(file)
+            yield {"file": file, "part": facts.part, "before": before, "whose": broker, "doubted": doubted}
             before += facts.lines

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from epochfuzz.harness.audit.judgement.rules import judge
 from epochfuzz.harness.audit.lines.events import FIELDS, Event
+from epochfuzz.harness.audit.lines.facts import Facts
 from epochfuzz.harness.audit.lines.layouts import frames
 from epochfuzz.harness.audit.lines.reading import Part, read
 from epochfuzz.harness.audit.tables import JUDGED, READ
@@ -18,15 +19,20 @@ _ROWS = 5_000  # of a batch
 
 
 def read_parts(layouts: str, batches: Batches) -> Batches:
-    """Yield the events of parts of files, and what is known of each part; rows of READ."""
+    """Yield the events of parts of files, and what is known of each file or part; rows of READ."""
     framing = frames(json.loads(layouts))
     for row in _rows(batches):
-        part = Part(**row)
-        events, facts = read(part, framing)
-        for start in range(0, len(events), _ROWS):
-            yield _batch(events[start : start + _ROWS], part.number)
-        last = {"file": part.file, "part": part.number, "facts": facts.text()}
-        yield pa.RecordBatch.from_pylist([last], schema=READ)
+        part = Part.from_text(row["part"])
+        events: list[Event] = []
+        for each in read(part, framing):
+            if isinstance(each, Event):
+                events.append(each)
+            if events and (len(events) == _ROWS or isinstance(each, Facts)):
+                yield _batch(events, part.number)
+                events = []
+            if isinstance(each, Facts):
+                last = {"file": each.file, "part": part.number, "facts": each.text()}
+                yield pa.RecordBatch.from_pylist([last], schema=READ)
 
 
 def _batch(events: Sequence[Event], part: int) -> pa.RecordBatch:
@@ -39,10 +45,10 @@ def _batch(events: Sequence[Event], part: int) -> pa.RecordBatch:
 def judge_partitions(text: str, batches: Batches) -> Batches:
     """Judge partitions, whose events follow one another; rows of JUDGED."""
     said = json.loads(text)
-    clocks_back, newest = frozenset(said["clocks_back"]), said["newest"]
+    whose = frozenset(said["clocks_back"]), said["newest"], said["is_one_cluster"]
     events = (event for batch in batches for event in _events(batch))
     for (topic, partition), own in groupby(events, key=lambda event: (event.topic, event.partition)):
-        judged = judge(list(own), clocks_back, newest)
+        judged = judge(list(own), *whose)
         row = {
             "topic": topic,
             "partition": partition,
@@ -50,6 +56,7 @@ def judge_partitions(text: str, batches: Batches) -> Batches:
             "unseen": judged.unseen,
             "silent": list(judged.silent),
             "told_apart": judged.told_apart,
+            "undecided": list(judged.undecided),
         }
         yield pa.RecordBatch.from_pylist([row], schema=JUDGED)
 

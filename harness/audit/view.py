@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.audit.audit import Audit, counted
-from epochfuzz.harness.audit.judgement.findings import Finding, What
+from epochfuzz.harness.audit.audit import Audit, Verdict
+from epochfuzz.harness.audit.judgement.findings import Finding
 from epochfuzz.harness.audit.judgement.told_case import ToldCase
 from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.audit.sentences import conclusion, layout_lines, partition_line, read_line, title
+from epochfuzz.harness.audit.summary import affected, moment
 from epochfuzz.harness.cli.output import print_table
 from epochfuzz.harness.version import epochfuzz_version
 
@@ -19,8 +20,13 @@ LEGEND = "e1 is a leader epoch, HW a high watermark. Rows are in the order of ep
 Cases = Mapping[Finding, ToldCase]
 
 _SHOWN = 10  # findings that a terminal shows whole
-_LISTED = 40  # gaps
-_STYLES = {True: "bold red", False: "bold green"}
+_LISTED = 40  # partitions and gaps
+_STYLES = {
+    Verdict.LOST: "bold red",
+    Verdict.FOUND: "bold red",
+    Verdict.INCONCLUSIVE: "bold yellow",
+    Verdict.NOTHING: "bold green",
+}
 
 
 @dataclass(frozen=True)
@@ -32,9 +38,14 @@ class Row:
     is_evidence: bool
 
 
-def print_audit(out: Console, audit: Audit, cases: Cases) -> None:
-    """Print what was found, what shows it, what could not be known, and what comes of it."""
+def print_audit(out: Console, audit: Audit, cases: Cases, accepts_gaps: bool = False) -> None:
+    """Print the verdict, a line for each partition, what shows it, what could hide more, and the verdict again."""
+    _print_verdict(out, audit, accepts_gaps)
     told = accidents(audit)
+    for each in affected(audit.findings)[:_LISTED]:
+        out.print(Text(partition_line(each)), soft_wrap=True)
+    _print_rest(out, len(told) - _LISTED, "partitions")
+    out.print()
     for accident in told[:_SHOWN]:
         _print_accident(out, accident, cases)
     if len(told) > _SHOWN:
@@ -42,19 +53,33 @@ def print_audit(out: Console, audit: Audit, cases: Cases) -> None:
     if audit.passed:
         out.print(Text("Dangers of which nothing came", "bold"))
         for finding in audit.passed[:_SHOWN]:
-            out.print(
-                Text(f"{finding.what} in {finding.name}, offsets {finding.offsets}: {finding.told}"), soft_wrap=True
-            )
+            out.print(Text(f"{title(finding)}: {finding.told}"), soft_wrap=True)
+        _print_rest(out, len(audit.passed) - _SHOWN, "dangers")
         out.print()
-    if audit.gaps:
-        out.print(Text("What these lines leave open", "bold"))
-        for gap in audit.gaps[:_LISTED]:
-            out.print(Text(f"- {gap}"), soft_wrap=True)
-        if len(audit.gaps) > _LISTED:
-            out.print(f"- and {len(audit.gaps) - _LISTED:,} more")
-        out.print()
+    _print_list(out, "Gaps that could hide a loss", audit.gaps)
+    _print_list(out, "Left out on purpose", audit.notes)
     out.print(read_line(audit), markup=False, soft_wrap=True)
-    out.print(Text(conclusion(audit), _STYLES[bool(audit.findings)]), soft_wrap=True)
+    for layout in layout_lines(audit):
+        out.print(layout, markup=False, soft_wrap=True)
+    _print_verdict(out, audit, accepts_gaps)
+
+
+def _print_verdict(out: Console, audit: Audit, accepts_gaps: bool) -> None:
+    out.print(Text(conclusion(audit, accepts_gaps), _STYLES[audit.verdict]), soft_wrap=True)
+
+
+def _print_list(out: Console, heading: str, told: Sequence[str]) -> None:
+    if told:
+        out.print(Text(heading, "bold"))
+        for each in told[:_LISTED]:
+            out.print(Text(f"- {each}"), soft_wrap=True)
+        _print_rest(out, len(told) - _LISTED, "more")
+        out.print()
+
+
+def _print_rest(out: Console, number: int, what: str) -> None:
+    if number > 0:
+        out.print(f"... and {number:,} {what if what == 'more' else f'more {what}'}; --json and --out have them all")
 
 
 @dataclass(frozen=True)
@@ -117,38 +142,6 @@ def _print_accident(out: Console, accident: Accident, cases: Cases) -> None:
     out.print()
 
 
-def title(finding: Finding) -> str:
-    """Return a finding in a line."""
-    where = "" if finding.first_offset is None else f", offsets {finding.offsets}"
-    epoch = "" if finding.leader_epoch is None else f", epoch {finding.leader_epoch}"
-    return f"{finding.what}: {finding.name}{where}{epoch}"
-
-
-def read_line(audit: Audit) -> str:
-    """Return what was read, in a line."""
-    brokers = ", ".join(map(str, audit.brokers)) or "unknown"
-    releases = f" of Kafka {', '.join(audit.releases)}" if audit.releases else ""
-    took = f", in {audit.seconds:.1f} s" if audit.seconds else ""
-    return (
-        f"{counted(audit.lines, 'line')} of {counted(audit.files, 'file')}, {audit.events:,} of them of"
-        f" {counted(audit.partitions, 'partition')}; brokers {brokers}{releases}{took}"
-    )
-
-
-def conclusion(audit: Audit) -> str:
-    """Return the last line."""
-    if not audit.findings:
-        return "nothing found: no line shows that a committed record was lost"
-    told = f"{counted(len(audit.findings), 'finding')} in {counted(len(accidents(audit)), 'partition')}"
-    lost = {finding.name for finding in audit.findings if finding.what == What.COMMITTED_LOSS}
-    return f"{told}; committed records of {counted(len(lost), 'partition')} are gone" if lost else told
-
-
-def moment(time: int) -> str:
-    """Return a time of a broker's clock, to the millisecond."""
-    return datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-
-
 def cell(event: Event) -> str:
     """Return an event in a few words."""
     epoch = "" if event.leader_epoch is None else f" e{event.leader_epoch}"
@@ -170,6 +163,8 @@ def cell(event: Event) -> str:
             return f"truncates its log to {at}"
         case Kind.BELOW_HIGH_WATERMARK:
             return f"truncates its log to {at}, below its HW {event.high_watermark:,}"
+        case Kind.NON_MONOTONIC:
+            return f"its HW goes back from {event.high_watermark or 0:,} to {at}"
         case Kind.RESET:
             return f"leader's log ends at {at}, its own at {event.end_offset:,}"
         case Kind.LOADED:
@@ -180,6 +175,8 @@ def cell(event: Event) -> str:
             return "new log"
         case Kind.DELETED:
             return "deletes its log"
+        case Kind.ON_DISK:
+            return event.text
         case Kind.UNCLEAN:
             return f"unclean election of {event.leader}{epoch}"
     return str(event.kind)
@@ -194,6 +191,7 @@ def html(audit: Audit, cases: Cases, command: str) -> str:
     from epochfuzz.harness.views.report.html import environment
 
     templates = environment("epochfuzz.harness.audit")
-    templates.globals |= {f.__name__: f for f in (title, accidents, read_line, conclusion)}
+    templates.globals |= {f.__name__: f for f in (title, accidents, read_line, layout_lines, conclusion, affected)}
+    templates.globals["partition_line"] = partition_line
     page = templates.get_template("audit.html")
     return page.render(audit=audit, cases=cases, command=command, legend=LEGEND, version=epochfuzz_version())

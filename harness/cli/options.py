@@ -62,7 +62,20 @@ Certify = Annotated[
 ]
 CERTIFY = "25s"  # with what comes before and after, the end is there within half a minute
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
+KeepData = Annotated[
+    bool,
+    typer.Option(
+        "--keep-data",
+        help="Keep the brokers' data directories in --out too: as the cluster ends, and from before each restart.",
+    ),
+]
 Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the corpus.")]
+
+
+def require_out_for_data(keep_data: bool, out: Path | None) -> None:
+    """Raise BadInput for data directories that have no place to stay."""
+    if keep_data and out is None:
+        raise BadInput("--keep-data keeps the data directories under --out: name that directory with --out")
 
 
 def needs(extra: str) -> Callable[[Any], Any]:

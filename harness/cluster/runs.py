@@ -8,6 +8,7 @@ from pathlib import Path
 from epochfuzz.harness.cluster import view
 from epochfuzz.harness.cluster.broker import installation
 from epochfuzz.harness.cluster.broker.cluster import running
+from epochfuzz.harness.cluster.broker.data import DATA
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.broker.repair import Repair, repaired
 from epochfuzz.harness.cluster.broker.variant import Scenario, Variant
@@ -30,6 +31,7 @@ class Request:
     repair: Repair | None
     out: Path | None
     command: str  # by which somebody else sees it
+    keep_data: bool = False  # the data directories stay with the logs
 
     @property
     def is_lost(self) -> bool:
@@ -55,7 +57,8 @@ def play(request: Request, kafka: Installation, number: int, say: Callable[[str]
         if request.repair is not None:
             kafka = repaired(kafka, request.repair, here / "repaired")
         logs = new_directory(here / "logs" if request.out is None else request.out / f"run-{number}")
-        with running(kafka, here, logs, request.variant.settings()) as cluster:
+        data = logs / DATA if request.keep_data else None
+        with running(kafka, here, logs, request.variant.settings(), data) as cluster:
             run = _PLAYS[request.scenario](cluster, request.variant, say)
         if request.out is None:
             return Played(run, None)

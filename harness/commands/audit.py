@@ -1,6 +1,7 @@
 """`epochfuzz audit`: broker logs, read for committed records that are gone."""
 
 import json as json_text
+import os
 import shlex
 import tempfile
 import time
@@ -25,12 +26,16 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import evidence
 
 PAGE = "audit.html"
+DOCUMENT = "audit.json"
 _LARGE = 1 << 30  # bytes from which Spark is worth its start
 _NEEDS_SPARK = options.needs("spark")
 
 
 def audit(
-    logs: Annotated[list[str], typer.Argument(metavar="LOGS", help="Files, directories of them, or URLs.")],
+    logs: Annotated[
+        list[str],
+        typer.Argument(metavar="LOGS", help="Broker logs and data directories: files, directories of them, or URLs."),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", help="The directory for audit.html, audit.json and, on Spark, tables.")
     ] = None,
@@ -39,13 +44,21 @@ def audit(
         typer.Option(
             "--broker",
             metavar="PATTERN",
-            help="A regular expression that finds a broker's number in a file's path, for lines that do not say it.",
+            help="A regular expression that finds a broker's number in a file's path, or in what stands before a line,"
+            " for lines that do not name their broker.",
         ),
     ] = None,
     layout: Annotated[
         list[str] | None,
-        typer.Option("--layout", help="The layout of lines as log4j's conversion pattern, or json; repeat it."),
+        typer.Option(
+            "--layout",
+            help="The layout of lines that audit does not recognise, as log4j's conversion pattern: %d is the time, %m"
+            " the message, and %x and other names match anything. Repeat it for several.",
+        ),
     ] = None,
+    accept_gaps: Annotated[
+        bool, typer.Option("--accept-gaps", help="Exit with 0 if nothing was found, although gaps could hide a loss.")
+    ] = False,
     spark: Annotated[
         bool | None,
         typer.Option(
@@ -57,21 +70,25 @@ def audit(
     remote: campaigns.Remote = None,
     json: options.Json = False,
 ) -> int:
-    """Read brokers' logs (server.log, state-change.log, controller.log), and say where committed records were lost.
+    """Read the logs of Kafka brokers and report where committed records were lost.
 
-    Nothing is reported that the lines do not show; what they leave open is said. Give the logs of all brokers of one
-    cluster, rotated and packed files too. Exit code 1: something was found.
+    Name server.log, state-change.log and controller.log of all brokers of one cluster, rotated and packed files too, or
+    what kubectl, docker or journalctl print of them. Exit code 1: something was found. 4: nothing was found, and a gap
+    could hide a loss.
 
     Examples:
 
     - `epochfuzz audit /var/log/kafka`
+    - `epochfuzz audit disks/broker-1 disks/broker-2 disks/broker-3` reads copies of the brokers' data directories
     - `epochfuzz audit broker-1/ broker-2/ broker-3/ --out build/audit`
-    - `epochfuzz audit logs/ --broker 'kafka-([0-9]+)' --layout '%d{ISO8601} [%t] %-5p %c - %m'`
+    - `epochfuzz audit logs.tar.gz --broker 'kafka-([0-9]+)'`
     - `epochfuzz audit s3://bucket/kafka-logs --out build/audit --master spark://host:7077`
     """
     from epochfuzz.harness.audit.audit import Request
 
     out_console = console(json)
+    if out is not None:
+        _refuse_another(out)
     with as_ctrl_c(), as_bad_input(AuditError):
         request = Request.of(logs, layout or (), broker)
         began = time.monotonic()
@@ -84,13 +101,26 @@ def audit(
     from epochfuzz.harness.audit.view import print_audit
 
     cases = told_cases(found.findings, found.releases)
-    print_audit(out_console, found, cases)
+    print_audit(out_console, found, cases, accept_gaps)
     if out is not None:
         _write(out, found, cases, _command(logs, broker, layout))
         out_console.print(f"written to {out / PAGE}", markup=False, soft_wrap=True)
     if json:
         print_json(_document(found, cases))
-    return Exit.BROKEN if found.findings else Exit.AS_EXPECTED
+    return _exit(found, accept_gaps)
+
+
+def _exit(found: "Audit", accept_gaps: bool) -> int:
+    if found.findings:
+        return Exit.BROKEN
+    return Exit.GOAL_UNMET if found.gaps and not accept_gaps else Exit.AS_EXPECTED
+
+
+def _refuse_another(out: Path) -> None:
+    """Raise BadInput where a directory already has the files of an audit, as themselves or as links."""
+    for name in (PAGE, DOCUMENT):
+        if os.path.lexists(out / name):
+            raise BadInput(f"--out: {out / name} is already there: choose another directory")
 
 
 def _on_spark(asked: bool | None, master: str | None, remote: str | None, request: "Request") -> bool:
@@ -129,7 +159,7 @@ def _write(out: Path, found: "Audit", cases: "Cases", command: str) -> None:
     from epochfuzz.harness.cases.case import dump_case
 
     write_file(out / PAGE, html(found, cases, command), in_new_directory=True)
-    write_file(out / "audit.json", json_text.dumps(_document(found, cases), indent=2) + "\n")
+    write_file(out / DOCUMENT, json_text.dumps(_document(found, cases), indent=2) + "\n")
     for told in cases.values():
         write_file(out / "cases" / f"{told.case.id}.yaml", dump_case(told.case), in_new_directory=True)
 
@@ -140,7 +170,13 @@ def _document(found: "Audit", cases: "Cases") -> "evidence.Audit":
         {**finding.plain(), "explained": cases[finding].plain() if finding in cases else None}
         for finding in found.findings
     ]
-    return {**found.plain(), "findings": findings}
+    from epochfuzz.harness.audit.summary import affected
+
+    return {
+        **found.plain(),
+        "affected": [each.plain() for each in affected(found.findings)],
+        "findings": findings,
+    }
 
 
 def _command(logs: list[str], broker: str | None, layouts: list[str] | None) -> str:

@@ -65,6 +65,7 @@ def run(
     out: Annotated[
         Path | None, typer.Option("--out", help="The directory for all logs and the timeline of each run.")
     ] = None,
+    keep_data: options.KeepData = False,
     json: options.Json = False,
 ) -> int:
     """Play a scenario on Kafka, and say whether an acknowledged record was lost.
@@ -79,16 +80,20 @@ def run(
     - `epochfuzz cluster run re-elected-leader --repair missed-epoch --json`
     - `epochfuzz cluster run re-elected-leader --kafka-home ~/kafka_2.13-4.3.1`
     - `epochfuzz cluster run re-elected-leader-under-load --end kill --runs 10`
+    - `epochfuzz cluster run re-elected-leader --out build/lost --keep-data`, for `epochfuzz audit build/lost/run-1`
     """
     if scenario is Scenario.UNDER_LOAD and (control is not None or election is not Election.ADMIN or end is End.PAUSE):
         raise BadInput(f"{scenario.value} has no pauses: of its variants there are --end term and --end kill")
     if kafka_home is not None and not kafka_home.is_dir():
         raise BadInput(f"--kafka-home: {kafka_home} is no directory")
 
+    options.require_out_for_data(keep_data, out)
+
     from epochfuzz.harness.cluster.runs import Request
 
     variant = Variant(end, election, control)
-    request = Request(scenario, variant, release, kafka_home, repair, out, _command(scenario, variant, release, repair))
+    command = _command(scenario, variant, release, repair)
+    request = Request(scenario, variant, release, kafka_home, repair, out, command, keep_data)
     printing = console(json)
     with as_ctrl_c(), as_bad_input(ClusterError):
         all_runs = _play(printing, request, runs)

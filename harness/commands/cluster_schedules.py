@@ -41,6 +41,7 @@ def replay(
     out: Annotated[
         Path | None, typer.Option("--out", help="The directory for the logs of brokers, and what each case did.")
     ] = None,
+    keep_data: options.KeepData = False,
     json: options.Json = False,
 ) -> int:
     """Play cases on Kafka, event by event: every event is a message, which is held until its turn.
@@ -57,12 +58,13 @@ def replay(
     from epochfuzz.harness.cases.corpus import load_corpus
     from epochfuzz.harness.cluster.schedules.beside import missing
 
+    options.require_out_for_data(keep_data, out)
     with mistakes_as_bad_input():
         loaded = load_corpus(cases)
     offered = [case for case in loaded if not missing(case)]
     printing = console(json)
     with as_ctrl_c(), as_bad_input(ClusterError):
-        played = _replay(printing, _kafka(release, kafka_home), offered, out)
+        played = _replay(printing, _kafka(release, kafka_home), offered, out, keep_data)
     table = Table("case", "on the cluster", "in the model", "differs")
     for case, playing, model in played:
         table.add_row(case.id, playing.ended.value, model.ended.value if model else "?", _unlike(playing, model))
@@ -145,7 +147,7 @@ def _kafka(release: str, home: Path | None) -> "Installation":
 
 
 def _replay(
-    printing: Console, kafka: "Installation", cases: "list[Case]", out: Path | None
+    printing: Console, kafka: "Installation", cases: "list[Case]", out: Path | None, keep_data: bool
 ) -> "list[tuple[Case, Playing, Beside | None]]":
     from epochfuzz.harness.cluster.schedules.beside import beside, protocol_of, settings_of
     from epochfuzz.harness.cluster.schedules.player import Player
@@ -153,7 +155,7 @@ def _replay(
 
     protocol = protocol_of(kafka.release)
     played = []
-    with Player(kafka, out) as player:
+    with Player(kafka, out, keep_data) as player:
         for case in cases:
             printing.print(f"{case.id} on Kafka {kafka.release}", markup=False)
             playing = player.play(

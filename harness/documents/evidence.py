@@ -46,23 +46,51 @@ class Explained(AuditFinding):
     explained: Told | None
 
 
-class AuditNumbers(TypedDict):
-    """How much was read: `passed` are dangers that did no harm, `gaps` what the lines do not say."""
+class Disks(TypedDict):
+    """The data directories that were read."""
 
+    directories: list[str]
+    replicas: int
+    segments: int
+    bytes: int
+
+
+class AuditPartition(TypedDict):
+    """A partition that was found: the offsets that are gone, as ranges of first and last, the cause, and when."""
+
+    topic: str
+    partition: int
+    ranges: list[list[int]]
+    records: int | None
+    cause: str
+    time: str
+
+
+class AuditNumbers(TypedDict):
+    """How much was read, and the verdict: `lost`, `found`, `inconclusive` or `nothing`.
+
+    `passed` has dangers that did no harm, `gaps` what could hide a loss, `notes` what was left out on purpose.
+    """
+
+    verdict: str
     files: int
     lines: int
     events: int
     partitions: int
     brokers: list[int]
     releases: list[str]
+    layouts: dict[str, int]
     passed: list[AuditFinding]
     gaps: list[str]
+    notes: list[str]
+    disks: Disks | None
     seconds: float
 
 
 class Audit(AuditNumbers):
     """`audit`."""
 
+    affected: list[AuditPartition]
     findings: list[Explained]
 
 

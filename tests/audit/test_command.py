@@ -42,11 +42,53 @@ def test_a_finding_ends_with_1_and_shows_its_lines_and_its_cause(run):
     assert "Because of remote_leo=kept" in out
 
 
-def test_no_finding_ends_with_0_and_says_so(run):
+def test_no_finding_and_no_gap_ends_with_0_and_says_so_first_and_last(run):
     code, out, _ = run(LOGS / "operations-4.3.1")
 
     assert code == 0
-    assert "nothing found: no line shows that a committed record was lost" in out
+    for line in (out.splitlines()[0], out.splitlines()[-1]):
+        assert line.startswith(
+            "nothing found: no line shows that a committed record was lost, and audit knows of no gap"
+        )
+
+
+def test_a_broker_without_lines_of_its_own_is_a_gap_and_the_exit_code_is_4(run, tmp_path):
+    for broker in (1, 2):
+        (tmp_path / f"broker-{broker}.log").write_bytes(
+            (LOGS / "operations-4.3.1" / f"broker-{broker}.log").read_bytes()
+        )
+    code, out, _ = run(tmp_path)
+
+    assert code == 4
+    assert out.splitlines()[-1].startswith("inconclusive: no line shows that a committed record was lost, but")
+    assert "- broker 3 has a replica of" in out
+    assert run(tmp_path, "--accept-gaps")[0] == 0
+
+
+def test_files_without_a_line_of_a_broker_are_bad_input(run, tmp_path):
+    (tmp_path / "values.yaml").write_text("kafka:\n  replicas: 3\n")
+    code, out, err = run(tmp_path)
+
+    assert (code, out) == (2, "")
+    assert "no line of 1 file is of a Kafka broker; the first line that was not understood" in err
+    assert "'kafka:'" in err
+
+
+def test_a_partition_that_lost_records_has_one_line_after_the_verdict(run):
+    _, out, _ = run(LOGS / "unclean-3.9.2")
+
+    assert out.splitlines()[0].startswith("lost: committed records of 1 partition are gone (1,157 records)")
+    assert out.splitlines()[1].startswith("lossy-0: offsets 550 to 1,706, 1,157 records, unclean election, 2026-11-23 ")
+
+
+def test_an_audit_that_is_already_there_is_not_written_over(run, tmp_path):
+    (tmp_path / "elsewhere").write_text("mine")
+    (tmp_path / "audit.json").symlink_to(tmp_path / "elsewhere")
+    code, _, err = run(LOST, "--out", tmp_path)
+
+    assert code == 2
+    assert "audit.json is already there: choose another directory" in err
+    assert (tmp_path / "elsewhere").read_text() == "mine"
 
 
 def test_json_has_what_the_contract_says(run):
@@ -93,7 +135,7 @@ def test_what_others_wrote_into_a_log_is_shown_as_text(run, tmp_path):
     [
         (["missing"], "missing: there is no such file or directory"),
         ([LOST, "--layout", "%p"], "--layout: '%p' has no %d, or no %m"),
-        ([LOST, "--broker", "("], "--broker: '(' is no regular expression"),
+        ([LOST, "--broker", "("], "--broker: '(' is not a regular expression"),
         ([LOST, "--broker", "(node)"], "finds a broker's number in the path of no file"),
         ([LOGS], "these are logs of"),
         ([LOST, "--no-spark", "--master", "local[2]"], "--no-spark reads in this process"),
@@ -185,4 +227,4 @@ def test_lines_that_are_cut_are_counted(tmp_path):
         stamped([leads(1, 1, 5), cuts(3)]) + "[2026-01-02 03] INFO Truncating t-0 to\n"
     )
 
-    assert any("broker.log, line 3: this and 0 more lines" in gap for gap in audited(tmp_path).gaps)
+    assert any("broker.log, line 3: the line has the words of a broker" in gap for gap in audited(tmp_path).gaps)

@@ -6,7 +6,11 @@ from epochfuzz.harness.audit.judgement.told_case import told_cases
 from tests.audit.telling import LOGS, audited, found
 
 LOST = {
-    "re-elected-leader-3.9.2": [("committed-loss", "t-0", 4, 5), ("re-elected-leader", "t-0", 4, 5)],
+    "re-elected-leader-3.9.2": [
+        ("committed-loss", "t-0", 4, 5),
+        ("re-elected-leader", "t-0", 4, 5),
+        ("truncated-below-high-watermark", "t-0", 4, 5),
+    ],
     "re-elected-leader-4.3.1": [
         ("committed-loss", "t-0", 4, 5),
         ("re-elected-leader", "t-0", 4, 5),
@@ -17,7 +21,11 @@ LOST = {
         ("re-elected-leader", "t-0", 4, 5),
         ("truncated-below-high-watermark", "t-0", 4, 5),
     ],
-    "unclean-3.9.2": [("committed-loss", "lossy-0", 550, 1706), ("unclean-election", "lossy-0", None, None)],
+    "unclean-3.9.2": [
+        ("committed-loss", "lossy-0", 550, 1706),
+        ("unclean-election", "lossy-0", None, None),
+        ("truncated-below-high-watermark", "lossy-0", 550, 1706),
+    ],
     "unclean-4.3.1": [
         ("committed-loss", "lossy-0", 450, 1250),
         ("unclean-election", "lossy-0", None, None),
@@ -25,8 +33,18 @@ LOST = {
         ("truncated-below-high-watermark", "lossy-0", 450, 1250),
     ],
     "zookeeper-1.1.1": [("unclean-election", "lossy-0", None, None)],
-    "zookeeper-2.6.1": [("committed-loss", "lossy-0", 387, 2053), ("unclean-election", "lossy-0", None, None)],
-    "zookeeper-2.8.2": [("committed-loss", "lossy-0", 390, 2511), ("unclean-election", "lossy-0", None, None)],
+    "zookeeper-2.6.1": [
+        ("committed-loss", "lossy-0", 387, 2053),
+        ("unclean-election", "lossy-0", None, None),
+        ("truncated-below-high-watermark", "lossy-0", 387, 952),
+        ("truncated-below-high-watermark", "lossy-0", 387, 2053),
+    ],
+    "zookeeper-2.8.2": [
+        ("committed-loss", "lossy-0", 390, 2511),
+        ("unclean-election", "lossy-0", None, None),
+        ("truncated-below-high-watermark", "lossy-0", 390, 2511),
+        ("truncated-below-high-watermark", "lossy-0", 390, 1279),
+    ],
 }
 KEPT = sorted(directory.name for directory in LOGS.iterdir() if directory.name not in LOST)
 

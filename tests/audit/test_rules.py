@@ -44,7 +44,10 @@ def test_a_follower_that_comes_back_with_an_old_high_watermark_is_believed_if_it
     back = [leads(1, 1, 5, 5, before=(1, 0)), follows(1, 2, 2, 9, 9)]
 
     assert told(tmp_path / "a", {1: back, 2: leaders}) == []
-    assert told(tmp_path / "b", {1: [*back, cuts(5)], 2: leaders}) == [("committed-loss", "t-0", 5, 8)]
+    assert told(tmp_path / "b", {1: [*back, cuts(5)], 2: leaders}) == [
+        ("committed-loss", "t-0", 5, 8),
+        ("truncated-below-high-watermark", "t-0", 5, 8),
+    ]
 
 
 def test_a_loss_is_found_once_though_its_high_watermark_shows_again(tmp_path):
@@ -53,7 +56,10 @@ def test_a_loss_is_found_once_though_its_high_watermark_shows_again(tmp_path):
         2: [leads(2, 2, 5, 5, before=(1, 1)), leads(2, 3, 7, 7, before=(2, 2)), leads(2, 4, 8, 8, before=(2, 3))],
     }
 
-    assert told(tmp_path, lines) == [("committed-loss", "t-0", 5, 8)]
+    assert told(tmp_path, lines) == [
+        ("committed-loss", "t-0", 5, 8),
+        ("truncated-below-high-watermark", "t-0", 5, 8),
+    ]
 
 
 def test_what_is_committed_after_a_loss_may_be_lost_again(tmp_path):

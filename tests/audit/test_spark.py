@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -46,13 +47,36 @@ def test_it_finds_the_same_as_one_process_in_parts_of_any_size(spark, tmp_path, 
     assert on_spark.run(spark, str(tmp_path / "audit"), request, quiet) == alone
 
 
-@pytest.mark.parametrize("lines", [["nothing of a partition"], []])
-def test_logs_without_events_are_no_error(spark, tmp_path, lines):
-    (tmp_path / "broker.log").write_text(stamped(lines))
+def test_logs_without_events_are_no_error(spark, tmp_path):
+    (tmp_path / "broker.log").write_text(stamped(["[KafkaServer id=1] started (kafka.server.KafkaServer)"]))
     request = Request.of([str(tmp_path / "broker.log")])
 
     for _ in range(2):
         assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == one_process.run(request, quiet)
+
+
+def test_files_without_a_line_of_a_broker_are_refused_as_in_one_process(spark, tmp_path):
+    (tmp_path / "values.yaml").write_text("replicas: 3\n")
+
+    with pytest.raises(AuditError, match="is of a Kafka broker; the first line that was not understood"):
+        on_spark.run(spark, str(tmp_path / "out"), Request.of([str(tmp_path / "values.yaml")]), quiet)
+
+
+def test_archives_and_files_of_several_brokers_come_to_the_same(spark, tmp_path):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for name in ("one", "two"):
+        with tarfile.open(logs / f"{name}.tar.gz", "w:gz") as archive:
+            for file in sorted(LOST.iterdir()):
+                archive.add(file, f"{name}/{file.name}")
+    together = [f"{file.stem}  | {line}" for file in sorted(LOST.iterdir()) for line in file.read_text().splitlines()]
+    (logs / "compose.log").write_text("\n".join(together))
+    request = Request.of([str(logs)])
+    alone = one_process.run(request, quiet)
+
+    assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == alone
+    assert alone.findings
+    assert not any("does not name the broker" in gap for gap in alone.gaps)
 
 
 def test_its_tables_have_the_columns_that_are_documented(spark, tmp_path):
@@ -79,7 +103,7 @@ def test_another_request_is_refused_in_the_directory_of_one(spark, tmp_path):
     on_spark.run(spark, str(tmp_path), request, quiet)
 
     with pytest.raises(AuditError, match="holds an audit of other files"):
-        on_spark.run(spark, str(tmp_path), replace(request, layouts=("json",)), quiet)
+        on_spark.run(spark, str(tmp_path), replace(request, layouts=("%d %m",)), quiet)
 
 
 def test_a_wave_that_was_written_is_not_read_again(spark, tmp_path, monkeypatch, in_small_parts):

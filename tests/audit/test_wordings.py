@@ -1,12 +1,17 @@
 """The table of wordings: every line in it is found and read, by whichever release wrote it."""
 
 import re
+import time
 
 import pytest
 
 from epochfuzz.harness.audit.lines import wordings
 from epochfuzz.harness.audit.lines.events import Kind
+from epochfuzz.harness.audit.lines.line import seen_in
+from epochfuzz.harness.audit.lines.matching import broker_of, messages_in
 
+LONGEST = 1 << 16
+BEFORE = "[Partition my.topic_x-1-12 broker=1] "
 VALUES = {
     "partition": "my.topic_x-1-12",
     "topic": "my.topic_x-1",
@@ -43,12 +48,11 @@ def line(wording):
 
 @pytest.mark.parametrize("wording", wordings.WORDINGS, ids=lambda wording: f"{wording.kind}-{wording.since}")
 def test_a_line_in_a_wording_is_found_by_its_needle_and_read_as_that(wording):
-    told = wordings.read(line(wording))
+    (message,), failed = messages_in(BEFORE + line(wording))
 
-    assert told is not None
-    assert told[0] == wording.kind
-    if "topic" in wording.pattern.groupindex:
-        assert (told[1]["topic"], told[1]["partition"]) == ("my.topic_x-1", 12)
+    assert (message.kind, failed) == (wording.kind, 0)
+    if wording.kind not in (Kind.RELEASE, Kind.CLUSTER):
+        assert (message.said["topic"], message.said["partition"]) == ("my.topic_x-1", 12)
 
 
 @pytest.mark.parametrize("wording", wordings.WORDINGS, ids=lambda wording: f"{wording.kind}-{wording.since}")
@@ -61,9 +65,40 @@ def test_a_wording_names_releases_and_a_source_of_kafkas(wording):
     assert numbers == sorted(numbers)
 
 
+def nearly(wording):
+    """Lines of 64 KB that nearly match a wording: cut, repeated, and with the longest values."""
+    whole = BEFORE + line(wording)
+    long = dict.fromkeys(("offset", "leader_epoch", "high_watermark"), "9" * 400) | {"any": "x, y: " * 300}
+    values = VALUES | {"partition": "a-" * 120 + "12", "isr": "1, " * 150 + "1"} | long
+    stretched = re.sub(r"\{(\w+)\}", lambda name: values.get(name[1], "7"), wording.template)
+    needle = next(needle for needle in wordings.NEEDLES if needle in wording.template)
+    for text in (whole[:-2], stretched[:-1] + "\x00", whole.replace(" ", "  "), needle, f"[{needle}", stretched[:600]):
+        for filled in (text, text + " ", f"{text}{{"):
+            yield (filled * (LONGEST // len(filled) + 1))[:LONGEST]
+    yield ("[" * LONGEST + whole[:-2])[-LONGEST:]
+    yield ("a-1." * LONGEST + whole[:-2])[-LONGEST:]
+    yield (whole[:-2] + "1, " * LONGEST)[:LONGEST]
+
+
+@pytest.mark.parametrize("wording", wordings.WORDINGS, ids=lambda wording: f"{wording.kind}-{wording.since}")
+def test_a_long_line_that_nearly_is_in_a_wording_takes_10_ms_at_most(wording):
+    for text in nearly(wording):
+        assert len(text) == LONGEST
+        took = min(_seconds(text) for _ in range(5))
+        assert took < 0.010, (round(took, 4), text[:300])
+
+
+def _seconds(text):
+    needles = [needle for needle in wordings.NEEDLES if needle in text]
+    began = time.thread_time()
+    seen_in(text, needles, lambda: "")
+    return time.thread_time() - began
+
+
 @pytest.mark.parametrize("release", REAL)
 def test_who_leads_is_read_of_every_release(release):
-    kind, said = wordings.read(REAL[release])
+    (message,), _ = messages_in(REAL[release])
+    kind, said = message.kind, message.said
 
     assert kind in (Kind.LEADER, Kind.TOLD, Kind.STATE)
     assert (said["topic"], said["partition"], said["leader_epoch"]) == ("t", 0, 4)
@@ -85,4 +120,4 @@ def test_who_leads_is_read_of_every_release(release):
     ],
 )
 def test_a_broker_is_named_by_the_prefix_of_its_messages(message, broker):
-    assert wordings.broker_of(message) == broker
+    assert broker_of(message) == broker

@@ -4,7 +4,7 @@ import re
 
 from epochfuzz.harness.audit.judgement.findings import What
 from epochfuzz.harness.audit.lines.events import Kind
-from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED
+from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, SEGMENTS
 from tests.documents.pages import named
 
 PAGE = named("reference/audit-tables.md").read_text(encoding="utf-8")
@@ -31,6 +31,10 @@ def test_the_columns_of_events_are_documented_in_their_order():
 
 def test_the_columns_of_findings_are_documented_in_their_order():
     assert documented("findings") == columns(FINDINGS)
+
+
+def test_the_columns_of_segments_are_documented_in_their_order():
+    assert documented("segments") == columns(SEGMENTS)
 
 
 def test_the_columns_of_judged_are_named():

@@ -47,6 +47,11 @@ class Finding:
         return f"{self.topic}-{self.partition}"
 
     @property
+    def is_loss(self) -> bool:
+        """Whether it shows that committed records are gone, and not only that they may be."""
+        return self.what in (What.COMMITTED_LOSS, What.TRUNCATED_BELOW_HIGH_WATERMARK)
+
+    @property
     def offsets(self) -> str:
         """The offsets in words."""
         if self.first_offset is None or self.last_offset is None:

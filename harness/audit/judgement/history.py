@@ -6,24 +6,30 @@ begins with epoch 0 anew: its lives are told apart, and where the lines do not s
 each for itself.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.audit.lines.times import DAY
 
 ROLES = (Kind.LEADER, Kind.FOLLOWER)
 CUTS = (Kind.TRUNCATION, Kind.BELOW_HIGH_WATERMARK)
 NOBODY = -1
 _SLACK = 10_000  # milliseconds
+_MINUTE = 60_000
+_WITH_IDS = (*ROLES, Kind.CREATING, Kind.UNCLEAN)
 
 
 @dataclass(frozen=True)
 class Placed:
     """An event, with what its broker was by its own lines before: the epoch and the kind of its last role.
 
-    `index` is its place among the broker's events.
+    `index` is its place among the broker's events. `topic_id` is the one that the line names, or that the lines of the
+    broker before and after it name.
     """
 
     event: Event
@@ -32,6 +38,7 @@ class Placed:
     epoch: int | None  # after the event
     role: str | None
     before: int | None  # the epoch before the event
+    topic_id: str | None
 
 
 @dataclass(frozen=True)
@@ -81,10 +88,29 @@ class Life:
 
     @cached_property
     def unseen(self) -> list[int]:
-        """Leader epochs between those that are told of, which nobody says that he led."""
+        """Leader epochs from the first to the last that lines show, which somebody may have led without a line here."""
         leaderless = {each.event.leader_epoch for each in self.placed if each.event.leader == NOBODY}
+        shown = {each.event.leader_epoch for each in self.of(*ROLES, Kind.STATE, Kind.TOLD)} - {None}
         told = self.reigns.keys() | leaderless
-        return [e for e in range(min(self.reigns, default=0), max(self.reigns, default=0)) if e not in told]
+        if not self.reigns:  # as before 0.11, when no leader said from where it starts
+            return []
+        epochs = range(min(self.reigns), max(filter(None, shown), default=-1) + 1)
+        return [e for e in epochs if e not in told and any(self._may_have_led(b, e) for b in self._elected(e))]
+
+    def _elected(self, epoch: int) -> set[int]:
+        """Return who was elected at an epoch, by lines of others; every broker where none tells."""
+        named = {each.event.leader for each in self.placed if each.event.leader_epoch == epoch} - {None, NOBODY}
+        return {broker for broker in named if broker is not None} or {*self.brokers, *self.silent}
+
+    def _may_have_led(self, broker: int, epoch: int) -> bool:
+        """Whether a broker's lines do not go on from before an epoch to behind it."""
+        roles = [each for each in self.brokers.get(broker, ()) if each.event.kind in ROLES]
+        for before, after in pairwise(roles):
+            if (before.epoch or 0) < epoch < (after.epoch or 0):
+                previous = after.event.previous_epoch
+                return previous not in (None, NOBODY, before.epoch, after.epoch)
+        last = next((e for e in reversed(self.brokers.get(broker, ())) if e.event.kind in (*ROLES, Kind.DELETED)), None)
+        return last is None or last.event.kind != Kind.DELETED
 
     @cached_property
     def silent(self) -> list[int]:
@@ -94,10 +120,8 @@ class Life:
         return sorted(named - self.brokers.keys() - {NOBODY})
 
 
-def lives(events: Iterable[Event]) -> tuple[list[Life], bool]:
-    """Return the lives of one partition, from its events, all of known brokers; and whether it is told
-    which is which.
-    """
+def lives(events: Iterable[Event], is_one_cluster: bool = False) -> tuple[list[Life], bool]:
+    """Return the lives of one partition, from its events, all of known brokers; and whether lines tell them apart."""
     by_broker: dict[int, list[Event]] = defaultdict(list)
     for event in events:
         if event.broker is not None:
@@ -109,7 +133,7 @@ def lives(events: Iterable[Event]) -> tuple[list[Life], bool]:
     topic, partition = first.topic or "", first.partition or 0
     by_id = _by_topic_id(pieces)
     rows = by_id or _by_number(pieces)
-    is_sure = by_id is not None or _is_one_life(list(pieces.values()))
+    is_sure = by_id is not None or _is_one_life(pieces, is_one_cluster)
     if rows is not None:
         groups = [{b: piece for b, piece in zip(pieces, row, strict=True) if piece} for row in rows]
         return [Life(topic, partition, _placed(group), is_sure) for group in groups if group], True
@@ -117,22 +141,47 @@ def lives(events: Iterable[Event]) -> tuple[list[Life], bool]:
     return [Life(topic, partition, _placed(group), False) for group in alone], False
 
 
+def stem(file: str) -> str:
+    """Return the name of a file without what rotation and packing add."""
+    name = re.sub(r"\.(?:gz|xz|zst|bz2)$", "", file.rpartition("/")[2])
+    return re.sub(r"\.\d{1,5}$|[._-]\d{4}-\d\d-\d\d[-T\d]*", "", name)
+
+
+def _rotation(file: str) -> tuple[int, int, str]:
+    """Return the place of a file among those of its rotation, the oldest first."""
+    name = re.sub(r"\.(?:gz|xz|zst|bz2)$", "", file.rpartition("/")[2])
+    dated = re.search(r"\d{4}-\d\d-\d\d[-T\d]*", name)
+    numbered = re.search(r"\.(\d{1,5})$", name)
+    if dated:
+        return (0, 0, dated[0])
+    return (1, -int(numbered[1]), "") if numbered else (2, 0, "")
+
+
 def _in_order(events: Sequence[Event]) -> list[Event]:
-    """Return a broker's events: lines of a file as they stand there, files among one another by time. What several
-    files have, as server.log and what a service manager keeps of the same output, counts once.
+    """Return a broker's events: lines of a file as they stand there, files among one another by time.
+
+    Files without dates are in the order of their rotation. What several files have, as server.log and what a service
+    manager keeps of the same output, counts once.
     """
+    is_dated = any(event.time >= DAY for event in events)
     latest: dict[str, int] = {}
     keyed = []
     for event in sorted(events, key=lambda event: (event.file, event.line)):
-        latest[event.file] = time = max(event.time, latest.get(event.file, event.time))
+        time = event.time
+        if not is_dated and time + DAY // 2 < latest.get(event.file, time) % DAY:  # past midnight
+            time += DAY
+        if not is_dated:
+            time += latest.get(event.file, 0) // DAY * DAY
+        latest[event.file] = time = max(time, latest.get(event.file, time))
+        place = (0, 0, "") if is_dated else _rotation(event.file)
         # Roles are in state-change.log since 2.6, and come before what they bring about.
-        keyed.append(((time, "state-change" not in event.file, event.file, event.line), event))
+        keyed.append(((place, time, "state-change" not in event.file, event.file, event.line), event))
     keyed.sort(key=lambda pair: pair[0])
     seen = set()
     ordered: list[Event] = []
     for _, event in keyed:
         same = (event.time, event.kind, event.text)
-        if same not in seen or event.file == ordered[-1].file:
+        if same not in seen or not is_dated or event.file == ordered[-1].file:
             ordered.append(event)
         seen.add(same)
     return ordered
@@ -145,35 +194,105 @@ def _pieces(events: list[Event]) -> list[list[Event]]:
     pieces: list[list[Event]] = [[]]
     highest, topic_id, was_deleted = -1, None, False
     for event in events:
-        if event.kind in (*ROLES, Kind.TOLD) and event.leader_epoch is not None:
+        epoch = event.leader_epoch if event.kind in (*ROLES, Kind.TOLD) else None
+        if epoch is not None or event.kind == Kind.CREATING:
             is_other = None not in (event.topic_id, topic_id) and event.topic_id != topic_id
-            if is_other or event.leader_epoch < highest or (was_deleted and event.leader_epoch == highest):
+            is_earlier = epoch is not None and (epoch < highest or (was_deleted and epoch == highest))
+            if is_other or is_earlier:
                 deletions = [i for i, each in enumerate(pieces[-1]) if each.kind == Kind.DELETED]
                 start = deletions[0] + 1 if deletions else len(pieces[-1])
                 pieces.append(pieces[-1][start:])
                 del pieces[-2][start:]
                 highest, topic_id = -1, None
-            highest, topic_id = max(highest, event.leader_epoch), event.topic_id or topic_id
-            was_deleted = False
+            highest, topic_id = max(highest, -1 if epoch is None else epoch), event.topic_id or topic_id
+            was_deleted = was_deleted and epoch is None
         was_deleted = was_deleted or event.kind == Kind.DELETED
         pieces[-1].append(event)
     return pieces
 
 
-def _is_one_life(pieces: Sequence[list[list[Event]]]) -> bool:
+def _is_one_life(pieces: "Pieces", is_one_cluster: bool) -> bool:
     """Whether there has been one life only, as far as anybody's lines can tell."""
-    if any(len(own) > 1 or _is_made_again(own[0]) for own in pieces):
+    if any(len(own) > 1 or _is_made_again(own[0]) for own in pieces.values()):
         return False
-    firsts = [own[0] for own in pieces]
-    any_deleted = any(event.kind == Kind.DELETED for piece in firsts for event in piece)
-    return not any_deleted or _are_of_one_time(firsts)
+    firsts = {broker: own[0] for broker, own in pieces.items()}
+    if not any(event.topic_id for piece in firsts.values() for event in piece) and _contradict(firsts, is_one_cluster):
+        return False
+    any_deleted = any(event.kind == Kind.DELETED for piece in firsts.values() for event in piece)
+    return not any_deleted or _are_of_one_time(list(firsts.values()))
 
 
 def _is_made_again(piece: Sequence[Event]) -> bool:
     """Whether a log was made where there had been one, or is deleted and goes on: a line that is missing may have told
-    of another life."""
-    kinds = [event.kind for event in piece if event.kind in (*ROLES, Kind.CREATED, Kind.DELETED)]
-    return Kind.CREATED in kinds[1:] or Kind.DELETED in kinds[:-1]
+    of another life. Where the lines before and after name the same topic id, it is the same life on another disk."""
+    ids = _ids(piece)
+    made = [
+        (event.kind, topic_id)
+        for event, topic_id in zip(piece, ids, strict=True)
+        if event.kind in (*ROLES, Kind.CREATED, Kind.DELETED)
+    ]
+    return any(kind == Kind.CREATED and topic_id is None for kind, topic_id in made[1:]) or any(
+        kind == Kind.DELETED for kind, _ in made[:-1]
+    )
+
+
+def _contradict(pieces: dict[int, list[Event]], is_one_cluster: bool) -> bool:
+    """Whether lines without topic ids do not fit together: they are of several lives, or of several clusters."""
+    if any(_takes_a_role_as_new_twice(piece) for piece in pieces.values()):
+        return True
+    roles = [e for piece in pieces.values() for e in piece if e.kind in ROLES and e.time >= DAY]
+    roles.sort(key=lambda e: e.time)
+    highest: dict[int | None, tuple[int, int]] = {}  # by broker, an epoch and when it was shown
+    for event in roles:
+        epoch = event.leader_epoch or 0
+        if any(e > epoch and t + _MINUTE < event.time for b, (e, t) in highest.items() if b != event.broker):
+            return True
+        if epoch > highest.get(event.broker, (-1, 0))[0]:
+            highest[event.broker] = (epoch, event.time)
+    if is_one_cluster:
+        return False
+    leaders: dict[int | None, set[int | None]] = defaultdict(set)
+    for piece in pieces.values():
+        for event in piece:
+            if event.kind == Kind.LEADER:
+                leaders[event.leader_epoch].add(event.broker)
+    return any(len(each) > 1 for each in leaders.values()) or not _are_connected(pieces)
+
+
+def _takes_a_role_as_new_twice(piece: Sequence[Event]) -> bool:
+    """Whether a broker takes a role as one that has none, though it had one, and no line shows that it was restarted;
+    or whether its log ends before the high watermark that it showed, and no line shows that it was truncated."""
+    had_role = was_loaded = False
+    shown = 0
+    for event in piece:
+        if event.kind in (Kind.LOADED, Kind.LOG, Kind.CREATED, Kind.CREATING):
+            was_loaded = True
+        if event.kind in (*CUTS, Kind.RESET, Kind.CORRUPTION, Kind.CREATED):
+            shown = 0
+        if event.kind in ROLES:
+            if had_role and not was_loaded and event.previous_epoch == NOBODY:
+                return True
+            if event.offset is not None and event.offset < shown:
+                return True
+            had_role, was_loaded = True, False
+        if event.kind in (*ROLES, Kind.SHRINK) and event.high_watermark is not None:
+            end = event.end_offset if event.kind == Kind.SHRINK else event.offset
+            shown = max(shown, min(event.high_watermark, event.high_watermark if end is None else end))
+    return False
+
+
+def _are_connected(pieces: dict[int, list[Event]]) -> bool:
+    """Whether each broker is named by lines of another, directly or by way of others, or names one."""
+    reached = {next(iter(pieces))}
+    named = {
+        broker: {m for e in piece for m in (*(e.isr or ()), e.leader, e.previous_leader) if m is not None}
+        for broker, piece in pieces.items()
+    }
+    while True:
+        more = {b for b in pieces if b not in reached and (named[b] & reached or any(b in named[r] for r in reached))}
+        if not more:
+            return reached == pieces.keys()
+        reached |= more
 
 
 Pieces = dict[int, list[list[Event]]]
@@ -185,14 +304,15 @@ def _by_number(pieces: Pieces) -> list[list[list[Event]]] | None:
     if len(counts) > 1:
         return None
     rows = [[own[i] for own in pieces.values()] for i in range(counts.pop())]
-    ids = [{event.topic_id for piece in row for event in piece} - {None} for row in rows]
+    ids = [{e.topic_id for piece in row for e in piece if e.kind in _WITH_IDS} - {None} for row in rows]
     may_be = all(len(own) < 2 for own in ids) and (len(rows) == 1 or all(map(_are_of_one_time, rows)))
     return rows if may_be else None
 
 
 def _are_of_one_time(pieces: Sequence[Sequence[Event]]) -> bool:
     """Whether each piece overlaps with all others, but for some seconds by which clocks differ."""
-    times = [[event.time for event in piece] for piece in pieces if piece]
+    dated = [[event.time for event in piece if event.time >= DAY] for piece in pieces]
+    times = [own for own in dated if own]
     return max(min(own) for own in times) - min(max(own) for own in times) <= _SLACK if times else True
 
 
@@ -206,8 +326,25 @@ def _by_topic_id(pieces: Pieces) -> list[list[list[Event]]] | None:
 
 
 def _topic_id(piece: Sequence[Event]) -> str | None:
-    told = {event.topic_id for event in piece if event.topic_id is not None}
+    told = {event.topic_id for event in piece if event.topic_id is not None and event.kind in _WITH_IDS}
     return told.pop() if len(told) == 1 else None
+
+
+def _ids(piece: Sequence[Event]) -> list[str | None]:
+    """Return the topic ids of a broker's events: those that lines name before and after, if no deletion is between."""
+    before: list[str | None] = []
+    known: str | None = None
+    for event in piece:
+        known = event.topic_id if event.topic_id and event.kind in _WITH_IDS else known
+        known = None if event.kind == Kind.DELETED else known
+        before.append(known)
+    ids: list[str | None] = []
+    known = None
+    for event, earlier in zip(reversed(piece), reversed(before), strict=True):
+        known = None if event.kind == Kind.DELETED else known
+        known = event.topic_id if event.topic_id and event.kind in _WITH_IDS else known
+        ids.append(event.topic_id or (earlier if earlier == known else None))
+    return ids[::-1]
 
 
 def _placed(group: dict[int, list[Event]]) -> dict[int, tuple[Placed, ...]]:
@@ -217,7 +354,7 @@ def _placed(group: dict[int, list[Event]]) -> dict[int, tuple[Placed, ...]]:
 def _with_roles(broker: int, events: Sequence[Event]) -> Iterator[Placed]:
     epoch: int | None = None
     role: str | None = None
-    for index, event in enumerate(events):
+    for index, (event, topic_id) in enumerate(zip(events, _ids(events), strict=True)):
         before = epoch
         if event.kind in ROLES:
             epoch, role = event.leader_epoch, event.kind
@@ -225,4 +362,4 @@ def _with_roles(broker: int, events: Sequence[Event]) -> Iterator[Placed]:
             if event.leader_epoch != epoch:
                 role = Kind.LEADER if event.leader == broker else Kind.FOLLOWER
             epoch = event.leader_epoch
-        yield Placed(event, broker, index, epoch, role, before)
+        yield Placed(event, broker, index, epoch, role, before, topic_id)

@@ -5,15 +5,15 @@ log of every leader of every later epoch. A leader's log, as it starts, ends at 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 
 from epochfuzz.harness.audit.judgement.findings import Finding, What, in_order
 from epochfuzz.harness.audit.judgement.history import NOBODY, ROLES, Life, Placed, lives
+from epochfuzz.harness.audit.judgement.making import are_of_one_life, finding_of, start_of
+from epochfuzz.harness.audit.judgement.truncations import truncated_below_high_watermark, undecided_truncations
 from epochfuzz.harness.audit.lines.events import Event, Kind
 
-_AROUND = 60  # events of a finding's timeline, at the most
-_OF_TIMELINES = frozenset(Kind) - {Kind.TRUNCATING, Kind.NO_TRUNCATION, Kind.LOG}
 _FIRST_WITHOUT_ZOOKEEPER = 4
 
 
@@ -25,29 +25,56 @@ class Judged:
     unseen: int  # leader epochs that nobody's lines tell of
     silent: tuple[int, ...]  # brokers that are named, and of which there is no line
     told_apart: bool  # whether the lives of a topic that was created again are
+    undecided: tuple[str, ...] = ()  # what may be a loss, if the lines are of one life of the topic
 
 
-def judge(events: Sequence[Event], clocks_back: frozenset[int] = frozenset(), newest: int | None = None) -> Judged:
+def judge(
+    events: Sequence[Event],
+    clocks_back: frozenset[int] = frozenset(),
+    newest: int | None = None,
+    is_one_cluster: bool = False,
+) -> Judged:
     """Judge one partition by its events.
 
     `clocks_back`: brokers whose clock went back, so that what they say in several files is in no order that can be
     relied on. `newest`: the greatest major release among the brokers, None if the lines do not tell.
+    `is_one_cluster`: whether the brokers' own lines name the same cluster.
     """
-    told, told_apart = lives(events)
+    told, told_apart = lives(events, is_one_cluster)
     findings = [finding for life in told for finding in _judged(life, clocks_back, newest)]
+    undecided = [each for life in told for each in _undecided(life, findings, clocks_back, newest)]
     return Judged(
         in_order(findings),
         sum(len(life.unseen) for life in told),
         tuple(sorted({broker for life in told for broker in life.silent})),
         told_apart,
+        tuple(dict.fromkeys(undecided)),
     )
+
+
+def _undecided(
+    life: Life, findings: Sequence[Finding], clocks_back: frozenset[int], newest: int | None
+) -> Iterator[str]:
+    """Yield what would be found if the lines were sure to be of one life of the topic, and is not."""
+    yield from undecided_truncations(life)
+    if life.is_sure:
+        return
+    found = {(finding.what, finding.first_offset, finding.leader_epoch) for finding in findings}
+    for each in _judged(replace(life, is_sure=True), clocks_back, newest):
+        if not each.passed and (each.what, each.first_offset, each.leader_epoch) not in found:
+            offsets = "" if each.first_offset is None else f" of offsets {each.offsets}"
+            yield (
+                f"{each.what}{offsets} in epoch {each.leader_epoch}, or a topic that was deleted and created again, or"
+                " lines of two clusters: no topic id says which. Add the lines of the deletion, of the start-up of each"
+                " broker, or older files"
+            )
 
 
 def _judged(life: Life, clocks_back: frozenset[int], newest: int | None) -> Iterator[Finding]:
     yield from _committed_loss(life, clocks_back)
     yield from _re_elected_leader(life)
     yield from _unclean_election(life, newest)
-    yield from _truncated_below_high_watermark(life)
+    yield from truncated_below_high_watermark(life)
     yield from _diverged(life)
 
 
@@ -82,16 +109,16 @@ def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Finding
             highest = max(highest, shown[number].high_watermark)
             number += 1
         for leader in leaders:
-            start = _start(leader.event)
+            start = start_of(leader.event)
             if highest <= start:  # as nearly always; partitions may have thousands of epochs
                 continue
-            before = (s for s in shown[:number] if _are_of_one_life(life, s.placed, leader))
+            before = (s for s in shown[:number] if are_of_one_life(life, s.placed, leader))
             over = [(_still_promised(s, lost), s) for s in before]
             promised, most = max(over, key=lambda pair: pair[0], default=(start, None))
             if most is None or promised <= start:
                 continue
             lost.append(_Lost(epoch, start, promised))
-            yield _finding(
+            yield finding_of(
                 life,
                 What.COMMITTED_LOSS,
                 (start, promised - 1),
@@ -165,41 +192,41 @@ def _re_elected_leader(life: Life) -> Iterator[Finding]:
     for epoch, leaders in life.reigns.items():
         for leader in leaders:
             led = _led_before(life, leader)
-            if led is None or not _are_of_one_life(life, led, leader):
+            if led is None or not are_of_one_life(life, led, leader):
                 continue
             cut = _cut_between(life, leader, led.epoch or 0)
             if cut is None:
                 continue
-            start, (truncation, followed) = _start(leader.event), cut
+            start, (truncation, followed) = start_of(leader.event), cut
             later = next((each for e, each in life.reigns.items() if e > epoch), None)
             if later is None:
                 yield _danger(life, leader, [led, followed, truncation, leader], truncation.event.offset or 0)
                 continue
             successor = later[0]
-            if _start(successor.event) >= start:
+            if start_of(successor.event) >= start:
                 yield _danger(
                     life, leader, [led, followed, truncation, leader, successor], truncation.event.offset or 0
                 )
                 continue
-            yield _finding(
+            yield finding_of(
                 life,
                 What.RE_ELECTED_LEADER,
-                (_start(successor.event), start - 1),
+                (start_of(successor.event), start - 1),
                 epoch,
                 f"Broker {leader.broker} led epoch {led.epoch}, and then epoch {epoch} from offset {start:,}, without"
                 f" having heard of what was between; broker {truncation.broker} had truncated its log to"
                 f" {truncation.event.offset:,} meanwhile, and a leader that led before counts it where it was. Broker"
                 f" {successor.broker} leads epoch {successor.event.leader_epoch} from"
-                f" {_start(successor.event):,}: what is between may have been acknowledged and read, and is gone.",
+                f" {start_of(successor.event):,}: what is between may have been acknowledged and read, and is gone.",
                 [led, followed, truncation, leader, successor, *_cut_to(life, leader, start)],
             )
 
 
 def _danger(life: Life, leader: Placed, evidence: list[Placed], cut: int) -> Finding:
-    return _finding(
+    return finding_of(
         life,
         What.RE_ELECTED_LEADER,
-        (cut, _start(leader.event) - 1),
+        (cut, start_of(leader.event) - 1),
         leader.event.leader_epoch,
         f"Broker {leader.broker} was elected again without having heard of the epoch between, and counted what a"
         " follower had truncated; no line shows that anything was lost.",
@@ -227,7 +254,7 @@ def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] 
     """Return a truncation by a member of the ISR below where the leader starts, in an epoch of somebody else between
     two that it led; and the line by which that member followed.
     """
-    isr, start, epoch = leader.event.isr, _start(leader.event), leader.event.leader_epoch
+    isr, start, epoch = leader.event.isr, start_of(leader.event), leader.event.leader_epoch
     assert epoch is not None
     for broker, events in life.brokers.items():
         if broker == leader.broker or (isr is not None and broker not in isr):
@@ -260,7 +287,7 @@ def _unclean_election(life: Life, newest: int | None) -> Iterator[Finding]:
         was_last = f"lastKnownElr: [{leader}]" in each.event.text
         if was_last:
             told += " It was the last leader that is known, and no line shows that anything was lost."
-        yield _finding(life, What.UNCLEAN_ELECTION, None, epoch, told, [each, *of_epoch], passed=was_last)
+        yield finding_of(life, What.UNCLEAN_ELECTION, None, epoch, told, [each, *of_epoch], passed=was_last)
     for before, after in [*_consecutive(life, newest), *_after_nobody(life)] if life.is_sure else []:
         epoch, leader = after.event.leader_epoch, _elected(after)
         if (epoch, leader) in said or (None, leader) in said:
@@ -269,7 +296,7 @@ def _unclean_election(life: Life, newest: int | None) -> Iterator[Finding]:
         isr = ",".join(map(str, before.event.isr or ()))
         told = f"Broker {leader} leads epoch {epoch}; the ISR just before was {isr}, and it was not in it."
         of_epoch = [each for each in life.reigns.get(epoch or 0, []) if each is not after]
-        yield _finding(life, What.UNCLEAN_ELECTION, None, epoch, told, [before, after, *of_epoch])
+        yield finding_of(life, What.UNCLEAN_ELECTION, None, epoch, told, [before, after, *of_epoch])
 
 
 def _consecutive(life: Life, newest: int | None) -> Iterator[tuple[Placed, Placed]]:
@@ -308,123 +335,13 @@ def _elected(state: Placed) -> int | None:
     return state.broker if state.event.kind == Kind.LEADER else state.event.leader
 
 
-# truncated-below-high-watermark
-
-
-def _truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
-    """Yield a replica truncates below its own high watermark, and says so; since 2.0.
-
-    Up to 0.10 a follower first truncates to its high watermark. If its leader's log ends even before, it resets its
-    fetch offset to there.
-    """
-    for each in life.of(Kind.BELOW_HIGH_WATERMARK):
-        cut, known = each.event.offset, each.event.high_watermark
-        if cut is not None and known is not None and cut < known:
-            told = (
-                f"Broker {each.broker} cut its log to {cut:,}, and knew that everything below {known:,} was committed."
-            )
-            around = [e for e in (_role_of(life, each), each) if e is not None]
-            yield _finding(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, known - 1), each.epoch, told, around)
-    for each in life.of(Kind.RESET):
-        cut, from_ = each.event.offset, each.event.end_offset
-        by_high_watermark = _cut_to_high_watermark(life, each)
-        if by_high_watermark is not None and cut is not None and from_ is not None and cut < from_:
-            told = (
-                f"Broker {each.broker} had truncated its log to its high watermark, {from_:,}; its leader's log ends at"
-                f" {cut:,}, without what was committed from there on."
-            )
-            evidence = [by_high_watermark, each]
-            yield _finding(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, from_ - 1), each.epoch, told, evidence)
-
-
-def _cut_to_high_watermark(life: Life, reset: Placed) -> Placed | None:
-    """Return what a follower of 0.10 truncated to last, if it asks its leader for just that."""
-    if reset.event.leader is None:  # which only lines up to 0.11 name
-        return None
-    if life.reigns:  # as 0.11 tells, which truncates by epochs
-        return None
-    cut = next((e for e in life.earlier(reset) if e.event.kind == Kind.TRUNCATION), None)
-    return cut if cut is not None and cut.event.offset == reset.event.end_offset else None
-
-
-def _role_of(life: Life, placed: Placed) -> Placed | None:
-    return next((e for e in life.earlier(placed) if e.event.kind in ROLES), None)
-
-
 # diverged
 
 
 def _diverged(life: Life) -> Iterator[Finding]:
     """Two brokers lead the same epoch; not the first, with which a topic begins that was created again."""
     for epoch, leaders in life.reigns.items():
-        if epoch > 0 and len(leaders) > 1 and all(_are_of_one_life(life, leaders[0], other) for other in leaders[1:]):
+        if epoch > 0 and len(leaders) > 1 and all(are_of_one_life(life, leaders[0], other) for other in leaders[1:]):
             names = " and ".join(str(each.broker) for each in leaders)
             told = f"Brokers {names} both say that they lead epoch {epoch}."
-            yield _finding(life, What.DIVERGED, None, epoch, told, leaders)
-
-
-# What all have in common
-
-
-def _are_of_one_life(life: Life, one: Placed, other: Placed) -> bool:
-    """Whether two lines are of the same life of a topic: by their topic ids where the life is not sure."""
-    ids = {one.event.topic_id, other.event.topic_id}
-    return len(ids - {None}) < 2 if life.is_sure else len(ids) == 1 and None not in ids
-
-
-def _start(event: Event) -> int:
-    assert event.offset is not None
-    return event.offset
-
-
-def _finding(
-    life: Life,
-    what: What,
-    offsets: tuple[int, int] | None,
-    epoch: int | None,
-    told: str,
-    evidence: Sequence[Placed],
-    passed: bool = False,
-) -> Finding:
-    first, last = offsets or (None, None)
-    lines = tuple(dict.fromkeys(each.event for each in evidence))
-    return Finding(
-        what,
-        life.topic,
-        life.partition,
-        first,
-        last,
-        epoch,
-        lines[-1].time,
-        told,
-        lines,
-        _around(life, evidence),
-        passed,
-    )
-
-
-def _around(life: Life, evidence: Sequence[Placed]) -> tuple[Event, ...]:
-    """Return the history around a finding, in the order of epochs and, within one, of brokers' clocks."""
-    epochs = [each.epoch for each in evidence if each.epoch is not None]
-    least, greatest = min(epochs, default=0) - 1, max(epochs, default=0) + 1
-    near = [
-        (epoch, each.event)
-        for own in life.brokers.values()
-        for epoch, each in _by_epoch(own)
-        if each.event.kind in _OF_TIMELINES and least <= epoch <= greatest
-    ]
-    near.sort(key=lambda pair: (pair[0], pair[1].time))
-    return tuple(event for _, event in near[-_AROUND:])
-
-
-def _by_epoch(events: Sequence[Placed]) -> list[tuple[int, Placed]]:
-    """Return a broker's events with the epochs to which they belong: that a log is found or made, to
-    the role that follows.
-    """
-    following, dated = 0, []
-    for each in reversed(events):
-        if each.event.kind in ROLES and each.epoch is not None:
-            following = each.epoch
-        begins = each.event.kind in (Kind.LOADED, Kind.CREATED, Kind.RECOVERY, Kind.CORRUPTION) or each.epoch is None
-        dated.append((following if begins or each.epoch is None else each.epoch, each))
-    return dated[::-1]
+            yield finding_of(life, What.DIVERGED, None, epoch, told, leaders)

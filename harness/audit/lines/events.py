@@ -18,19 +18,22 @@ class Kind(StrEnum):
     NO_TRUNCATION = "no-truncation"  # the log ended there already
     TRUNCATING = "truncating"  # why a fetcher truncates
     BELOW_HIGH_WATERMARK = "below-high-watermark"  # a truncation below this replica's own high watermark
+    NON_MONOTONIC = "non-monotonic"  # the high watermark goes back, from `high_watermark` to `offset`
     RESET = "reset"  # a follower asked for what the leader does not have, and starts at the leader's end
     LOADED = "loaded"  # the high watermark with which a replica starts, by its checkpoint
     LOG = "log"  # where a log ends that was found on disk
     RECOVERY = "recovery"  # a log is recovered after an unclean shutdown
     CORRUPTION = "corruption"  # recovery cuts a log
+    CREATING = "creating"  # the broker learns that it has a replica, of a topic id
     CREATED = "created"  # a log of no records
     DELETED = "deleted"  # a log goes, for the partition is deleted or moved
     UNCLEAN = "unclean"  # a leader was elected that is not in the ISR
+    ON_DISK = "on-disk"  # a file of a data directory shows it; `line` is a byte position in files without lines
     RELEASE = "release"  # Kafka's version; this and the next are facts of a file, and no events
     CLUSTER = "cluster"  # the id of the cluster
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # never changed; a frozen one takes three times as long to make
 class Event:
     """A line that says something of a partition. Numbers that it does not tell are None."""
 
@@ -52,6 +55,8 @@ class Event:
     leader: int | None = None
     previous_leader: int | None = None
     previous_epoch: int | None = None
+    origin: str | None = None  # the container, pod or host that a log collector put before the line
+    doubtful: bool = False  # the line ends with a number, which may have been cut
 
     def row(self) -> dict[str, Any]:
         """Return a row of the table of events."""

@@ -1,40 +1,31 @@
-"""Layouts: what stands around a message in a line of a log, by log4j's own conversion patterns, or as JSON."""
+"""Layouts that --layout gives, as log4j's conversion patterns, for lines that are not recognised by their message."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
 
 from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.lines import times
 
 JSON = "json"
 
-# Kafka's own config/log4j.properties, and log4j2.yaml since 4.0 (KAFKA-9366), which most images keep; Strimzi's.
-USUAL = ("[%d] %p %m (%c)", "%d %p %m (%c) [%t]")
-
 # What container runtimes put before a line: `kafka-1  | ` by docker compose, CRI's time and stream in Kubernetes.
-_CONTAINER = r"(?:[\w.-]+\s+\| |\S+ std(?:out|err) [FP] )?"
+_CONTAINER = r"(?:[\w.-]{1,100}\s{1,20}\| |\S{1,40} std(?:out|err) [FP] )?"
 _PARTS = {
-    "d": r"(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{3})\d*(?:Z|[+-]\d\d:?\d\d)?",
+    "d": r"(?P<time>[^\n]{4,40}?)",
     "p": r"(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL)",
     "m": r"(?P<message>.*)",
-    "c": r"(?P<logger>[\w.$]+)",
-    "t": r".*?",
+    "c": r"(?P<logger>[\w.$]{1,200})",
     "n": "",
 }
 _CONVERSION = re.compile(r"%-?[\d.]*(?P<name>[A-Za-z]+)(?:\{[^}]*\})?|(?P<space>\s+)|(?P<text>.)")
 _NAMES = {"date": "d", "level": "p", "message": "m", "msg": "m", "logger": "c", "thread": "t"}
-
-# The same of JSON lines, by who writes them: log4j's JSONEventLayout and JsonTemplateLayout, log4j 2's JsonLayout.
-_MESSAGES = ("message", "msg", "log")
-_TIMES = ("@timestamp", "timestamp", "time", "instant", "timeMillis")
+_ANYTHING = r"[^\n]{0,300}?"
 
 
 @dataclass(frozen=True, slots=True)
 class Framed:
-    """A line without what stands around it: when it was logged, in milliseconds of the broker's own clock, and what."""
+    """A line without its layout: when it was logged, and the message."""
 
     time: int
     message: str
@@ -44,72 +35,39 @@ Frame = Callable[[str], Framed | None]
 
 
 def frames(asked: Sequence[str]) -> list[Frame]:
-    """Return what takes lines apart: the layouts asked for, or the usual ones and JSON. Raises AuditError."""
-    return [_json if pattern == JSON else _framing(pattern) for pattern in asked or (*USUAL, JSON)]
+    """Return what takes lines apart by the patterns that were given. Raises AuditError."""
+    return [_framing(pattern) for pattern in asked if pattern != JSON]
 
 
 def _framing(pattern: str) -> Frame:
+    parts = list(_CONVERSION.finditer(pattern))
+    names = [_NAMES.get(part["name"], part["name"]) for part in parts]
+    for name in ("d", "m"):
+        if names.count(name) != 1:
+            has = f"has %{name} {names.count(name)} times" if name in names else "has no %d, or no %m"
+            raise AuditError(
+                f"--layout: {pattern!r} {has}: give log4j's conversion pattern with one %d and one %m, such as"
+                f" '[%d] %p %m (%c)', or {JSON}"
+            )
+    seen: set[str] = set()
     expression = re.compile(
-        _CONTAINER + "".join(_expression(found) for found in _CONVERSION.finditer(pattern)) + r"\s*"
+        _CONTAINER + "".join(_expression(part, name, seen) for part, name in zip(parts, names, strict=True)) + r"\s*"
     )
-    if {"time", "message"} - expression.groupindex.keys():
-        raise AuditError(
-            f"--layout: {pattern!r} has no %d, or no %m: give log4j's conversion pattern, such as"
-            f" {USUAL[0]!r}, or {JSON}"
-        )
 
     def frame(line: str) -> Framed | None:
         found = expression.fullmatch(line)
-        return None if found is None else _framed(found["time"], found["message"])
+        at = None if found is None else times.of_value(found["time"])
+        return None if found is None or at is None else Framed(at, found["message"])
 
     return frame
 
 
-def _expression(found: "re.Match[str]") -> str:
-    if found["space"]:
+def _expression(part: "re.Match[str]", name: str | None, seen: set[str]) -> str:
+    if part["space"]:
         return r"\s+"
-    if found["text"]:
-        return re.escape(found["text"])
-    name = _NAMES.get(found["name"], found["name"])
-    return _PARTS.get(name, r".*?")
-
-
-def _framed(time: str, message: str) -> Framed | None:
-    try:
-        at = datetime.fromisoformat(time.replace(",", ".")).replace(tzinfo=UTC)
-    except ValueError:  # the 31st of a month that has none
-        return None
-    return Framed(round(at.timestamp() * 1000), message)
-
-
-def _json(line: str) -> Framed | None:
-    start = line.find("{")
-    if start < 0:
-        return None
-    try:
-        said = json.loads(line[start:])
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(said, dict):
-        return None
-    message = next((said[key] for key in _MESSAGES if isinstance(said.get(key), str)), None)
-    at = next((time for key in _TIMES if (time := _milliseconds(said.get(key))) is not None), None)
-    return None if message is None or at is None else Framed(at, message)
-
-
-def _milliseconds(said: Any) -> int | None:
-    """Return a time as JSON lines have it: text, milliseconds or seconds, or log4j 2's instant."""
-    if isinstance(said, dict):
-        seconds, nano = said.get("epochSecond"), said.get("nanoOfSecond", 0)
-        if isinstance(seconds, int) and isinstance(nano, int):
-            return seconds * 1000 + nano // 1_000_000
-        return None
-    if isinstance(said, (int, float)) and not isinstance(said, bool):
-        return round(said if said > 1e11 else said * 1000)  # whose seconds come to that in the year 5138
-    if not isinstance(said, str):
-        return None
-    try:
-        at = datetime.fromisoformat(said.replace(",", "."))
-    except ValueError:
-        return None
-    return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+    if part["text"]:
+        return re.escape(part["text"])
+    if name in seen or name not in _PARTS:  # %x, %t and the rest match anything
+        return _ANYTHING
+    seen.add(name)
+    return _PARTS[name]

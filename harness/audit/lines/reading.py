@@ -1,212 +1,332 @@
-"""Reading: from the bytes of a log to events, and to facts of the file: how far it was read, whose it is, what is odd.
+"""Reading: from the bytes of a log to events, and to facts of the file.
 
 Logs are mostly of other things. Lines are looked for by needles that every wording has, and only those are taken apart.
 """
 
 import json
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import IO
 
-from epochfuzz.harness.audit.lines import wordings
+from epochfuzz.harness.audit.lines import times
 from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.audit.lines.facts import BACK, Facts
 from epochfuzz.harness.audit.lines.layouts import Frame
+from epochfuzz.harness.audit.lines.line import Sighting, seen_in
+from epochfuzz.harness.audit.lines.matching import messages_in
 from epochfuzz.harness.audit.lines.sources import opened
+from epochfuzz.harness.audit.lines.unpacking import TEXT, UNPACKING_ERRORS, Budget, Member, buffered, members, reason
+from epochfuzz.harness.audit.lines.wordings import LOOKED_FOR
 
-NEEDLES = tuple(needle.encode() for needle in wordings.NEEDLES)
-
-_CHUNK = 1 << 22  # bytes
-_LONGEST = 1 << 16  # bytes of a line that is taken apart
+_CHUNK = 1 << 18  # bytes: as many as the cache of a processor holds, for each needle is looked for in turn
+_LONGEST = 1 << 16  # bytes of a line that is taken apart at once
+_AROUND = 4_000  # bytes before and behind a needle that are taken apart, of a longer line
 _KEPT = 2_000  # characters of a line
-_BACK = 2_000  # milliseconds by which lines of several threads may change places
-_FEW, _OFTEN = 2, 10  # more than two times, and at more than one line in ten
-_WHOLE = 4  # one in five is too many
+_SHOWN = 200  # characters of a line that is shown because nothing in a file was understood
+_LOOKED_AT = 64  # chunks in which a line of a broker's is looked for that speaks of no partition
 _OWN = "__cluster_metadata"  # KRaft's log of metadata, which is replicated by other rules
+_YEAR = 300 * times.DAY
+
+_IN_BYTES = tuple((key.encode(), needles) for key, needles in LOOKED_FOR.items())
+# Lines of a broker's, by their logger or by what Kafka puts before their message.
+_BROKERS = re.compile(
+    rb"\((?:kafka\.|state\.change\.|org\.apache\.kafka\.(?:server|storage|controller|image|metadata|raft|coordinator)\.)"
+    rb"|\[(?:Broker|KafkaServer|BrokerServer|ControllerServer|Controller|QuorumController|ReplicaManager|SocketServer"
+    rb"|GroupCoordinator|ReplicaFetcher|Partition|UnifiedLog|Log|RaftManager|BrokerLifecycleManager) \w+="
+)
+# Loggers of wordings: where a line of one of these has bytes that cannot be read, it may have said what matters.
+_OF_PARTITIONS = re.compile(
+    r"(?:Partition|Log\w*|Replica\w*|\w*Fetcher\w*|\w*Controller\w*|Partition\w*|logger|Kafka\w*)$"
+)
+_LOGGER = re.compile(r"\(([\w.$-]{1,200})\)\s*$")
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some of a file: the lines that begin at the bytes from `start` up to `end`, None for all that follow."""
+    """Some of a file: the lines that begin at the bytes from `start` up to `end`, None for all that follow.
+
+    `location` is where it is opened, if that is not `file`. A file of another form than text has one part.
+    """
 
     file: str
-    packed: bool = False
+    form: str = TEXT
     number: int = 0
     start: int = 0
     end: int | None = None
-
-
-@dataclass
-class Facts:
-    """What is known of a part of a file. Lines are counted from the part's own first."""
-
-    file: str
-    part: int = 0
-    lines: int = 0
-    events: int = 0
-    unnamed: int = 0  # events that do not say of which broker they are
-    unread: int = 0  # lines that speak of partitions in a layout that is not known
-    unread_line: int | None = None  # the first of them
-    high_watermarks: int = 0  # events that tell one
-    brokers: set[int] = field(default_factory=set)  # that lines say they are of
-    releases: set[str] = field(default_factory=set)
-    clusters: set[str] = field(default_factory=set)
-    begins: int | None = None  # when the first event was logged
-    latest: int | None = None
-    back: int | None = None  # the first line at which the clock had gone back
-    backs: int = 0  # how often it had
-    problem: str | None = None
+    location: str | None = None
+    size: int = 0
 
     def text(self) -> str:
         """As text, for tables."""
-        sets = {name: sorted(getattr(self, name)) for name in _SETS}
-        return json.dumps(vars(self) | sets, sort_keys=True)
-
-    @property
-    def is_in_order(self) -> bool:
-        """Whether lines follow one another in time, but for a few times that a clock was put back."""
-        return self.backs <= _FEW or self.backs * _OFTEN <= self.events
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all but a few of the lines that speak of partitions could be read: the missing ones might tell what
-        makes the others harmless, such as that a topic was deleted."""
-        return self.unread * _WHOLE <= self.events
+        return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
-    def from_text(cls, text: str) -> "Facts":
-        """Return the facts of a text."""
-        row = json.loads(text)
-        return cls(**row | {name: set(row[name]) for name in _SETS})
+    def from_text(cls, text: str) -> "Part":
+        """Return the part of a text."""
+        return cls(**json.loads(text))
 
 
-_SETS = ("brokers", "releases", "clusters")
+def read(part: Part, frames: Sequence[Frame]) -> Iterator[Event | Facts]:
+    """Yield the events of a part of a file, and then its facts; of an archive, those of each file in it."""
+    names: set[str] = set()
+    problem = None
+    try:
+        with opened(part.location or part.file) as content:
+            inside = members(part.file, content, Budget(part.size)) if part.form != TEXT else _itself(part, content)
+            for member in inside:
+                name = member.name if member.name not in names else f"{member.name} ({len(names)})"
+                names.add(name)
+                reader = Reader(Facts(name, part.number, part.file, problem=member.problem), frames)
+                if member.content is not None:
+                    yield from reader.events(_chunks(member.content, part))
+                yield reader.facts
+    except UNPACKING_ERRORS as error:
+        problem = f"could not be read to its end: {reason(error)}"
+    if problem or not names:
+        yield Facts(part.file, part.number, part.file, problem=problem or "holds no file")
+
+
+def _itself(part: Part, content: IO[bytes]) -> Iterator[Member]:
+    if part.start:
+        content.seek(part.start - 1)
+    yield Member(part.file, buffered(content))
 
 
 class Reader:
     """Takes the lines of one part of a file, and notes its facts."""
 
-    def __init__(self, frames: Sequence[Frame], part: Part) -> None:
-        self.facts = Facts(part.file, part.number)
+    def __init__(self, facts: Facts, frames: Sequence[Frame]) -> None:
+        self.facts = facts
         self._frames = frames
-        self._last: dict[int | None, int] = {}  # by broker, for a file may have several
+        self._last: dict[tuple[object, bool], int] = {}  # by broker or origin, for a file may have several
+        self._time: int | None = None
+        self._before = b""  # the last line of the chunk before
+        self._chunks = 0
 
-    def event(self, line: int, raw: bytes) -> Event | None:
-        """Return the event of a line, if it is one."""
-        text = raw.decode(errors="replace").rstrip("\r") if len(raw) <= _LONGEST else ""
-        framed = next((found for frame in self._frames if (found := frame(text)) is not None), None)
-        if framed is None:
-            self._unread(line)
+    def events(self, chunks: Iterator[bytes]) -> Iterator[Event]:
+        """Yield the events of chunks, which end with lines. A problem of the file is among its facts."""
+        facts, is_open = self.facts, False
+        try:
+            for chunk in chunks:
+                self._look_at(chunk)
+                for number, start, end, needles in needled(chunk):
+                    yield from self._of_line(facts.lines + number, chunk, start, end, needles)
+                facts.lines += chunk.count(b"\n")
+                is_open = not chunk.endswith(b"\n")
+                self._before = chunk[chunk.rfind(b"\n", 0, -1) + 1 :][:_LONGEST]
+        except UNPACKING_ERRORS as error:
+            facts.problem = f"could not be read to its end: {reason(error)}"
+        facts.lines += is_open
+        if facts.events:
+            facts.first = None
+
+    def _look_at(self, chunk: bytes) -> None:
+        self._chunks += 1
+        facts = self.facts
+        if facts.first is None and not facts.events:
+            line = chunk.lstrip(b"\0 \t\r\n\xef\xbb\xbf").partition(b"\n")[0]
+            facts.first = line[: _SHOWN * 4].decode(errors="replace").strip()[:_SHOWN] or None
+        if not facts.is_broker and self._chunks <= _LOOKED_AT:
+            facts.is_broker = _BROKERS.search(chunk) is not None
+        if not chunk.isascii() or b"\0" in chunk:
+            self._check_bytes(chunk)
+
+    def _check_bytes(self, chunk: bytes) -> None:
+        """Count the lines with bytes that cannot be decoded, unless they are known or another logger wrote them."""
+        try:
+            chunk.decode()
+            if b"\0" not in chunk:
+                return
+        except UnicodeDecodeError:
+            pass
+        for number, line in enumerate(chunk.split(b"\n"), start=1):
+            text = line[:_LONGEST].decode(errors="replace")
+            if "\ufffd" not in text and "\0" not in text:
+                continue
+            logger = _LOGGER.search(text[-300:])
+            is_other = logger is not None and _OF_PARTITIONS.search(logger[1]) is None
+            if not is_other and not messages_in(text.replace("\0", ""))[0]:
+                self.facts.undecoded += 1
+                self.facts.undecoded_line = self.facts.undecoded_line or self.facts.lines + number
+
+    def _of_line(self, line: int, chunk: bytes, start: int, end: int, needles: list[str]) -> Iterator[Event]:
+        def before() -> str:
+            previous = chunk[chunk.rfind(b"\n", 0, start - 1) + 1 : start - 1] if start else self._before
+            return previous[-_LONGEST:].decode(errors="replace")
+
+        for raw in (chunk[start:end],) if end - start <= _LONGEST else _windows(chunk[start:end], needles):
+            text = raw.decode(errors="replace")
+            text = text.replace("\0", "") if "\0" in text else text
+            found, failed = self._seen(text, needles, before) if self._frames else seen_in(text, needles, before)
+            if failed and not (found and all(each.is_foreign for each in found)):
+                self.facts.unread += 1
+                self.facts.unread_line = self.facts.unread_line or line
+            for each in found:
+                event = self._event(each, line, text)
+                if event is not None:
+                    yield event
+
+    def _seen(self, text: str, needles: list[str], before: Callable[[], str]) -> tuple[list[Sighting], int]:
+        for frame in self._frames:
+            framed = frame(text.rstrip())
+            if framed is not None:
+                messages, failed = messages_in(framed.message, needles)
+                if messages and messages[0].start == 0 and not framed.message[messages[0].end :].strip():
+                    return [Sighting(messages[0], framed.time, None, None, True, "as --layout says")], failed
+        return seen_in(text, needles, before)
+
+    def _event(self, seen: Sighting, line: int, text: str) -> Event | None:
+        """Return the event of a message, None for one that is a fact of the file or is not Kafka's own."""
+        if seen.is_foreign:
             return None
-        told = wordings.read(framed.message)
-        if told is None:
-            return None
-        kind, said = told
-        named = said.setdefault("broker", wordings.broker_of(framed.message))
-        self._note_time(framed.time, line, named)
+        facts, kind, said = self.facts, seen.message.kind, seen.message.said
+        named = said["broker"]
+        facts.is_broker = facts.is_broker or kind != Kind.RELEASE  # which every client prints
         if named is not None:
-            self.facts.brokers.add(named)
+            facts.brokers.add(named)
         if kind in (Kind.RELEASE, Kind.CLUSTER):
-            (self.facts.releases if kind == Kind.RELEASE else self.facts.clusters).add(said["value"])
+            name = "releases" if kind == Kind.RELEASE else "clusters"
+            getattr(facts, f"doubtful_{name}" if seen.is_doubtful else name).add(said["value"])
             return None
         if said["topic"] == _OWN:
+            facts.own += 1
             return None
-        self.facts.events += 1
-        self.facts.unnamed += named is None
-        self.facts.high_watermarks += said.get("high_watermark") is not None
-        return Event(kind, self.facts.file, line, framed.time, text[:_KEPT], **said)
+        self._note(seen, line, named)
+        return Event(
+            kind,
+            facts.file,
+            line,
+            self._time or 0,
+            text[:_KEPT].rstrip("\r\n"),
+            **said,
+            origin=seen.origin,
+            doubtful=seen.is_doubtful,
+        )
 
-    def _note_time(self, time: int, line: int, broker: int | None) -> None:
-        facts = self.facts
-        if time < self._last.get(broker, time) - _BACK:
+    def _note(self, seen: Sighting, line: int, named: int | None) -> None:
+        facts, said = self.facts, seen.message.said
+        self._note_time(seen.time, line, seen.origin if named is None else named)
+        facts.events += 1
+        facts.unnamed += named is None
+        if seen.origin is not None:
+            facts.named(seen.origin, named)
+        facts.high_watermarks += said.get("high_watermark") is not None
+        facts.doubtful += seen.is_doubtful
+        if not seen.message.is_open:
+            facts.closed += seen.is_closed
+            facts.ends += not seen.is_closed
+        facts.undated += seen.time is None or seen.time < times.DAY
+        if facts.layout is None:
+            facts.layout = seen.layout
+        follows = seen.message.kind == Kind.FOLLOWER
+        facts.wrong_epochs += follows and said.get("previous_epoch") == said["leader_epoch"] and "leader" in said
+
+    def _note_time(self, time: int | None, line: int, whose: object) -> None:
+        if time is None or (time < times.DAY and self._time is not None and self._time >= times.DAY):
+            return  # a line that was cut, or that never had a time: it is as late as the line before
+        self._time = time
+        if time < times.DAY:
+            return
+        facts, key = self.facts, (whose, times.is_dated(time))
+        last = self._last.get(key, time)
+        if time < last - BACK and (times.is_dated(time) or time > last - _YEAR):
             facts.back = line if facts.back is None else facts.back
             facts.backs += 1
-        self._last[broker] = time
+        self._last[key] = time
         facts.begins = time if facts.begins is None else facts.begins
         facts.latest = time if facts.latest is None else max(facts.latest, time)
 
-    def _unread(self, line: int) -> None:
-        self.facts.unread += 1
-        self.facts.unread_line = line if self.facts.unread_line is None else self.facts.unread_line
 
+def _chunks(content: IO[bytes], part: Part) -> Iterator[bytes]:
+    """Yield whole lines of a part, many at a time; only of a line that is longer than a chunk, pieces.
 
-def read(part: Part, frames: Sequence[Frame]) -> tuple[list[Event], Facts]:
-    """Return the events of a part of a file. What cannot be read of it is among the facts."""
-    reader = Reader(frames, part)
-    events = []
-    try:
-        for whole in _chunks(part):
-            for number, raw in needled(whole):
-                event = reader.event(reader.facts.lines + number, raw)
-                if event is not None:
-                    events.append(event)
-            reader.facts.lines += whole.count(b"\n") + (not whole.endswith(b"\n"))
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        reader.facts.problem = f"could not be read to its end: {reason}"
-    return events, reader.facts
-
-
-def _chunks(part: Part) -> Iterator[bytes]:
-    """Whole lines of a part, many at a time; only the last of a file may lack its end."""
-    with opened(part.file, part.packed) as content:
-        at = part.start
-        if at:  # whoever has the part before reads the line that it breaks into
-            content.seek(at - 1)
-            at += len(content.readline()) - 1
-        rest = b""
-        while part.end is None or at < part.end:
-            wanted = _CHUNK if part.end is None else min(_CHUNK, part.end - at)
-            chunk = content.read(wanted)
-            at += len(chunk)
-            if len(chunk) < wanted:
+    What can be read before an error comes before it.
+    """
+    at = part.start
+    if at:  # the part before reads the line that it breaks into
+        at -= 1
+        while piece := content.readline(_CHUNK):
+            at += len(piece)
+            if piece.endswith(b"\n"):
                 break
-            whole, newline, rest = (rest + chunk).rpartition(b"\n")
-            rest = rest[-_CHUNK:]  # of a line that never ends, no more than that is kept
+        if part.end is not None and at >= part.end:
+            return
+    rest = b""
+    try:
+        for block in _blocks(content, None if part.end is None else part.end - at):
+            whole, newline, rest = (rest + block).rpartition(b"\n")
             if newline:
                 yield whole + newline
-            chunk = b""
-        else:
-            chunk = content.readline() if rest else b""
-        if rest or chunk:
-            yield rest + chunk
+            elif len(rest) >= _CHUNK:
+                cut = rest.rfind(b"}", -_LONGEST) + 1 or len(rest) - _AROUND
+                yield rest[:cut]
+                rest = rest[cut:]
+        while part.end is not None and rest and (piece := content.readline(_CHUNK)):
+            rest += piece
+            if piece.endswith(b"\n"):
+                break
+            yield rest
+            rest = b" "
+    except UNPACKING_ERRORS:
+        if rest:
+            yield rest
+        raise
+    if rest:
+        yield rest
 
 
-def needled(text: bytes) -> list[tuple[int, bytes]]:
-    """Return the lines of a text that have a needle, with their numbers from 1."""
-    starts = {start for needle in NEEDLES for start in _starts(text, needle)}
+def _blocks(content: IO[bytes], limit: int | None) -> Iterator[bytes]:
+    """Yield bytes in blocks of about a chunk. An error comes after the bytes that were read before it."""
+    pieces: list[bytes] = []
+    size = 0
+    problem: Exception | None = None
+    while limit is None or limit > 0:
+        try:
+            piece = content.read1(_CHUNK if limit is None else min(_CHUNK, limit))  # type: ignore[attr-defined]
+        except UNPACKING_ERRORS as error:
+            problem = error
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+        size += len(piece)
+        limit = None if limit is None else limit - len(piece)
+        if size >= _CHUNK:
+            yield b"".join(pieces)
+            pieces, size = [], 0
+    if pieces:
+        yield b"".join(pieces)
+    if problem is not None:
+        raise problem
+
+
+def needled(text: bytes) -> list[tuple[int, int, int, list[str]]]:
+    """Return the lines of a text that may have a needle: number from 1, start, end, and the needles in question."""
+    starts: dict[int, list[str]] = {}
+    for needle, names in _IN_BYTES:
+        at = text.find(needle)
+        while at >= 0:
+            starts.setdefault(text.rfind(b"\n", 0, at) + 1, []).extend(names)
+            end = text.find(b"\n", at)
+            at = text.find(needle, end) if end >= 0 else -1
     lines, number, counted = [], 1, 0
     for start in sorted(starts):
         number += text.count(b"\n", counted, start)
         counted = start
         end = text.find(b"\n", start)
-        lines.append((number, text[start : end if end >= 0 else len(text)]))
+        lines.append((number, start, end if end >= 0 else len(text), starts[start]))
     return lines
 
 
-def _starts(text: bytes, needle: bytes) -> Iterator[int]:
-    """Where the lines begin that have a needle."""
-    at = text.find(needle)
-    while at >= 0:
-        yield text.rfind(b"\n", 0, at) + 1
-        end = text.find(b"\n", at)
-        at = text.find(needle, end) if end >= 0 else -1
-
-
-def merged(parts: Iterable[Facts]) -> Facts:
-    """Return the facts of a whole file from those of its parts."""
-    first, *others = sorted(parts, key=lambda facts: facts.part)
-    whole = Facts.from_text(first.text())
-    for part in others:
-        if whole.back is None and part.begins is not None and part.begins < (whole.latest or 0) - _BACK:
-            whole.back = whole.lines + 1
-        for line in ("back", "unread_line"):
-            if getattr(whole, line) is None and getattr(part, line) is not None:
-                setattr(whole, line, whole.lines + getattr(part, line))
-        for count in ("lines", "events", "unnamed", "unread", "high_watermarks", "backs"):
-            setattr(whole, count, getattr(whole, count) + getattr(part, count))
-        for names in _SETS:
-            setattr(whole, names, getattr(whole, names) | getattr(part, names))
-        whole.begins = part.begins if whole.begins is None else whole.begins
-        whole.latest = max((time for time in (whole.latest, part.latest) if time is not None), default=None)
-        whole.problem = whole.problem or part.problem
-    return whole
+def _windows(line: bytes, needles: list[str]) -> Iterator[bytes]:
+    """Yield what stands around the needles of a line that is very long, such as a document of JSON."""
+    places = sorted(at.start() for needle in needles for at in re.finditer(re.escape(needle.encode()), line))
+    until = 0
+    for place in places:
+        if place < until:
+            continue
+        start = max(until, place - _AROUND)
+        cut = line.find(b"}", place, place + _AROUND)
+        until = cut + 1 if cut >= 0 else min(len(line), place + _AROUND)
+        yield line[start:until]

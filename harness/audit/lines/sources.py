@@ -1,59 +1,78 @@
 """Sources: the files that hold logs, and what of them can be read at all.
 
-A URL, such as s3://bucket/logs, is read by pyarrow, which comes with the extra `spark`.
+A URL, such as s3://bucket/logs, is read by pyarrow, which comes with the extra `spark`. A pipe is copied to a temporary
+file first, because it can be read only once.
 """
 
-import gzip
 import os
 import re
-import zlib
+import select
+import stat
+import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.lines.unpacking import SNIFFED, TEXT, WIDE, form_of, reason, shown
 from epochfuzz.harness.extras import require
 
-_SNIFFED = 8192  # bytes
-_GZIP = b"\x1f\x8b"
+_PATIENCE = 10  # seconds, for a pipe that nobody has opened for writing
+_UNPACKED = 20  # times its size, to which a packed log unpacks, about
+_WRITTEN = re.compile(r"(?:server|state-change)\.log[^/]*$")  # no broker leaves these empty
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file. `problem` says why it is not read, if it is not; one that is packed can only be read from its start."""
+    """A file. `path` names it for people, `location` is where it is opened if that differs, `form` how it is packed.
+
+    `problem` says why it is not read, if it is not. Only a file whose form is TEXT can be read from its middle.
+    """
 
     path: str
     size: int
     changed: int  # in nanoseconds
-    packed: bool = False
+    form: str = TEXT
     problem: str | None = None
+    location: str | None = None
+    is_named: bool = False  # on the command line, rather than found in a directory
+
+    @property
+    def unpacked(self) -> int:
+        """About how many bytes of text it has."""
+        return self.size if self.form == TEXT else self.size // 2 if self.form in WIDE else self.size * _UNPACKED
 
 
-def found(paths: Iterable[str]) -> list[Source]:
-    """Return the files of paths, in order: files themselves, and all of directories. Raises AuditError."""
-    files = list(dict.fromkeys(file for path in paths for file in _files(path)))
-    if not files:
+def found(paths: Iterable[str], disks: Sequence[str] = ()) -> list[Source]:
+    """Return the files of paths, in order: files themselves, and all of directories, but for the files of `disks`.
+    Raises AuditError.
+    """
+    sources: dict[str, Source] = {}
+    for path in paths:
+        for source in _sources(path):
+            if not _is_below(source.path, disks):
+                sources.setdefault(source.path, source)
+    if not sources and not disks:
         raise AuditError("there is no file to read: name broker logs, or directories that hold them")
-    return [_source(file) for file in files]
+    return list(sources.values())
 
 
-def opened(path: str, packed: bool) -> IO[bytes]:
-    """Return a file's bytes, unpacked if it is gzip, whatever it is called."""
-    content = _opened(path)
-    return gzip.GzipFile(fileobj=content) if packed else content  # type: ignore[return-value]
+def _is_below(file: str, disks: Sequence[str]) -> bool:
+    return any(file == each or file.startswith(f"{each.rstrip('/')}/") for each in disks)
 
 
-def _opened(path: str) -> IO[bytes]:
-    if not is_url(path):
-        return open(path, "rb")
-    files, inner = _file_system(path)
+def opened(location: str) -> IO[bytes]:
+    """Return a file's bytes, as they are."""
+    if not is_url(location):
+        return open(location, "rb")
+    files, inner = _file_system(location)
     content: IO[bytes] = files.open_input_file(inner)
     return content
 
 
 def is_url(path: str) -> bool:
-    """Whether a path is one of another machine's, or spelled so."""
+    """Whether a path is a URL."""
     return "://" in path
 
 
@@ -69,38 +88,65 @@ def _file_system(url: str) -> tuple[Any, str]:
     return files, inner
 
 
-def brokers_by_name(sources: Sequence[Source], pattern: str | None) -> dict[str, int]:
-    """Which broker each file is of, by a pattern of its path. Raises AuditError."""
-    if pattern is None:
-        return {}
+def expression_of(pattern: str) -> re.Pattern[str]:
+    """Return the regular expression that --broker has. Raises AuditError."""
     try:
-        expression = re.compile(pattern)
+        return re.compile(pattern)
     except re.error as error:
-        raise AuditError(f"--broker: {pattern!r} is no regular expression: {error}") from None
-    named = {}
-    for source in sources:
-        match = expression.search(source.path)
-        text = None if match is None else match[expression.groups and 1]
-        if text is not None and text.isdecimal():
-            named[source.path] = int(text)
-    if not named:
-        raise AuditError(
-            f"--broker: {pattern!r} finds a broker's number in the path of no file; the first one is"
-            f" {sources[0].path}: try 'broker-([0-9]+)', with what your directories are called"
-        )
-    return named
+        raise AuditError(f"--broker: {pattern!r} is not a regular expression: {error}") from None
 
 
-def _files(path: str) -> Iterator[str]:
+def broker_in(text: str, expression: re.Pattern[str]) -> int | None:
+    """Return the broker's number that an expression finds in a path or in what stands before lines."""
+    match = expression.search(text)
+    number = None if match is None else match[expression.groups and 1]
+    return int(number) if number is not None and re.fullmatch(r"[0-9]{1,10}", number) else None
+
+
+def _sources(path: str) -> Iterator[Source]:
     if is_url(path):
-        yield from _files_of_url(path)
-    elif Path(path).is_dir():
-        inside = (file for file in Path(path).rglob("*") if not file.name.startswith(".") and file.is_file())
-        yield from (str(file) for file in sorted(inside))
-    elif Path(path).exists():
-        yield path
+        yield from (_source(file, is_named=file == path) for file in _files_of_url(path))
+        return
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        what = "is a link to nothing" if os.path.islink(path) else "there is no such file or directory"
+        raise AuditError(f"{shown(path)}: {what}") from None
+    except (OSError, ValueError) as error:
+        raise AuditError(f"{shown(path[:300])}: {reason(error)}") from None
+    if stat.S_ISDIR(mode):
+        yield from _of_directory(path, ())
+    elif stat.S_ISFIFO(mode):
+        yield _of_pipe(path)
     else:
-        raise AuditError(f"{path}: there is no such file or directory")
+        yield _source(path, is_named=True)
+
+
+def _of_directory(path: str, above: tuple[tuple[int, int], ...]) -> Iterator[Source]:
+    """Yield the files in a directory and below, also behind links, each directory once on a way."""
+    try:
+        at = os.stat(path)
+        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    except OSError as error:
+        yield _unread(path, f"cannot be read: {reason(error)}")
+        return
+    own = (at.st_dev, at.st_ino)
+    if own in above:  # a link that leads back
+        return
+    for entry in entries:
+        try:
+            is_directory = entry.is_dir()
+        except OSError as error:
+            yield _unread(entry.path, f"cannot be read: {reason(error)}")
+            continue
+        if is_directory:
+            yield from _of_directory(entry.path, (*above, own))
+        else:
+            yield _source(entry.path)
+
+
+def _unread(path: str, problem: str) -> Source:
+    return Source(shown(path), 0, 0, "", problem, path)
 
 
 def _files_of_url(url: str) -> Iterator[str]:
@@ -114,28 +160,81 @@ def _files_of_url(url: str) -> Iterator[str]:
         yield url
         return
     for each in sorted(files.get_file_info(FileSelector(inner, recursive=True)), key=lambda each: str(each.path)):
-        if each.type == FileType.File and not each.base_name.startswith("."):
+        if each.type == FileType.File:
             yield url.rstrip("/") + each.path.removeprefix(inner.rstrip("/"))
 
 
-def _source(file: str) -> Source:
+def _source(file: str, is_named: bool = False) -> Source:
+    location = file if shown(file) != file else None
     size = changed = 0
     try:
         size, changed = _size_and_time(file)
-        with _opened(file) as content:
-            packed = content.read(len(_GZIP)) == _GZIP
-        with opened(file, packed) as content:
-            is_text = b"\0" not in content.read(_SNIFFED)
-    except (OSError, EOFError, zlib.error) as error:
-        return Source(file, size, changed, False, f"cannot be read: {getattr(error, 'strerror', None) or error}")
-    problem = None if is_text else "is not text in UTF-8: a segment, or packed otherwise than by gzip"
-    return Source(file, size, changed, packed, problem)
+        with opened(file) as content:
+            head = content.read(SNIFFED)
+    except FileNotFoundError:
+        return Source(shown(file), 0, 0, "", "is a link to nothing", location, is_named)
+    except (OSError, ValueError) as error:
+        return Source(shown(file), size, changed, "", f"cannot be read: {reason(error)}", location, is_named)
+    form, problem = form_of(head, file)
+    if not head and (is_named or _WRITTEN.search(file)):
+        problem = "is empty"
+    return Source(shown(file), size, changed, form, problem, location, is_named)
 
 
 def _size_and_time(file: str) -> tuple[int, int]:
+    """Return the size of a file, and when it was changed. Raises OSError for what is no file, and could block."""
     if is_url(file):
         files, inner = _file_system(file)
         info = files.get_file_info(inner)
         return info.size, info.mtime_ns or 0
-    stat = os.stat(file)
-    return stat.st_size, stat.st_mtime_ns
+    at = os.stat(file)
+    if not stat.S_ISREG(at.st_mode):
+        what = "a pipe" if stat.S_ISFIFO(at.st_mode) else "a device or a socket"
+        raise OSError(f"it is {what}, and not a file")
+    return at.st_size, at.st_mtime_ns
+
+
+def _of_pipe(path: str) -> Source:
+    """Copy a pipe to a temporary file, which ends with this process."""
+    copy = tempfile.NamedTemporaryFile(prefix="epochfuzz-audit-")  # noqa: SIM115
+    _PIPES.append(copy)
+    try:
+        for piece in _pieces(path):
+            copy.write(piece)
+        copy.flush()
+    except OSError as error:
+        return Source(shown(path), 0, 0, "", f"cannot be read: {reason(error)}", None, True)
+    return _with_path(_source(copy.name, is_named=True), path)
+
+
+_PIPES: list[Any] = []  # temporary files, open as long as this process
+
+
+def _with_path(source: Source, path: str) -> Source:
+    return Source(shown(path), source.size, 0, source.form, source.problem, source.location or source.path, True)
+
+
+def _pieces(path: str) -> Iterator[bytes]:
+    """Yield the bytes of a pipe. Raises OSError where nobody opens it for writing within _PATIENCE seconds."""
+    pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    until = time.monotonic() + _PATIENCE
+    is_open = False
+    try:
+        while True:
+            try:
+                piece = os.read(pipe, 1 << 20)
+            except BlockingIOError:  # somebody writes, and has not yet
+                is_open = True
+                select.select([pipe], [], [])
+                continue
+            if piece:
+                is_open = True
+                yield piece
+            elif is_open:
+                return
+            elif time.monotonic() > until:
+                raise OSError("it is a pipe that nothing writes to")
+            else:
+                time.sleep(0.05)
+    finally:
+        os.close(pipe)

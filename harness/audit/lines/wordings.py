@@ -5,45 +5,10 @@ Kafka's tags from 0.10.0.0 to 3.9.0, and in the classes of 4.1.2, 4.3.1 and 4.4.
 the last release that has it, None for one that still does. Nothing but these wordings is Kafka's.
 """
 
-import re
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from epochfuzz.harness.audit.lines.events import Kind
-
-_PARTITION = r"(?:\[(?P<old_topic>[\w.-]+),(?P<old_partition>\d+)\]|(?P<topic>[\w.-]+)-(?P<partition>\d+))"
-_NUMBERS = frozenset(
-    (
-        *("leader_epoch", "partition_epoch", "offset", "end_offset", "last_offset", "high_watermark"),
-        *("leader", "previous_leader", "previous_epoch", "broker"),
-    )
-)
-_GROUPS = {
-    "partition": _PARTITION,
-    "topic_id": r"(?:Some\()?(?P<topic_id>[\w-]{22})\)?",
-    "isr": r"(?:List\()?\[?(?P<isr>\d+(?:, ?\d+)*|)\]?\)?",
-    "value": r"(?P<value>[\w.-]+)",
-    "topic": r"(?P<topic>[\w.-]+)",
-    "number": r"(?P<partition>\d+)",  # of a partition, where its topic stands elsewhere
-    "any": r".*?",
-}
-_LEADER = r"(?:Some\()?(?P<{0}>-?\d+|None)\)?"
-_PREFIX = r"(?:\[[^\]]*\][:,]? |Partition \[[\w.-]+,\d+\] on broker \d+: )?"
-
-_PREFIX_LENGTH = 400  # characters: a topic's name has up to 249
-
-# Which broker logs, by what Kafka puts before its messages (`logIdent`). Up to 0.10 a fetcher names only its leader.
-BROKER: Final = re.compile(
-    r"\[(?:Broker|Controller|QuorumController|KafkaServer|BrokerServer|SharedServer|ControllerServer|RaftManager"
-    r"|BrokerLifecycleManager|KafkaRaftServer|BrokerMetadataPublisher)[ \w]*? (?:id|nodeId)=(?P<id>\d+)"
-    r"|\[(?:Partition \S+|ReplicaManager) broker=(?P<broker>\d+)"
-    r"|\[(?:ReplicaFetcher|ReplicaAlterLogDirsThread|PartitionStateMachine|ReplicaStateMachine)"
-    r" (?:replicaId|controllerId)=(?P<replica>\d+)"
-    r"|\[(?:ReplicaFetcherManager|Replica Manager) on [Bb]roker (?P<manager>\d+)\]"
-    r"|Partition \[[\w.-]+,\d+\] on broker (?P<old>\d+): |Broker (?P<told>\d+) received LeaderAndIsr"
-    r"|\[Kafka Server (?P<server>\d+)\]"
-)
 
 
 @dataclass(frozen=True)
@@ -55,42 +20,6 @@ class Wording:
     until: str | None
     source: str
     template: str
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """What a whole message has to be."""
-        parts = re.split(r"\{(\w+)\}", self.template)
-        for i in range(0, len(parts), 2):
-            parts[i] = re.escape(parts[i])
-        for i in range(1, len(parts), 2):
-            parts[i] = _group(parts[i])
-        return re.compile(("" if self.template.startswith("[") else _PREFIX) + "".join(parts) + r"\s*", re.ASCII)
-
-    def read(self, message: str) -> dict[str, Any] | None:
-        """Return what a message tells, as fields of an event; None if it is not in this wording."""
-        found = self.pattern.fullmatch(message)
-        if found is None:
-            return None
-        said: dict[str, Any] = {name: value for name, value in found.groupdict().items() if value is not None}
-        if "old_topic" in said:
-            said["topic"], said["partition"] = said.pop("old_topic"), said.pop("old_partition")
-        for name in _NUMBERS & said.keys():
-            said[name] = None if said[name] == "None" else int(said[name])
-        if "partition" in said:
-            said["partition"] = int(said["partition"])
-        if "isr" in said:
-            said["isr"] = tuple(sorted(int(member) for member in said["isr"].split(",") if member))
-        if "last_offset" in said:  # the greatest in the log; it ends behind that
-            said["end_offset"] = said.pop("last_offset") + 1
-        return said
-
-
-def _group(name: str) -> str:
-    if name in ("leader", "previous_leader"):
-        return _LEADER.format(name)
-    if name in _NUMBERS:
-        return rf"(?P<{name}>-?\d+)"
-    return _GROUPS[name]
 
 
 _CORE = "core/src/main/scala/kafka"
@@ -126,7 +55,7 @@ _TO_OFFLINE = (
 )
 _FETCHES = "[ReplicaFetcher replicaId={broker}, {any}] "  # and no thread that moves a log to another directory
 _ISR = "[Partition {partition} broker={broker}] "
-_HERE = "[{any} partition={partition}, dir={any}] "
+_HERE = "[{name} partition={partition}, dir={dir}] "
 
 Range = tuple[str, str | None]
 
@@ -222,7 +151,7 @@ WORDINGS: Final = (
         _PARTITION_SCALA,
         {
             ("2.2.0", None): _ISR + "Shrinking ISR from {any} to {isr}. Leader: (highWatermark: {high_watermark},"
-            " endOffset: {end_offset}). Out of sync replicas: {any}.",
+            " endOffset: {end_offset}). Out of sync replicas: {any}",
             ("0.11.0.0", "2.1.1"): _ISR + "Shrinking ISR from {any} to {isr}",
             ("0.10.0.0", "0.10.2.2"): "Shrinking ISR for partition {partition} from {any} to {isr}",
         },
@@ -250,9 +179,8 @@ WORDINGS: Final = (
         Kind.BELOW_HIGH_WATERMARK,
         _LOG,
         {
-            ("4.0.0", None): "[{any} partition={any}, dir={any}] Truncating {partition} to offset {offset} below high"
-            " watermark {high_watermark}",
-            ("2.0.0", "3.9.2"): "Truncating {partition} to offset {offset} below high watermark {high_watermark}",
+            # Up to 4.1 nearly never written, because the condition compares with the wrong offset (KAFKA-19474).
+            ("2.0.0", None): "Truncating {partition} to offset {offset} below high watermark {high_watermark}",
         },
     ),
     *_told(
@@ -262,6 +190,15 @@ WORDINGS: Final = (
             ("3.1.0", None): _FETCHES + "Truncating partition {partition} with TruncationState(offset={offset},"
             " completed={any}) due to {any}",
             ("2.1.1", "3.0.2"): _FETCHES + "Truncating partition {partition} to local high watermark {offset}",
+        },
+    ),
+    # A high watermark that goes back: the leader's is lower, or the log was truncated below it.
+    *_told(
+        Kind.NON_MONOTONIC,
+        _LOG,
+        {
+            ("2.7.0", None): _HERE + "Non-monotonic update of high watermark from (offset={high_watermark}{any}) to"
+            " (offset={offset}{any})",
         },
     ),
     *_told(
@@ -284,6 +221,11 @@ WORDINGS: Final = (
         Kind.LOG,
         _LOG_MANAGER,
         {
+            (
+                "3.1.0",
+                None,
+            ): "Completed load of Log(dir={any}, topicId={topic_id}, topic={topic}, partition={number},{any}"
+            " logEndOffset={offset}) with {any}",
             ("2.6.0", None): "Completed load of Log(dir={any}, topic={topic}, partition={number},{any}"
             " logEndOffset={offset}) with {any}",
             ("1.0.2", "2.5.1"): _HERE + "Completed load of log with {any} log end offset {offset} in {any}",
@@ -307,11 +249,23 @@ WORDINGS: Final = (
             " {offset}.",
         },
     ),
+    *_told(
+        Kind.CREATING,
+        _REPLICA_MANAGER,
+        {
+            ("3.0.0", None): "Creating new partition {partition} with topic id {topic_id}.",
+            ("3.0.1", None): "Expected partition {partition} with topic id {topic_id} to exist, but it was missing."
+            " Creating...",
+        },
+    ),
     *_told(Kind.CREATED, _LOG_MANAGER, {("0.10.0.0", None): "Created log for partition {partition} in {any}"}),
     *_told(
         Kind.DELETED,
         _LOG_MANAGER,
-        {("0.10.2.0", None): "Log for partition {partition} is renamed to {any} and is scheduled for deletion"},
+        {
+            ("0.10.2.0", None): "Log for partition {partition} is renamed to {any} and is scheduled for deletion",
+            ("3.9.0", None): "Log for partition {partition} is marked as stray and renamed to {any}",
+        },
     ),
     # Elections out of the ISR.
     *_told(
@@ -344,51 +298,44 @@ WORDINGS: Final = (
     ),
 )
 
-# Every line that is in a wording has one of these in it: what is looked for before a line is taken apart.
-NEEDLES: Final = (
-    "starts at leader epoch ",
-    "starts at Leader Epoch ",
-    " to OnlinePartition with state LeaderAndIsr",
-    " state changed to (Leader:",
-    "New leader and ISR for partition ",
-    "eceived LeaderAndIsr request ",
-    "ISR updated ",
-    "Shrinking ISR ",
-    "Truncating ",
-    " fetch offset f",
-    "Log loaded for partition ",
-    "Completed load of ",
-    "Recovering unflushed segment ",
-    "Corruption found in segment ",
-    "Created log for partition ",
-    " is scheduled for deletion",
-    "UNCLEAN partition change ",
-    "There's potential data loss",
-    "Kafka version",
-    "Cluster ID = ",
-    " is now STARTING.",
+# Every line that is in a wording has one of the keys in it: reading.py looks for them in bytes, before anything else.
+# They are few, for each is looked for in turn. A wording is matched from one of the values, which are more exact. None
+# has a character that JSON may write otherwise, such as `>` and `'`.
+LOOKED_FOR: Final = {
+    " starts at ": (" starts at leader epoch ", " starts at Leader Epoch "),
+    "LeaderAndIsr": (" to OnlinePartition with state LeaderAndIsr", "eceived LeaderAndIsr request "),
+    " state changed to (Leader:": (" state changed to (Leader:",),
+    " for partition ": (
+        "New leader and ISR for partition ",
+        "eset fetch offset for partition ",
+        "Log loaded for partition ",
+        "Created log for partition ",
+        "Log for partition ",
+    ),
+    "ISR updated ": ("ISR updated ",),
+    "Shrinking ISR ": ("Shrinking ISR ",),
+    "Truncating ": ("Truncating ",),
+    "Non-monotonic update of high watermark from ": ("Non-monotonic update of high watermark from ",),
+    " reset its fetch offset from ": (" reset its fetch offset from ",),
+    "Completed load of ": ("Completed load of ",),
+    "Recovering unflushed segment ": ("Recovering unflushed segment ",),
+    "Corruption found in segment ": ("Corruption found in segment ",),
+    "Creating new partition ": ("Creating new partition ",),
+    " to exist, but it was missing": (" to exist, but it was missing",),
+    "UNCLEAN partition change for ": ("UNCLEAN partition change for ",),
+    "No broker in ISR is alive for ": ("No broker in ISR is alive for ",),
+    "Kafka version": ("Kafka version",),
+    "Cluster ID = ": ("Cluster ID = ",),
+    "Incarnation ": ("Incarnation ",),
+}
+NEEDLES: Final = tuple(needle for needles in LOOKED_FOR.values() for needle in needles)
+
+# Lines of Kafka's that have such words and say nothing that an audit needs.
+OTHERS: Final = (
+    "Received LeaderAndIsr request with broker epoch ",
+    "Reset fetch offset for partition {partition} from {any} to current leader's start offset ",
+    "Truncate fully and reset fetch offset for partition ",
+    "Log for partition {partition} is not available on broker ",
+    "No broker in ISR is alive for {partition}. Pick the leader from ",
+    "Log for partition {partition} is renamed to {any}-future",
 )
-
-
-def _by_needle() -> dict[str, tuple[Wording, ...]]:
-    return {needle: tuple(each for each in WORDINGS if needle in each.template) for needle in NEEDLES}
-
-
-_BY_NEEDLE: Final = _by_needle()
-
-
-def read(message: str) -> tuple[Kind, dict[str, Any]] | None:
-    """Return what a message tells, and its fields; None for one in no wording that is known."""
-    for needle, wordings in _BY_NEEDLE.items():
-        if needle in message:
-            for wording in wordings:
-                said = wording.read(message)
-                if said is not None:
-                    return wording.kind, said
-    return None
-
-
-def broker_of(message: str) -> int | None:
-    """Return the broker that a message says it is of."""
-    found = BROKER.search(message, 0, _PREFIX_LENGTH)
-    return None if found is None else next(int(group) for group in found.groups() if group is not None)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from epochfuzz.harness.cluster.broker.data import Copies
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.errors import ClusterError
@@ -38,8 +39,15 @@ class Cluster:
             for number, (name, port) in enumerate(zip(NAMES, ports[1:], strict=False), start=1)
         }
         self.nodes = [self.controller, *self.brokers.values()]
+        self.copies: Copies | None = None
         for node in self.nodes:
             node.configure(self._settings(node) | dict(settings or {}))
+
+    def keep_data(self, directory: Path) -> None:
+        """Copy the nodes' data into a directory: before each restart, and when the cluster ends."""
+        self.copies = Copies(directory)
+        for node in self.nodes:
+            node.copies = self.copies
 
     def start(self) -> None:
         """Format and start all nodes, and wait until every broker takes requests. Raises ClusterError."""
@@ -75,6 +83,9 @@ class Cluster:
         """End every process, paused ones too."""
         for node in self.nodes:
             node.kill()
+        copies, self.copies = self.copies, None
+        if copies is not None:
+            copies.at_the_end([(node.name, node.data) for node in self.nodes])
 
     def _check(self) -> None:
         for node in self.nodes:
@@ -102,11 +113,17 @@ class Cluster:
 
 @contextmanager
 def running(
-    kafka: Installation, room: Path, logs: Path, settings: Mapping[str, object] | None = None
+    kafka: Installation,
+    room: Path,
+    logs: Path,
+    settings: Mapping[str, object] | None = None,
+    data: Path | None = None,
 ) -> Iterator[Cluster]:
-    """Start a cluster, and end it, however that ends."""
+    """Start a cluster, and end it, however that ends. `data` gets copies of the nodes' data directories."""
     with ExitStack() as ending:
         cluster = Cluster(kafka, room, logs, settings)
+        if data is not None:
+            cluster.keep_data(data)
         ending.callback(cluster.stop)
         cluster.start()
         yield cluster

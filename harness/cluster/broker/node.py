@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from epochfuzz.harness.cluster.broker.broker_log import BrokerLog
+from epochfuzz.harness.cluster.broker.data import Copies
 from epochfuzz.harness.cluster.broker.installation import RESOURCES, Installation
 from epochfuzz.harness.cluster.broker.sockets import unread
 from epochfuzz.harness.cluster.broker.tools import java, tool
@@ -27,6 +28,7 @@ class Node:
         self._kafka, self._room = kafka, room
         self._settings = room / f"{name}.properties"
         self.logging = ""  # which of the settings for logs: they are named log4j.properties, log4j-gates.properties
+        self.copies: Copies | None = None  # where its data are copied to before each restart
         self._process: subprocess.Popen[bytes] | None = None
         self._is_ending = False
 
@@ -73,6 +75,8 @@ class Node:
 
     def start(self) -> None:
         """Start the process, in a session of its own: Ctrl-C is for who started the cluster."""
+        if self._process is not None and self.copies is not None:
+            self.copies.before_restart(self.name, self.data)
         self._is_ending = False
         with self.log.path.open("ab") as log:
             self._process = subprocess.Popen(

@@ -113,10 +113,12 @@ class GatedCluster(Cluster):
 
 
 @contextmanager
-def running(kafka: Installation, room: Path, logs: Path) -> Iterator[GatedCluster]:
-    """Start a cluster with gates, and end it, however that ends."""
+def running(kafka: Installation, room: Path, logs: Path, data: Path | None = None) -> Iterator[GatedCluster]:
+    """Start a cluster with gates, and end it, however that ends. `data` gets copies of the nodes' data directories."""
     with ExitStack() as ending:
         cluster = GatedCluster(kafka, room, logs)
+        if data is not None:
+            cluster.keep_data(data)
         ending.callback(cluster.stop)
         cluster.start()
         yield cluster

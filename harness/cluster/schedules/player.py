@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
+from epochfuzz.harness.cluster.broker.data import DATA
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
 from epochfuzz.harness.cluster.gates.gated import GatedCluster, running
@@ -17,11 +18,11 @@ _TRIES = 2  # clusters for one schedule, before it is the schedule's fault
 
 
 class Player:
-    """Plays schedules. `out` keeps the logs of each cluster, if it is there."""
+    """Plays schedules. `out` keeps the logs of each cluster, if it is there, and their data if `keep_data` says so."""
 
-    def __init__(self, kafka: Installation, out: Path | None) -> None:
+    def __init__(self, kafka: Installation, out: Path | None, keep_data: bool = False) -> None:
         self.clusters = 0  # that were started
-        self._kafka, self._out = kafka, out
+        self._kafka, self._out, self._keep_data = kafka, out, keep_data
         self._closing = ExitStack()
         self._cluster: GatedCluster | None = None
 
@@ -62,6 +63,8 @@ class Player:
         here = self._closing.enter_context(room())
         logs = new_directory(here / "logs" if self._out is None else self._out / f"cluster-{self.clusters}")
         try:
-            return self._closing.enter_context(running(self._kafka, here, logs))
+            return self._closing.enter_context(
+                running(self._kafka, here, logs, logs / DATA if self._keep_data else None)
+            )
         except NotReached as error:
             raise ClusterError(f"the cluster does not start: {error}") from None

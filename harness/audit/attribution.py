@@ -1,0 +1,156 @@
+"""Attribution: whose lines are whose, of lines that do not name their broker.
+
+`--broker` decides first. Otherwise it is the broker that other lines of the same origin name (a container, a pod, a
+host before the line), or else the one that the lines of the file, or of its directory, name.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.judgement.history import stem
+from epochfuzz.harness.audit.lines.events import Event
+from epochfuzz.harness.audit.lines.facts import Facts
+from epochfuzz.harness.audit.lines.sources import broker_in, expression_of
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.audit.audit import Request
+
+_NAMED = 3  # of many files, in a sentence
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """Whose lines are whose, and what of them can be relied on."""
+
+    brokers: dict[str, int]  # by file
+    origins: dict[tuple[str, str], int | None]  # by file and origin; None for one that may be of another broker
+    left_out: frozenset[str]  # files whose lines are in no order, or mostly unread
+    doubted: frozenset[str]  # files in which a line that ends with a number may have been cut
+    clocks_back: frozenset[int]  # brokers whose lines in several files are in no order
+    undated: frozenset[int]  # those of them that have no dates
+    newest: int | None  # the greatest major release
+    is_one_cluster: bool  # whether every file with events names the same one
+
+    def broker_of(self, event: Event) -> int | None:
+        """Return the broker of an event, None where nothing says it."""
+        if event.broker is not None:
+            return event.broker
+        own = (event.file, event.origin or "")
+        return self.origins[own] if own in self.origins else self.brokers.get(event.file)
+
+    def counts(self, event: Event) -> bool:
+        """Whether an event is one that can be relied on."""
+        return event.file not in self.left_out and not (event.doubtful and event.file in self.doubted)
+
+
+def attributed(request: "Request", files: Sequence[Facts]) -> Attribution:
+    """Find out whose files are. Raises AuditError where they are of several clusters, or --broker finds nothing."""
+    clusters = {cluster: facts.file for facts in files for cluster in sorted(_clusters(facts))}
+    if len(clusters) > 1:
+        told = ", ".join(f"{cluster} in {file}" for cluster, file in sorted(clusters.items())[:_NAMED])
+        raise AuditError(f"these are logs of {len(clusters)} clusters ({told}): audit those of one cluster at a time")
+    by_path, by_origin = _by_pattern(request.broker, files)
+    in_directory: dict[str, set[int]] = {}
+    for facts in files:
+        in_directory.setdefault(_directory(facts.file), set()).update(facts.brokers)
+    brokers = {}
+    for facts in files:
+        own = facts.brokers or in_directory[_directory(facts.file)]
+        if facts.file in by_path:
+            brokers[facts.file] = by_path[facts.file]
+        elif len(own) == 1:
+            brokers[facts.file] = next(iter(own))
+    origins: dict[tuple[str, str], int | None] = dict(_learned(files, by_path))
+    undated = _undated(files, brokers)
+    back = {broker for f in files if f.back is not None for broker in (*f.brokers, *_known(brokers, f.file))}
+    releases = [release for f in files for release in releases_of(f)]
+    majors = [int(release.split(".")[0]) for release in releases if re.fullmatch(r"\d{1,4}", release.split(".")[0])]
+    return Attribution(
+        brokers,
+        {**origins, **by_origin},
+        frozenset(facts.file for facts in files if not (facts.is_in_order and facts.is_whole)),
+        frozenset(facts.file for facts in files if not facts.is_trusted),
+        frozenset(back | undated),
+        frozenset(undated),
+        max(majors, default=None),
+        len(clusters) == 1 and _all_name_a_cluster(files),
+    )
+
+
+def releases_of(facts: Facts) -> set[str]:
+    """Return the releases that a file names, without those that may have been cut."""
+    return facts.releases | (facts.doubtful_releases if facts.is_trusted else set())
+
+
+def _clusters(facts: Facts) -> set[str]:
+    return facts.clusters | (facts.doubtful_clusters if facts.is_trusted else set())
+
+
+def _all_name_a_cluster(files: Sequence[Facts]) -> bool:
+    """Whether in the directory of each file with events some file names its cluster."""
+    named = {_directory(facts.file) for facts in files if _clusters(facts)}
+    return all(_directory(facts.file) in named for facts in files if facts.events)
+
+
+def _by_pattern(pattern: str | None, files: Sequence[Facts]) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
+    if pattern is None:
+        return {}, {}
+    expression = expression_of(pattern)
+    by_path = {f.file: broker for f in files if (broker := broker_in(f.file, expression)) is not None}
+    by_origin = {
+        (f.file, origin): broker
+        for f in files
+        for origin in f.origins
+        if (broker := broker_in(origin, expression)) is not None
+    }
+    if not by_path and not by_origin:
+        before = next((f"; a line begins with {origin!r}" for f in files for origin in f.origins), "")
+        raise AuditError(
+            f"--broker: {pattern!r} finds a broker's number in the path of no file, and before no line; the first file"
+            f" is {files[0].file}{before}: try 'broker-([0-9]+)', with what your directories or containers are called"
+        )
+    return by_path, by_origin
+
+
+def _learned(files: Sequence[Facts], by_path: Mapping[str, int]) -> Iterator[tuple[tuple[str, str], int | None]]:
+    """Yield the brokers of origins, where each origin of a file names one broker, or none."""
+    everywhere: dict[str, set[int]] = {}
+    for facts in files:
+        for origin, named in facts.origins.items():
+            everywhere.setdefault(origin, set()).update(named)
+    for facts in files:
+        if facts.file in by_path or any(len(named) > 1 for named in facts.origins.values()):
+            continue
+        known = {_shape(origin) for origin, named in facts.origins.items() if named}
+        for origin, named in facts.origins.items():
+            brokers = named or sorted(everywhere[origin])
+            if len(brokers) == 1:
+                yield (facts.file, origin), brokers[0]
+            elif not brokers and _shape(origin) in known:  # as kafka-2, where kafka-1 is known: another broker's
+                yield (facts.file, origin), None
+
+
+def _shape(origin: str) -> str:
+    return re.sub(r"\d+", "0", origin)
+
+
+def _undated(files: Sequence[Facts], brokers: Mapping[str, int]) -> set[int]:
+    """Return brokers whose lines have no dates and stand in files of several kinds, such as server.log and others."""
+    kinds: dict[int, set[str]] = {}
+    for facts in files:
+        if facts.events and facts.undated:
+            for broker in {*facts.brokers, *_known(brokers, facts.file)}:
+                kinds.setdefault(broker, set()).add(stem(facts.file))
+    return {broker for broker, stems in kinds.items() if len(stems) > 1}
+
+
+def _known(brokers: Mapping[str, int], file: str) -> list[int]:
+    return [brokers[file]] if file in brokers else []
+
+
+def _directory(file: str) -> str:
+    return str(PurePath(file).parent)

@@ -1,0 +1,153 @@
+"""The small text files of a data directory: who the broker is, topic ids, epochs, high watermarks.
+
+None of them has a checksum, so each line has to be in the exact form in which Kafka writes it.
+"""
+
+import os
+import re
+from dataclasses import dataclass, field
+
+from epochfuzz.harness.audit.disks.files import Unreadable, changed, has, text_of
+
+META = "meta.properties"
+HIGH_WATERMARKS = "replication-offset-checkpoint"
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+LOG_STARTS = "log-start-offset-checkpoint"
+CLEANED = "cleaner-offset-checkpoint"
+EPOCHS = "leader-epoch-checkpoint"
+TOPIC_ID = "partition.metadata"
+CLEAN_SHUTDOWN = (".kafka_cleanshutdown", ".kafka_cleanshutdown.json")  # LogLoader; the latter since KIP-966
+
+_MOST_OFFSET = 2**63 - 1
+_MOST_EPOCH = 2**31 - 1
+_ID = re.compile(r"[A-Za-z0-9_-]{22}")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_DIGITS = re.compile(r"[0-9]{1,19}")
+_ZERO_ID = "A" * 22
+
+
+@dataclass(frozen=True)
+class EpochEntry:
+    """Where a leader epoch starts on a replica; `line` is the line of the checkpoint, or None."""
+
+    epoch: int
+    start: int
+    line: int | None = None
+
+
+@dataclass
+class Directory:
+    """The files of a data directory that concern all of its partitions."""
+
+    path: str
+    broker: int | None = None
+    cluster: str | None = None
+    high_watermarks: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)  # and the line
+    recovery_points: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    log_starts: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    cleaned: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    ended_cleanly: bool = False
+    checkpointed: int = 0  # when the high watermarks were written, in milliseconds
+    problems: list[str] = field(default_factory=list)
+
+
+def directory_of(path: str) -> Directory:
+    """Read the files of a data directory that concern all of its partitions."""
+    read = Directory(path)
+    _read_meta(read)
+    for name, target in (
+        (HIGH_WATERMARKS, read.high_watermarks),
+        (RECOVERY_POINTS, read.recovery_points),
+        (LOG_STARTS, read.log_starts),
+        (CLEANED, read.cleaned),
+    ):
+        if has(path, name):
+            try:
+                target |= _offsets(text_of(os.path.join(path, name)))
+            except Unreadable as error:
+                read.problems.append(f"{os.path.join(path, name)}: {error}")
+    read.ended_cleanly = any(has(path, name) for name in CLEAN_SHUTDOWN)
+    read.checkpointed = changed(os.path.join(path, HIGH_WATERMARKS))
+    return read
+
+
+def _read_meta(read: Directory) -> None:
+    """Read who the broker is: broker.id up to version 0, node.id in version 1 (BrokerMetadataCheckpoint)."""
+    if not has(read.path, META):
+        return
+    file = os.path.join(read.path, META)
+    try:
+        lines = text_of(file).splitlines()
+    except Unreadable as error:
+        read.problems.append(f"{file}: {error}")
+        return
+    values = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    number = values.get("node.id", values.get("broker.id", "")).strip()
+    if _DIGITS.fullmatch(number) and int(number) <= _MOST_EPOCH:
+        read.broker = int(number)
+    else:
+        read.problems.append(f"{file}: names no broker: node.id or broker.id is missing, or is not a number")
+    cluster = values.get("cluster.id", "").strip()
+    read.cluster = cluster if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", cluster) else None
+
+
+def _lines(text: str) -> list[list[str]]:
+    """Return the fields of the entries of a checkpoint: version 0, their number, and as many lines.
+
+    Raises Unreadable for any other text, as CheckpointFile does. A broker makes the file before it has an entry.
+    """
+    if not text:
+        return []
+    version, _, rest = text.partition("\n")
+    count, _, rest = rest.partition("\n")
+    if version != "0":
+        raise Unreadable("line 1 is not the version 0")
+    if not _DIGITS.fullmatch(count):
+        raise Unreadable("line 2 is not the number of entries")
+    lines = rest.split("\n")
+    if lines[-1] != "" or len(lines) - 1 != int(count):
+        raise Unreadable(f"line 2 announces {int(count):,} entries, and {len(lines) - 1:,} lines follow")
+    return [line.split(" ") for line in lines[:-1]]
+
+
+def _offsets(text: str) -> dict[tuple[str, int], tuple[int, int]]:
+    found = {}
+    for number, fields in enumerate(_lines(text), start=3):
+        if len(fields) != 3 or not _TOPIC.fullmatch(fields[0]):
+            raise Unreadable(f"line {number} is not a topic, a partition and an offset")
+        key = fields[0], _number(fields[1], _MOST_EPOCH, number)
+        if key in found:
+            raise Unreadable(f"line {number} names {key[0]}-{key[1]} again")
+        found[key] = _number(fields[2], _MOST_OFFSET, number), number
+    return found
+
+
+def epochs_of(path: str) -> list[EpochEntry] | None:
+    """Return the epochs of a partition's directory; None if there is no such file. Raises Unreadable."""
+    if not has(path, EPOCHS):
+        return None
+    found: list[EpochEntry] = []
+    for number, fields in enumerate(_lines(text_of(os.path.join(path, EPOCHS))), start=3):
+        if len(fields) != 2:
+            raise Unreadable(f"line {number} is not an epoch and an offset")
+        entry = EpochEntry(_number(fields[0], _MOST_EPOCH, number), _number(fields[1], _MOST_OFFSET, number), number)
+        if found and (entry.epoch <= found[-1].epoch or entry.start < found[-1].start):
+            raise Unreadable(f"line {number} goes back: epochs and their offsets only grow")
+        found.append(entry)
+    return found
+
+
+def topic_id_of(path: str) -> str | None:
+    """Return the topic id of a partition's directory; None if it has none. Raises Unreadable."""
+    if not has(path, TOPIC_ID):
+        return None
+    match = re.fullmatch(r"version: 0\ntopic_id: (\S+)\n?", text_of(os.path.join(path, TOPIC_ID)))
+    if match is None or not _ID.fullmatch(match[1]):
+        raise Unreadable("is not a version and a topic id")
+    return None if match[1] == _ZERO_ID else match[1]
+
+
+def _number(text: str, most: int, line: int) -> int:
+    if not _DIGITS.fullmatch(text) or int(text) > most:
+        raise Unreadable(f"line {line}: {text[:40]!r} is not a number from 0 to {most}")
+    return int(text)

@@ -1,0 +1,105 @@
+"""__consumer_offsets: the positions that consumers committed, with the leader epoch of the record that they read last.
+
+All commits that compaction has left are read, not only the last of each group: after a loss a consumer commits a lower
+position, and the earlier commit is the evidence.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from epochfuzz.harness.audit.disks.files import Unreadable, reason
+from epochfuzz.harness.audit.disks.found import LocatedReplica
+from epochfuzz.harness.audit.disks.records import Bytes, Malformed, Record, batches, is_control, is_intact, records
+from epochfuzz.harness.audit.disks.segments import Damage, bounded
+
+_OFFSET_COMMIT_KEYS = (0, 1)  # GroupMetadataManager; 2 is a group itself
+_FIRST_WITH_EPOCH, _FIRST_FLEXIBLE, _NEWEST = 3, 4, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A position that a group committed for a partition, and where the commit stands."""
+
+    group: str
+    topic: str
+    partition: int
+    position: int
+    leader_epoch: int  # of the last record that was read, -1 if the consumer did not say
+    time: int
+    file: str
+    byte: int  # or the line of a dump
+    broker: int | None  # whose disk has it
+    is_text: bool = False  # of a dump
+
+
+@dataclass
+class Commits:
+    """The greatest position for each partition and leader epoch, in one copy of a partition of __consumer_offsets."""
+
+    greatest: dict[tuple[str, int, int], Commit] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, commit: Commit) -> None:
+        """Add one commit."""
+        key = commit.topic, commit.partition, commit.leader_epoch
+        known = self.greatest.get(key)
+        if known is None or commit.position > known.position:
+            self.greatest[key] = commit
+
+
+def commits_of(where: LocatedReplica, broker: int | None, topics: Iterable[tuple[str, int]]) -> Commits:
+    """Read a copy of a partition of __consumer_offsets, for the partitions whose logs are known."""
+    found, wanted = Commits(), frozenset(topics)
+    for file in where.segments:
+        try:
+            for batch, data in batches(file):
+                if is_control(batch):
+                    continue
+                try:
+                    read = [_commit(each, (file, batch.position, broker)) for each in records(batch, data)]
+                except Malformed as error:
+                    found.problems.append(f"{file}, byte {batch.position:,}: {error}")
+                    break
+                for each in read:
+                    if each is not None and (each.topic, each.partition) in wanted:
+                        found.add(each)
+        except (Damage, Unreadable) as error:
+            found.problems.append(f"{file}: {error}")
+        except OSError as error:
+            found.problems.append(f"{file}: cannot be read: {reason(error)}")
+    return found
+
+
+def still_stands(commit: Commit) -> bool:
+    """Whether the batch of a commit has the right checksum. Only commits that show a loss need that, and it is slow."""
+    if commit.is_text:
+        return True
+    try:
+        for batch, data in batches(commit.file):
+            if batch.position == commit.byte:
+                return is_intact(batch, data)
+    except (Damage, Unreadable, OSError):
+        pass
+    return False
+
+
+def _commit(record: Record, place: tuple[str, int, int | None]) -> Commit | None:
+    """Return the commit of a record, None for tombstones and for groups. Raises Malformed."""
+    if record.key is None or record.value is None:
+        return None
+    key, value = Bytes(record.key), Bytes(record.value)
+    if key.number(2) not in _OFFSET_COMMIT_KEYS:
+        return None
+    group, topic, partition = _string(key), _string(key), key.number(4)
+    version = value.number(2)
+    if not 0 <= version <= _NEWEST:
+        return None
+    position = value.number(8)
+    epoch = value.number(4) if version >= _FIRST_WITH_EPOCH else -1
+    value.take(value.unsigned() - 1 if version >= _FIRST_FLEXIBLE else value.number(2))  # the consumer's own metadata
+    time = value.number(8)
+    return Commit(group, topic, partition, position, epoch, bounded(time), *place)
+
+
+def _string(key: Bytes) -> str:
+    return key.take(key.number(2)).decode(errors="replace")

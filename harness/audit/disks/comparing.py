@@ -1,0 +1,375 @@
+"""Comparing: what the replicas of one partition show together.
+
+A record below a high watermark stays at its offset in the log of every later leader. So if one replica ends its history
+with leader epoch x, and another has an epoch after x, the other one must have every record that the first one knew to
+be committed. That takes no clocks, and holds for copies that were made at different times.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from epochfuzz.harness.audit.disks.commits import Commit, still_stands
+from epochfuzz.harness.audit.disks.metadata_log import NOBODY, MetadataLog, PartitionHistory, State
+from epochfuzz.harness.audit.disks.replicas import Epoch, Replica
+from epochfuzz.harness.audit.judgement.findings import Finding, What
+from epochfuzz.harness.audit.lines.events import Event, Kind
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """Committed records that a later leader does not have: offsets from `first` to `last`, as of `epoch`."""
+
+    first: int
+    last: int
+    epoch: Epoch
+    by: Replica  # the log of a later leader
+    told: str
+    evidence: tuple[Event, ...]
+    deleted_below: bool  # whether the later log begins here, so that more may have been lost before
+
+
+@dataclass(frozen=True)
+class _Committed:
+    """How much of a log was committed: all `below` an offset, and nothing else if `is_exact`."""
+
+    below: int = 0
+    told: str = ""
+    evidence: tuple[Event, ...] = ()
+    is_exact: bool = False
+
+
+@dataclass
+class Compared:
+    """What the replicas of one partition show."""
+
+    findings: list[Finding] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """All that the disks hold about one partition."""
+
+    topic: str
+    number: int
+    replicas: Sequence[Replica]
+    metadata: Sequence[MetadataLog] = ()
+    commits: Sequence[Commit] = ()
+
+    @property
+    def name(self) -> str:
+        """The partition's name."""
+        return f"{self.topic}-{self.number}"
+
+    def histories(self, topic_id: str | None) -> Iterator[tuple[MetadataLog, PartitionHistory]]:
+        """Yield what each copy of the metadata log tells of one life of the partition."""
+        for log in self.metadata:
+            if topic_id is not None and (topic_id, self.number) in log.partitions:
+                yield log, log.partitions[topic_id, self.number]
+
+
+def compared(partition: Partition) -> Compared:
+    """Compare the replicas of a partition."""
+    result = Compared()
+    usable = [_bounded(replica, partition) for replica in partition.replicas if replica.is_usable]
+    losses: list[_Loss] = []
+    for old in usable:
+        for new in usable:
+            later = new.first_after(old.latest)
+            if old is new or later is None or old.latest < 0:
+                continue
+            same = _same_life(old, new)
+            if same is None:
+                result.gaps.append(
+                    f"{partition.name}: {old.path} and {new.path} have no topic id and no batch in common; they may be"
+                    " of a topic that was deleted and created again, and were not compared"
+                )
+            if same:
+                losses += _lost(partition, old, new, later, result)
+    losses += _lost_by_commits(partition, usable, result)
+    result.findings += _merged(partition, losses)
+    result.findings += _unclean_elections(partition, usable, result)
+    result.gaps = list(dict.fromkeys(result.gaps))
+    return result
+
+
+def _bounded(replica: Replica, partition: Partition) -> Replica:
+    """Return a replica; one with an epoch that no controller has given out is damaged, and proves nothing."""
+    known = [history.state.epoch for _, history in partition.histories(replica.topic_id)]
+    if known and replica.latest > max(known) and all(log.is_whole for log in partition.metadata):
+        replica.problems.append(
+            f"{replica.path}: has leader epoch {replica.latest}, and the metadata log ends at {max(known)}; it was"
+            " copied later, or is damaged, and was not compared"
+        )
+        return Replica(replica.topic, replica.partition, replica.path, replica.directory, replica.topic_id)
+    return replica
+
+
+def _same_life(one: Replica, other: Replica) -> bool | None:
+    """Whether two logs are of the same life of a topic; None if that cannot be known.
+
+    Topic ids say so since 2.8 (KIP-516). Without them, a batch that both have says so.
+    """
+    ids = {one.topic_id, other.topic_id}
+    if None not in ids:
+        return len(ids) == 1
+    firsts = {each.run.first.identity for each in one.epochs if each.run is not None}
+    if any(each.run is not None and each.run.first.identity in firsts for each in other.epochs):
+        return True
+    return None
+
+
+def _divergence(old: Replica, new: Replica) -> int | None:
+    """Return the first offset at which the later log has another record than the earlier one, or none."""
+    begins = max(old.start, new.start)
+    points = {begins, new.end, *(each.start for each in (*old.epochs, *new.epochs))}
+    for offset in sorted(point for point in points if begins <= point < old.end):
+        own, theirs = old.epoch_at(offset), new.epoch_at(offset)
+        if own is not None and (offset >= new.end or theirs is None or theirs.number != own.number):
+            return offset
+    return None
+
+
+def _lost(partition: Partition, old: Replica, new: Replica, later: Epoch, result: Compared) -> Iterator[_Loss]:
+    """Find committed records of an earlier log that a later leader does not have."""
+    first = _divergence(old, new)
+    if first is None:
+        if old.start < old.end <= new.start and new.epochs and new.epochs[0].number > old.latest:
+            result.gaps.append(
+                f"{partition.name}: {old.path} ends at offset {old.end:,}, before the logs of later leaders begin: what"
+                " happened between cannot be seen. Give a copy from the time between, or logs"
+            )
+        return
+    committed = _committed(partition, old, later)
+    if first < committed.below:
+        yield _Loss(
+            first,
+            committed.below - 1,
+            later,
+            new,
+            committed.told,
+            (*committed.evidence, *old.shows_end(), *new.shows_epoch(later)),
+            first == new.start and new.start > old.start,
+        )
+    undecided = max(first, committed.below)
+    if undecided < old.end and not committed.is_exact:
+        result.gaps.append(
+            f"{partition.name}: {old.path} has offsets {undecided:,} to {old.end - 1:,} of leader epoch {old.latest},"
+            f" which the leader of epoch {later.number} does not have. Whether they were committed is not known: the"
+            " high watermark on disk is up to 5 s older than the end of the broker. Logs of the brokers, or a position"
+            " that a consumer committed, can tell"
+        )
+
+
+def _committed(partition: Partition, old: Replica, later: Epoch) -> _Committed:
+    """Return how much of a log was committed when a later leader was elected, why, and what shows it."""
+    alone = _was_alone(partition, old, later)
+    if alone is not None:
+        told = (
+            f"{old.who.capitalize()} led epoch {old.latest} and was alone in the ISR when that ended, so all records"
+            f" of its log, up to offset {old.end - 1:,}, were committed"
+        )
+        return _Committed(old.end, told, (_shows_state(partition, *alone, old.topic_id),), is_exact=True)
+    known = old.high_watermark
+    if known is None:
+        return _Committed()
+    told = f"The high watermark of {old.who} was {known:,}, with leader epoch {old.latest}"
+    led = any(history.leaders.get(old.latest) == old.broker for _, history in partition.histories(old.topic_id))
+    # A follower's high watermark lags behind that of its leader, and a broker that is killed writes none at its end.
+    return _Committed(known, told, (old.shows_high_watermark(),), is_exact=led and old.directory.ended_cleanly)
+
+
+def _was_alone(partition: Partition, old: Replica, later: Epoch) -> tuple[MetadataLog, State] | None:
+    """Return the state in which a replica alone was the ISR as its last epoch ended, by an unclean election after it.
+
+    Its log up to its end is committed then, unless min.insync.replicas holds the high watermark back (KIP-966).
+    """
+    for log, history in partition.histories(old.topic_id):
+        if history.alone.get(old.latest) != old.broker or old.broker is None:
+            continue
+        if (log.has_eligible or history.uses_eligible) and log.least_in_sync_of(partition.topic) > 1:
+            continue
+        for before, after in history.unclean:
+            # The last member of the ISR stays in it when it dies; with KIP-966 it goes to the ELR.
+            if old.latest < after.epoch <= later.number and (before.isr or before.eligible) == (old.broker,):
+                return log, before
+    return None
+
+
+def _lost_by_commits(partition: Partition, usable: Sequence[Replica], result: Compared) -> Iterator[_Loss]:
+    """Find positions of consumers beyond the offset at which a later leader epoch starts.
+
+    The commit has the epoch of the record that the consumer read last. A later epoch can only start at the position
+    or after it, unless the record is gone.
+    """
+    for commit in partition.commits:
+        for new in usable:
+            later = new.first_after(commit.leader_epoch)
+            if commit.leader_epoch < 0:
+                if commit.position > max((each.end for each in usable), default=commit.position):
+                    result.gaps.append(
+                        f"{partition.name}: group {commit.group} has committed position {commit.position:,}, beyond the"
+                        " end of every log, without a leader epoch: whether it read these records is not known"
+                    )
+                continue
+            if later is None or later.start >= commit.position or commit.position <= new.start:
+                continue
+            if not _has_one_life(partition, new):
+                result.gaps.append(
+                    f"{partition.name}: group {commit.group} has committed position {commit.position:,} of leader epoch"
+                    f" {commit.leader_epoch}, and epoch {later.number} starts at {later.start:,} in {new.path}. Whether"
+                    " both are of the same life of the topic is not known"
+                )
+                continue
+            if not still_stands(commit):
+                result.gaps.append(f"{commit.file}, byte {commit.byte:,}: a batch has the wrong checksum")
+                continue
+            first = max(later.start, new.start)
+            told = (
+                f"Consumer group {commit.group} committed position {commit.position:,}, after it had read a record of"
+                f" leader epoch {commit.leader_epoch}"
+            )
+            yield _Loss(
+                first,
+                commit.position - 1,
+                later,
+                new,
+                told,
+                (_shows_commit(partition, commit, new.topic_id), *new.shows_epoch(later)),
+                first == new.start and new.start > 0,
+            )
+
+
+def _has_one_life(partition: Partition, replica: Replica) -> bool:
+    """Whether a topic was never deleted and created again, by a metadata log that is there from its beginning."""
+    wholes = [log for log in partition.metadata if log.is_whole]
+    return any(log.ids_of(partition.topic) == {replica.topic_id} for log in wholes) and all(
+        log.ids_of(partition.topic) <= {replica.topic_id} for log in partition.metadata
+    )
+
+
+def _merged(partition: Partition, losses: Sequence[_Loss]) -> Iterator[Finding]:
+    """Return one finding for all that shows the same loss: of the same life, as of the same epoch."""
+    by_epoch: dict[tuple[str, int], list[_Loss]] = defaultdict(list)
+    for loss in losses:
+        by_epoch[loss.by.topic_id or "", loss.epoch.number].append(loss)
+    for (_, number), same in sorted(by_epoch.items()):
+        first, last = min(loss.first for loss in same), max(loss.last for loss in same)
+        best = max(same, key=lambda loss: (loss.last - loss.first, -loss.by.start))
+        start = min(loss.epoch.start for loss in same)
+        below = (
+            f" The log begins at {best.by.start:,} now, so more may have been lost below."
+            if best.deleted_below and first == best.first
+            else ""
+        )
+        evidence = tuple(dict.fromkeys(event for loss in (best, *same) for event in loss.evidence))
+        yield Finding(
+            What.COMMITTED_LOSS,
+            partition.topic,
+            partition.number,
+            first,
+            last,
+            number,
+            max(event.time for event in best.evidence),
+            f"{best.told}. In the log of {best.by.who}, leader epoch {number} starts at offset {start:,}, without what"
+            f" was committed from {first:,} on.{below}",
+            evidence,
+            evidence,
+        )
+
+
+def _unclean_elections(partition: Partition, usable: Sequence[Replica], result: Compared) -> Iterator[Finding]:
+    """Find elections of brokers that were in neither the ISR nor the ELR, as the metadata log has them.
+
+    A deposed controller may have written an election that never counted. So a second copy of the log, a later record
+    of the partition, or the log of a replica has to have the epoch as well.
+    """
+    seen: dict[tuple[str, int], list[tuple[MetadataLog, PartitionHistory, State, State]]] = defaultdict(list)
+    for log in partition.metadata:
+        for topic_id in log.ids_of(partition.topic):
+            history = log.partitions.get((topic_id, partition.number))
+            for before, after in history.unclean if history is not None else ():
+                assert history is not None
+                seen[topic_id, after.epoch].append((log, history, before, after))
+    for (topic_id, epoch), copies in sorted(seen.items()):
+        log, _, before, after = copies[0]
+        is_confirmed = (
+            len({each[0].path for each in copies}) > 1
+            or any(each[1].state.epoch > epoch for each in copies)
+            or any(replica.latest >= epoch and replica.topic_id == topic_id for replica in usable)
+        )
+        if not is_confirmed:
+            result.gaps.append(
+                f"{partition.name}: {after.file} has an unclean election at its end, which nothing else confirms"
+            )
+            continue
+        was_last = after.leader in before.last_known
+        told = f"The controller elected broker {after.leader}, which was not in {_eligible(before)} just before."
+        if was_last:
+            told += " It was the last leader that is known, and nothing shows that anything was lost."
+        evidence = tuple(_shows_state(partition, log, state, topic_id) for state in (before, after))
+        yield Finding(
+            What.UNCLEAN_ELECTION,
+            partition.topic,
+            partition.number,
+            None,
+            None,
+            epoch,
+            after.time,
+            told,
+            evidence,
+            evidence,
+            passed=was_last,
+        )
+
+
+def _eligible(state: State) -> str:
+    """Return who could have been elected without a loss."""
+    isr = f"the ISR ({','.join(map(str, state.isr)) or 'empty'})"
+    return f"{isr} or the ELR ({','.join(map(str, state.eligible))})" if state.eligible else isr
+
+
+def _shows_state(partition: Partition, log: MetadataLog, state: State, topic_id: str | None) -> Event:
+    leader = "nobody" if state.leader == NOBODY else f"broker {state.leader}"
+    eligible = f", ELR {','.join(map(str, state.eligible))}" if state.eligible else ""
+    unit = "line" if log.is_text else "byte"
+    text = (
+        f"{unit} {state.position}: metadata offset {state.offset}: {leader} leads epoch {state.epoch}, ISR"
+        f" {','.join(map(str, state.isr)) or 'empty'}{eligible}, partition epoch {state.partition_epoch}"
+    )
+    return Event(
+        Kind.ON_DISK,
+        state.file,
+        state.position,
+        state.time,
+        text,
+        partition.topic,
+        partition.number,
+        broker=log.broker,
+        topic_id=topic_id,
+        leader_epoch=state.epoch,
+        partition_epoch=state.partition_epoch,
+        isr=state.isr,
+        leader=state.leader,
+    )
+
+
+def _shows_commit(partition: Partition, commit: Commit, topic_id: str | None) -> Event:
+    text = (
+        f"{'line' if commit.is_text else 'byte'} {commit.byte}: group {commit.group} committed position"
+        f" {commit.position} of {partition.name}, leader epoch {commit.leader_epoch}"
+    )
+    return Event(
+        Kind.ON_DISK,
+        commit.file,
+        commit.byte,
+        commit.time,
+        text,
+        partition.topic,
+        partition.number,
+        broker=commit.broker,
+        topic_id=topic_id,
+        leader_epoch=commit.leader_epoch,
+        offset=commit.position,
+    )

@@ -1,0 +1,190 @@
+"""An audit of data directories: read them, put the replicas of each partition together, compare them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from epochfuzz.harness.audit.disks.checkpoints import META, Directory, directory_of
+from epochfuzz.harness.audit.disks.commits import Commits, commits_of
+from epochfuzz.harness.audit.disks.comparing import Partition, compared
+from epochfuzz.harness.audit.disks.dumped import Dumped, dumped
+from epochfuzz.harness.audit.disks.found import METADATA, OFFSETS, LocatedReplica, located
+from epochfuzz.harness.audit.disks.metadata_log import MetadataLog, metadata_log
+from epochfuzz.harness.audit.disks.replicas import Replica, replica_of
+from epochfuzz.harness.audit.disks.segments import Segment, segment_of
+from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.judgement.findings import Finding
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import evidence
+
+Report = Callable[[str], None]
+ReadSegments = Callable[[Sequence[str], Report], Iterable[Segment]]
+
+
+@dataclass
+class DiskAudit:
+    """What data directories have shown."""
+
+    directories: list[str] = field(default_factory=list)
+    brokers: set[int] = field(default_factory=set)
+    clusters: dict[str, str] = field(default_factory=dict)  # by cluster id, a directory of it
+    partitions: int = 0
+    replicas: int = 0
+    segments: int = 0
+    bytes: int = 0
+    changed_leaders: int = 0  # partitions with more than one leader epoch
+    findings: list[Finding] = field(default_factory=list)
+    passed: list[Finding] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+
+    @property
+    def sentence(self) -> str:
+        """Say what was read."""
+        return (
+            f"{_counted(len(self.directories), 'data director', 'y', 'ies')} with {_counted(self.replicas, 'replica')}"
+            f" of {_counted(self.partitions, 'partition')}, {_counted(self.segments, 'segment')} of"
+            f" {self.bytes / 1e9:,.3f} GB"
+        )
+
+    def plain(self) -> "evidence.Disks":
+        """For JSON."""
+        return {
+            "directories": self.directories,
+            "replicas": self.replicas,
+            "segments": self.segments,
+            "bytes": self.bytes,
+        }
+
+
+def _counted(number: int, what: str, one: str = "", many: str = "s") -> str:
+    return f"{number:,} {what}{one if number == 1 else many}"
+
+
+def in_this_process(files: Sequence[str], report: Report) -> Iterable[Segment]:
+    """Read segments one after the other."""
+    for number, file in enumerate(files, start=1):
+        report(f"reading {file}, {number:,} of {len(files):,}")
+        yield segment_of(file)
+
+
+def audit_disks(paths: Sequence[str], report: Report, read: ReadSegments = in_this_process) -> DiskAudit:
+    """Audit data directories, whose paths `disks_among` has found. Raises AuditError."""
+    audit = DiskAudit(list(paths))
+    places: list[tuple[Directory, LocatedReplica]] = []
+    dumps: list[tuple[Directory, Dumped]] = []
+    for path in paths:
+        directory, found = directory_of(path), located(path)
+        audit.gaps += [*directory.problems, *found.left_out]
+        if directory.broker is not None:
+            audit.brokers.add(directory.broker)
+        if directory.cluster is not None:
+            audit.clusters.setdefault(directory.cluster, path)
+        places += [(directory, replica) for replica in found.replicas]
+        dumps += [(directory, dumped(file, directory.broker)) for file in found.dumps]
+    _check_clusters(audit)
+    logs = [metadata_log(place, directory.broker) for directory, place in places if place.topic == METADATA]
+    logs += [log for _, dump in dumps for log in dump.metadata]
+    replicas = _replicas(audit, places, dumps, report, read)
+    _name_topics(replicas, logs)
+    offsets = [commits_of(place, each.broker, replicas) for each, place in places if place.topic == OFFSETS]
+    offsets += [dump.commits for _, dump in dumps]
+    for problems in (*(log.problems for log in logs), *(each.problems for each in offsets)):
+        audit.gaps += problems
+    for _, dump in dumps:
+        audit.gaps += dump.problems
+    _compare(audit, replicas, logs, offsets, report)
+    audit.gaps = list(dict.fromkeys(audit.gaps))
+    return audit
+
+
+def _check_clusters(audit: DiskAudit) -> None:
+    if len(audit.clusters) > 1:
+        told = ", ".join(f"{cluster} in {path}" for cluster, path in sorted(audit.clusters.items())[:3])
+        raise AuditError(
+            f"these are disks of {len(audit.clusters)} clusters ({told}): audit those of one cluster at a time"
+        )
+
+
+Replicas = dict[tuple[str, int], list[Replica]]
+
+
+def _replicas(
+    audit: DiskAudit,
+    places: Sequence[tuple[Directory, LocatedReplica]],
+    dumps: Sequence[tuple[Directory, Dumped]],
+    report: Report,
+    read: ReadSegments,
+) -> Replicas:
+    """Read the segments of all replicas, and put each replica together."""
+    own = [(directory, place) for directory, place in places if place.topic not in (METADATA, OFFSETS)]
+    files = [file for _, place in own for file in place.segments]
+    segments = {segment.file: segment for segment in read(files, report)}
+    whole = [(directory, place, [segments[file] for file in place.segments]) for directory, place in own]
+    whole += [
+        (directory, place, parts)
+        for directory, dump in dumps
+        for place, parts in dump.replicas
+        if place.topic != OFFSETS
+    ]
+    replicas: Replicas = defaultdict(list)
+    for directory, place, parts in whole:
+        replica = replica_of(directory, place, parts)
+        replicas[place.topic, place.partition].append(replica)
+        audit.bytes += replica.bytes
+        audit.segments += len(parts)
+    audit.replicas, audit.partitions = len(whole), len(replicas)
+    return replicas
+
+
+def _name_topics(replicas: Replicas, logs: Sequence[MetadataLog]) -> None:
+    """Give replicas without partition.metadata, as in dumps, the only topic id that their topic ever had."""
+    for (topic, _), own in replicas.items():
+        ids = {topic_id for log in logs for topic_id in log.ids_of(topic)}
+        if len(ids) == 1 and all(log.is_whole for log in logs):
+            for replica in own:
+                replica.topic_id = replica.topic_id or next(iter(ids))
+
+
+def _compare(
+    audit: DiskAudit,
+    replicas: Replicas,
+    logs: Sequence[MetadataLog],
+    offsets: Sequence[Commits],
+    report: Report,
+) -> None:
+    by_partition = defaultdict(list)
+    for commits in offsets:
+        for commit in commits.greatest.values():
+            by_partition[commit.topic, commit.partition].append(commit)
+    named = {(log.names.get(topic_id, ""), number) for log in logs for topic_id, number in log.partitions} - {("", 0)}
+    for number, key in enumerate(sorted(replicas.keys() | named), start=1):
+        report(f"comparing partition {number:,} of {len(replicas):,}")
+        own = replicas.get(key, [])
+        partition = Partition(*key, own, logs, by_partition[key])
+        result = compared(partition)
+        for finding in result.findings:
+            (audit.passed if finding.passed else audit.findings).append(finding)
+        audit.gaps += result.gaps
+        audit.gaps += [problem for replica in own for problem in replica.problems]
+        audit.changed_leaders += any(len(replica.epochs) > 1 or replica.latest > 0 for replica in own)
+        audit.gaps += _missing(partition)
+
+
+def _missing(partition: Partition) -> list[str]:
+    """Say which replicas of a partition are on disks that are not here."""
+    here = {replica.broker for replica in partition.replicas}
+    gaps = []
+    if None in here:
+        unnamed = next(replica for replica in partition.replicas if replica.broker is None)
+        return [
+            f"{unnamed.path} does not say of which broker it is: put the broker's {META} next to its directories or"
+            " dumps"
+        ]
+    for topic_id in {replica.topic_id for replica in partition.replicas}:
+        wanted = {broker for _, history in partition.histories(topic_id) for broker in history.state.replicas}
+        if wanted - here:
+            gone = ", ".join(map(str, sorted(wanted - here)))
+            gaps.append(f"{partition.name}: the replicas of brokers {gone} are not among these disks")
+    return gaps

@@ -1,0 +1,106 @@
+"""Access to files of a data directory: regular files only, without following links, and never more than a bound."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+LARGEST_TEXT = 64 << 20  # bytes of a checkpoint: room for a million partitions
+
+
+class Unreadable(Exception):
+    """A file cannot be used; the message says why."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A name in a directory. Links, pipes and devices are neither files nor directories."""
+
+    name: str
+    path: str
+    is_file: bool
+    is_directory: bool
+
+
+def entries(directory: str) -> list[Entry]:
+    """Return what a directory holds, by name. Raises Unreadable."""
+    try:
+        with os.scandir(directory) as scanned:
+            found = [
+                Entry(each.name, each.path, each.is_file(follow_symlinks=False), each.is_dir(follow_symlinks=False))
+                for each in scanned
+            ]
+    except (OSError, ValueError) as error:
+        raise Unreadable(f"cannot be read: {reason(error)}") from None
+    return sorted(found, key=lambda entry: entry.name)
+
+
+def has(directory: str, name: str) -> bool:
+    """Whether a directory holds a regular file of a name."""
+    try:
+        return stat.S_ISREG(os.lstat(os.path.join(directory, name)).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def opened(path: str) -> Iterator[int]:
+    """Open a regular file to read, and yield its descriptor. Raises Unreadable.
+
+    O_NONBLOCK: a pipe that was put in the place of the file since it was listed must not hang the audit.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise Unreadable(f"cannot be read: {reason(error)}") from None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Unreadable("is not a regular file")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def size_of(path: str) -> int:
+    """Return the size of a file, 0 if there is none."""
+    try:
+        return os.lstat(path).st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def changed(path: str) -> int:
+    """Return when a file was changed last, in milliseconds; 0 if that is not known."""
+    try:
+        return max(0, min(os.lstat(path).st_mtime_ns // 1_000_000, 253_402_300_799_000))  # year 9999
+    except (OSError, ValueError):
+        return 0
+
+
+def text_of(path: str) -> str:
+    """Return the text of a small file. Raises Unreadable."""
+    with opened(path) as descriptor:
+        if os.fstat(descriptor).st_size > LARGEST_TEXT:
+            raise Unreadable(f"is larger than {LARGEST_TEXT >> 20} MiB, which no such file of Kafka is")
+        try:
+            data = _whole(descriptor)
+        except OSError as error:
+            raise Unreadable(f"cannot be read: {reason(error)}") from None
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"is not text: byte {error.start} is not UTF-8") from None
+
+
+def _whole(descriptor: int) -> bytes:
+    parts, at = [], 0
+    while at < LARGEST_TEXT and (part := os.pread(descriptor, min(1 << 20, LARGEST_TEXT - at), at)):
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts)
+
+
+def reason(error: Exception) -> str:
+    """Return an error in a few words."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,0 +1,54 @@
+"""One audit of logs and disks: findings that both show become one, with the evidence of both."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from epochfuzz.harness.audit.audit import Audit
+from epochfuzz.harness.audit.disks.disk_audit import DiskAudit
+from epochfuzz.harness.audit.gaps import counted
+from epochfuzz.harness.audit.judgement.findings import Finding, in_order
+
+_HIDDEN = (
+    "{} changed the leader: disks show only what some replica still has, and records that every replica has truncated"
+    " leave no trace; add the brokers' logs of that time"
+)
+
+
+def joined(logs: Audit | None, disks: DiskAudit) -> Audit:
+    """Return the audit of logs, None if there were none, together with that of disks."""
+    hidden = (
+        [_HIDDEN.format(counted(disks.changed_leaders, "partition"))] if logs is None and disks.changed_leaders else []
+    )
+    if logs is None:
+        logs = Audit(0, 0, 0, 0, (), (), [], [], [])
+    return replace(
+        logs,
+        partitions=max(logs.partitions, disks.partitions),
+        brokers=tuple(sorted({*logs.brokers, *disks.brokers})),
+        findings=in_order(_merged([*logs.findings, *disks.findings])),
+        passed=in_order(_merged([*logs.passed, *disks.passed])),
+        gaps=[*logs.gaps, *disks.gaps, *hidden],
+        disks=disks,
+    )
+
+
+def _merged(findings: Sequence[Finding]) -> Iterable[Finding]:
+    """Return findings with those that say the same put together: of one kind, partition, and leader epoch."""
+    by_key: dict[tuple[object, ...], Finding] = {}
+    for each in findings:
+        key = each.what, each.topic, each.partition, each.leader_epoch
+        by_key[key] = _both(by_key[key], each) if key in by_key else each
+    return by_key.values()
+
+
+def _both(one: Finding, other: Finding) -> Finding:
+    firsts = [each.first_offset for each in (one, other) if each.first_offset is not None]
+    lasts = [each.last_offset for each in (one, other) if each.last_offset is not None]
+    return replace(
+        one,
+        first_offset=min(firsts, default=None),
+        last_offset=max(lasts, default=None),
+        told=one.told if one.told == other.told else f"{one.told} {other.told}",
+        evidence=tuple(dict.fromkeys((*one.evidence, *other.evidence))),
+        around=tuple(dict.fromkeys((*one.around, *other.around))),
+    )

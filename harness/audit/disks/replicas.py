@@ -1,0 +1,267 @@
+"""Replicas: the files of one partition in one data directory, put together.
+
+Each fact that a verdict rests on stands in two files: the segments and leader-epoch-checkpoint have to agree on the
+epochs. Where they don't, a file is damaged or was copied while the broker wrote, and the replica proves nothing there.
+"""
+
+import os
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from epochfuzz.harness.audit.disks import checkpoints
+from epochfuzz.harness.audit.disks.checkpoints import Directory, EpochEntry
+from epochfuzz.harness.audit.disks.files import Unreadable
+from epochfuzz.harness.audit.disks.found import LocatedReplica
+from epochfuzz.harness.audit.disks.segments import Batch, Run, Segment
+from epochfuzz.harness.audit.lines.events import Event, Kind
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """A leader epoch in a replica's log: where it starts, and the files that show it."""
+
+    number: int
+    start: int
+    line: int | None  # of leader-epoch-checkpoint
+    run: Run | None  # None: the leader has written nothing yet
+
+
+@dataclass
+class Replica:
+    """One replica, as far as its files agree. Offsets from `start` to before `end` are known, with their epochs."""
+
+    topic: str
+    partition: int
+    path: str
+    directory: Directory
+    topic_id: str | None = None
+    start: int = 0
+    end: int = 0
+    epochs: list[Epoch] = field(default_factory=list)
+    is_compacted: bool = False
+    is_usable: bool = True
+    problems: list[str] = field(default_factory=list)
+    bytes: int = 0
+
+    @property
+    def broker(self) -> int | None:
+        """The broker whose disk this is."""
+        return self.directory.broker
+
+    @property
+    def who(self) -> str:
+        """The broker in words."""
+        return f"broker {self.broker}" if self.broker is not None else f"the broker of {self.directory.path}"
+
+    @property
+    def latest(self) -> int:
+        """The latest leader epoch that this replica knows, -1 if it knows none."""
+        return self.epochs[-1].number if self.epochs else -1
+
+    @property
+    def high_watermark(self) -> int | None:
+        """The high watermark in the checkpoint, but not beyond the log end."""
+        entry = self.directory.high_watermarks.get((self.topic, self.partition))
+        return None if entry is None else min(entry[0], self.end)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [epoch.start for epoch in self.epochs]
+
+    def epoch_at(self, offset: int) -> Epoch | None:
+        """Return the epoch to which the record at an offset belongs."""
+        index = bisect_right(self._starts, offset) - 1
+        return self.epochs[index] if index >= 0 else None
+
+    def first_after(self, number: int) -> Epoch | None:
+        """Return the first epoch later than a number."""
+        return next((epoch for epoch in self.epochs if epoch.number > number), None)
+
+    def shows_high_watermark(self) -> Event:
+        """Return the line of the checkpoint as evidence."""
+        value, line = self.directory.high_watermarks[self.topic, self.partition]
+        file = os.path.join(self.directory.path, checkpoints.HIGH_WATERMARKS)
+        text = f"{self.topic} {self.partition} {value}: the high watermark is {value}"
+        return self.event(file, line, self.directory.checkpointed, text, offset=self.end, high_watermark=value)
+
+    def shows_epoch(self, epoch: Epoch) -> list[Event]:
+        """Return what shows that an epoch starts where it does: the checkpoint's line, and the first batch."""
+        shown = []
+        when = epoch.run.first.time if epoch.run is not None else self.directory.checkpointed
+        if epoch.line is not None:
+            file = os.path.join(self.path, checkpoints.EPOCHS)
+            text = f"{epoch.number} {epoch.start}: leader epoch {epoch.number} starts at offset {epoch.start}"
+            shown.append(self.event(file, epoch.line, when, text, leader_epoch=epoch.number, offset=epoch.start))
+        if epoch.run is not None:
+            first = epoch.run.first
+            text = _described(epoch.run, first)
+            shown.append(
+                self.event(epoch.run.file, first.position, when, text, leader_epoch=first.epoch, offset=first.base)
+            )
+        return shown
+
+    def shows_end(self) -> list[Event]:
+        """Return what shows the last batch."""
+        run = next((epoch.run for epoch in reversed(self.epochs) if epoch.run is not None), None)
+        if run is None:
+            return []
+        last = run.last
+        text = _described(run, last)
+        return [self.event(run.file, last.position, last.time, text, leader_epoch=last.epoch, offset=last.last + 1)]
+
+    def event(
+        self,
+        file: str,
+        line: int,
+        time: int,
+        text: str,
+        leader_epoch: int | None = None,
+        offset: int | None = None,
+        high_watermark: int | None = None,
+    ) -> Event:
+        """Return evidence from a file; `line` is a byte position in files that have no lines."""
+        return Event(
+            Kind.ON_DISK,
+            file,
+            line,
+            time,
+            text,
+            self.topic,
+            self.partition,
+            broker=self.broker,
+            topic_id=self.topic_id,
+            leader_epoch=leader_epoch,
+            offset=offset,
+            high_watermark=high_watermark,
+        )
+
+
+def _described(run: Run, batch: Batch) -> str:
+    place = f"{run.unit} {batch.position}"
+    return f"{place}: a batch of leader epoch {batch.epoch}, offsets {batch.base} to {batch.last}"
+
+
+def replica_of(directory: Directory, where: LocatedReplica, segments: Sequence[Segment]) -> Replica:
+    """Put the files of a replica together."""
+    key = where.topic, where.partition
+    replica = Replica(where.topic, where.partition, where.path, directory)
+    replica.bytes = sum(segment.size for segment in segments)
+    replica.is_compacted = key in directory.cleaned
+    try:
+        replica.topic_id = checkpoints.topic_id_of(where.path)
+    except Unreadable as error:
+        replica.is_usable = False
+        replica.problems.append(f"{os.path.join(where.path, checkpoints.TOPIC_ID)}: {error}")
+    entries: list[EpochEntry] | None = None
+    try:
+        entries = checkpoints.epochs_of(where.path)
+    except Unreadable as error:
+        replica.is_usable = False
+        replica.problems.append(f"{os.path.join(where.path, checkpoints.EPOCHS)}: {error}")
+    runs = _continuous(replica, segments)
+    replica.start = segments[0].base if segments else 0
+    replica.start = max(replica.start, directory.log_starts.get(key, (0, 0))[0])
+    if entries is None:
+        _by_segments(replica, runs)
+    else:
+        _by_both(replica, entries, runs)
+    value = directory.high_watermarks.get(key)
+    if value is not None and value[0] > replica.end:
+        replica.problems.append(
+            f"{where.path}: the log ends at offset {replica.end:,}, below the high watermark of its checkpoint,"
+            f" {value[0]:,}: part of the log is missing, or was truncated before the broker died"
+        )
+    return replica
+
+
+def _continuous(replica: Replica, segments: Sequence[Segment]) -> list[Run]:
+    """Return the runs of all segments up to the first that cannot be used, one for each epoch."""
+    runs: list[Run] = []
+    end = segments[0].base if segments else 0
+    for segment in segments:
+        first = segment.runs[0].first if segment.runs else None
+        begins = segment.base if first is None else first.base
+        if begins < end or (first is not None and runs and first.epoch < runs[-1].epoch):
+            replica.problems.append(f"{segment.file}: does not continue the segment before it")
+            replica.is_usable = False
+            break
+        if begins > end and not replica.is_compacted:
+            replica.problems.append(f"{segment.file}: offsets {end:,} to {begins - 1:,} are missing before it")
+            break
+        for run in segment.runs:
+            if runs and runs[-1].epoch == run.epoch:
+                runs[-1] = Run(runs[-1].file, run.epoch, runs[-1].first, run.last, runs[-1].batches + run.batches)
+            else:
+                runs.append(run)
+        end = segment.end
+        if segment.problem is not None:
+            replica.problems.append(f"{segment.file}: {segment.problem}; nothing after this was read")
+            break
+        if segment.holes and not replica.is_compacted:
+            replica.problems.append(
+                f"{segment.file}: {segment.holes:,} offsets are missing between its batches, and no"
+                f" {checkpoints.CLEANED} says that the log was compacted"
+            )
+            replica.is_usable = False
+            break
+    replica.end = end
+    return runs
+
+
+def _by_segments(replica: Replica, runs: Sequence[Run]) -> None:
+    """Take the epochs from segments alone, where there is no checkpoint; not the last before unreadable bytes."""
+    whole = runs[:-1] if replica.problems else runs
+    replica.epochs = [Epoch(run.epoch, run.first.base, None, run) for run in whole]
+    if len(whole) < len(runs):
+        replica.end = runs[-1].first.base
+
+
+def _by_both(replica: Replica, entries: Sequence[EpochEntry], runs: Sequence[Run]) -> None:
+    """Take the epochs on which the checkpoint and the segments agree."""
+    file = os.path.join(replica.path, checkpoints.EPOCHS)
+    if entries and entries[0].start > replica.start:
+        replica.start = entries[0].start  # records were deleted; this checkpoint may be newer than log-start-offset's
+    by_epoch = {run.epoch: run for run in runs if run.last.last >= replica.start}
+    is_all_there = not replica.problems
+    for index, entry in enumerate(entries):
+        run = by_epoch.pop(entry.epoch, None)
+        if entry.start > replica.end:
+            if is_all_there:
+                replica.problems.append(
+                    f"{file}, line {entry.line}: epoch {entry.epoch} starts at offset {entry.start:,}, and the log"
+                    f" ends at {replica.end:,}"
+                )
+            break
+        following = entries[index + 1].start if index + 1 < len(entries) else None
+        if not _agree(replica, entry, run, following, index == 0):
+            replica.problems.append(
+                f"{file}, line {entry.line}: epoch {entry.epoch} starts at offset {entry.start:,}, and the segments"
+                " show something else"
+            )
+            replica.is_usable = False
+            return
+        replica.epochs.append(Epoch(entry.epoch, entry.start, entry.line, run))
+    unconfirmed = [run for run in by_epoch.values() if run.epoch > replica.latest]
+    if len(unconfirmed) < len(by_epoch):
+        replica.problems.append(f"{file}: the segments have leader epochs that are not in it")
+        replica.is_usable = False
+    elif unconfirmed:
+        first = min(run.first.base for run in unconfirmed)
+        replica.end = max(replica.start, first)
+        replica.problems.append(
+            f"{file}: does not have the last leader epochs of the segments yet; from offset {first:,} on the log was"
+            " not used"
+        )
+
+
+def _agree(replica: Replica, entry: EpochEntry, run: Run | None, following: int | None, is_first: bool) -> bool:
+    """Whether an entry of the checkpoint and the batches of its epoch say the same."""
+    if run is None:  # only a leader that has written nothing yet leaves such an entry (LeaderEpochFileCache.assign)
+        return replica.is_compacted or (following is None and entry.start == replica.end)
+    starts_there = run.first.base == entry.start
+    may_be_later = replica.is_compacted and run.first.base >= entry.start
+    was_deleted = is_first and run.first.base <= entry.start <= run.last.last + 1
+    ends_before = following is None or run.last.last < following
+    return (starts_there or may_be_later or was_deleted) and ends_before

@@ -1,0 +1,212 @@
+"""Segments: the headers of all batches, and what they say of leader epochs. The records are not read.
+
+A header of message format 2 has 61 bytes (https://kafka.apache.org/documentation/#recordbatch). Its checksum does not
+cover the base offset, the length and the leader epoch, so a header counts only if it continues the one before.
+"""
+
+import os
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from epochfuzz.harness.audit.disks.files import Unreadable, opened, reason
+
+NAME = re.compile(r"([0-9]{20})\.log")
+
+# baseOffset, batchLength, partitionLeaderEpoch, magic, crc, attributes, lastOffsetDelta, baseTimestamp, maxTimestamp,
+# producerId, producerEpoch, baseSequence, records
+HEADER = struct.Struct(">qiibIhiqqqhii")
+BEFORE_LENGTH_COUNTS = 12  # bytes: baseOffset and batchLength itself
+_LEAST_LENGTH = HEADER.size - BEFORE_LENGTH_COUNTS
+_MAGIC = 2
+_MAGIC_AT = 16  # bytes from the start of a batch, in every format
+_NO_EPOCH = -1
+_LATEST = 253_402_300_799_999  # ms: the year 9999
+_MOST_RUNS = 50_000  # leader epochs in one segment
+_BLOCK = 64 << 10  # bytes read at once while batches are small
+_SMALL = 4 << 10  # bytes: from this size on, each header is read by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The header of one batch, and where it begins. Two batches with equal `identity` are copies of each other."""
+
+    position: int
+    base: int
+    last: int
+    epoch: int
+    size: int  # bytes, with the header
+    crc: int
+    attributes: int
+    time: int  # the greatest timestamp, in milliseconds
+    producer: int
+    sequence: int
+    records: int
+
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """What the followers of a leader copy without a change."""
+        return self.base, self.last, self.epoch, self.crc, self.producer, self.sequence, self.records
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Consecutive batches of one leader epoch in one segment."""
+
+    file: str
+    epoch: int
+    first: Batch
+    last: Batch
+    batches: int
+
+    @property
+    def unit(self) -> str:
+        """What positions are: bytes of a segment, or lines of a dump."""
+        return "byte" if NAME.fullmatch(os.path.basename(self.file)) else "line"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What one segment shows. `problem` says why it was not read to its end, if it was not."""
+
+    file: str
+    base: int
+    size: int
+    runs: tuple[Run, ...]
+    holes: int = 0  # offsets between batches that no batch has, as compaction leaves them
+    problem: str | None = None
+    is_torn: bool = False  # the file ends within a batch
+
+    @property
+    def end(self) -> int:
+        """The offset after the last batch."""
+        return self.runs[-1].last.last + 1 if self.runs else self.base
+
+
+class Damage(Exception):
+    """A header that Kafka does not write there. `is_torn`: the file ends too early."""
+
+    def __init__(self, position: int, what: str, is_torn: bool = False, unit: str = "byte") -> None:
+        super().__init__(f"{unit} {position:,}: {what}")
+        self.is_torn = is_torn
+
+
+def segment_of(file: str) -> Segment:
+    """Read the headers of a segment."""
+    match = NAME.fullmatch(os.path.basename(file))
+    base = int(match[1]) if match else 0
+    try:
+        with opened(file) as descriptor:
+            size = os.fstat(descriptor).st_size
+            return collected(file, base, size, headers(descriptor, size, base))
+    except Unreadable as error:
+        return Segment(file, base, 0, (), problem=str(error))
+
+
+def collected(file: str, base: int, size: int, batches: Iterator[Batch]) -> Segment:
+    """Put the headers of a segment together, up to the first that cannot be used."""
+    runs: list[Run] = []
+    first: Batch | None = None
+    last: Batch | None = None
+    count = holes = 0
+    problem, is_torn = None, False
+    try:
+        for batch in batches:
+            if first is None or last is None:
+                first = batch
+            elif batch.epoch != last.epoch:
+                runs.append(Run(file, last.epoch, first, last, count))
+                first, count = batch, 0
+                if len(runs) >= _MOST_RUNS:
+                    raise Damage(batch.position, f"more than {_MOST_RUNS:,} leader epochs in one segment")
+            holes += 0 if last is None else batch.base - last.last - 1
+            last = batch
+            count += 1
+    except Damage as damage:
+        problem, is_torn = str(damage), damage.is_torn
+    except OSError as error:
+        problem = f"cannot be read: {reason(error)}"
+    if first is not None and last is not None and last.epoch == first.epoch:
+        runs.append(Run(file, last.epoch, first, last, count))
+    return Segment(file, base, size, tuple(runs), holes, problem, is_torn)
+
+
+def headers(descriptor: int, size: int, base: int) -> Iterator[Batch]:
+    """Yield the headers of a file, each of which continues the one before. Raises Damage and OSError."""
+    at, least_offset, least_epoch = 0, base, 0
+    block, block_at, wanted = b"", 0, _BLOCK
+    unpack, header_size = HEADER.unpack_from, HEADER.size
+    while at < size:
+        within = at - block_at
+        if within < 0 or within + header_size > len(block):
+            block, block_at, within = os.pread(descriptor, wanted, at), at, 0
+            if len(block) < header_size:
+                _check_end(block, at)
+                return
+        offset, length, epoch, magic, crc, attributes, delta, _, time, producer, _, sequence, records = unpack(
+            block, within
+        )
+        whole = length + BEFORE_LENGTH_COUNTS
+        last = offset + delta
+        if (
+            magic != _MAGIC
+            or length < _LEAST_LENGTH
+            or at + whole > size
+            or offset < least_offset
+            or delta < 0
+            or last >= 1 << 62
+            or epoch < least_epoch
+            or not 0 <= records <= delta + 1
+        ):
+            if not any(block[within : within + header_size]):
+                _check_zeros(descriptor, at, size)
+                return
+            raise _damage(at, block[within + _MAGIC_AT], length, size, offset, least_offset, epoch, least_epoch)
+        yield Batch(at, offset, last, epoch, whole, crc, attributes, bounded(time), producer, sequence, records)
+        wanted = _BLOCK if whole < _SMALL else header_size
+        at += whole
+        least_offset, least_epoch = last + 1, epoch
+
+
+def bounded(time: int) -> int:
+    """Return a time in milliseconds within the years that have four digits."""
+    return min(max(time, 0), _LATEST)
+
+
+def _check_end(rest: bytes, at: int) -> None:
+    """Raise Damage unless what is left is nothing, or zeros of a preallocated file."""
+    if any(rest):
+        raise Damage(at, "the file ends within a batch", is_torn=True)
+
+
+def _check_zeros(descriptor: int, at: int, size: int) -> None:
+    """Raise Damage unless the file has only zeros from here on, as with log.preallocate."""
+    while at < size:
+        block = os.pread(descriptor, 1 << 20, at)
+        if not block:
+            return
+        if any(block):
+            raise Damage(at, "there are zeros where a batch should begin, and data after them")
+        at += len(block)
+
+
+def _damage(
+    at: int, magic: int, length: int, size: int, offset: int, least_offset: int, epoch: int, least_epoch: int
+) -> Damage:
+    """Say what is wrong with a header."""
+    if magic in (0, 1):
+        return Damage(at, f"a batch of message format {magic}, from before Kafka 0.11, which has no leader epochs")
+    if magic != _MAGIC:
+        return Damage(at, f"not a batch: its format would be {magic}")
+    if length < _LEAST_LENGTH:
+        return Damage(at, f"not a batch: its length would be {length}")
+    if at + length + BEFORE_LENGTH_COUNTS > size:
+        return Damage(at, "the file ends within a batch", is_torn=True)
+    if offset < least_offset:
+        return Damage(at, f"a batch begins at offset {offset}, and offset {least_offset} is the least possible")
+    if epoch == _NO_EPOCH:
+        return Damage(at, "a batch has no leader epoch")
+    if epoch < least_epoch:
+        return Damage(at, f"a batch has leader epoch {epoch}, and the one before has {least_epoch}")
+    return Damage(at, "a batch has impossible offsets")

@@ -1,0 +1,147 @@
+"""Gaps: what could hide a loss, each with a remedy; and notes, on what was left out and could not."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from epochfuzz.harness.audit.attribution import Attribution
+from epochfuzz.harness.audit.lines.facts import Facts
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.audit.audit import Request, Verdicts
+
+_NAMED = 3  # of many, in a sentence
+
+
+def gaps_of(request: "Request", files: Sequence[Facts], whose: Attribution, verdicts: "Verdicts") -> list[str]:
+    """Return what could hide a loss."""
+    left_out = (f"{source.path} {source.problem}" for source in request.sources if source.problem is not None)
+    return [*left_out, *_of_files(files, whose), *_of_brokers(files, whose), *_of_partitions(files, verdicts)]
+
+
+def _of_files(files: Sequence[Facts], whose: Attribution) -> Iterator[str]:
+    for facts in sorted(files, key=lambda facts: facts.file):
+        if facts.problem is not None:
+            before = f"; the {counted(facts.lines, 'line')} before that were read" if facts.lines else ""
+            yield f"{facts.file} {facts.problem}{before}"
+        if facts.unread:
+            rest = "" if facts.is_whole or not facts.events else f"; the {facts.events:,} others were left out"
+            yield (
+                f"{facts.file}, line {facts.unread_line:,}: {_lines(facts.unread)} the words of a broker that speaks"
+                f" of a partition, and could not be read: cut, damaged, or in another wording{rest}. Give the file"
+                " from another copy"
+            )
+        if facts.undecoded:
+            yield (
+                f"{facts.file}, line {facts.undecoded_line:,}: {_lines(facts.undecoded)} bytes that are not UTF-8, and"
+                " could not be read. Give the file from another copy"
+            )
+        if not facts.is_trusted and facts.doubtful:
+            yield (
+                f"{facts.file}: {counted(facts.doubtful, 'line')} may have been cut in a number, and"
+                f" {'was' if facts.doubtful == 1 else 'were'} left out. Give the file from another copy"
+            )
+        unnamed = _unnamed(facts, whose)
+        if unnamed:
+            yield (
+                f"{facts.file}: {counted(unnamed, 'line')} of partitions {'does' if unnamed == 1 else 'do'} not name"
+                f" the broker, and {'was' if unnamed == 1 else 'were'} left out. Find the broker's number in the path,"
+                " or before the line, with --broker PATTERN"
+            )
+        if not facts.is_in_order:
+            yield (
+                f"{facts.file}: its lines are in no order, their times go back {facts.backs:,} times, from line"
+                f" {facts.back:,} on; it was left out. Give the file as the broker wrote it"
+            )
+        elif facts.back is not None:
+            yield (
+                f"{facts.file}, line {facts.back:,}: the clock had gone back; audit did not use what depends on the"
+                " order of this broker's files"
+            )
+
+
+def _unnamed(facts: Facts, whose: Attribution) -> int:
+    """Return how many events of a file are of no broker that is known."""
+    unnamed = facts.unnamed - sum(facts.unnamed_of.values())
+    open_ = sum(
+        number
+        for origin, number in facts.unnamed_of.items()
+        if whose.origins.get((facts.file, origin), whose.brokers.get(facts.file)) is None
+    )
+    return open_ + (unnamed if facts.file not in whose.brokers else 0)
+
+
+def _of_brokers(files: Sequence[Facts], whose: Attribution) -> Iterator[str]:
+    if whose.undated:
+        yield (
+            f"the lines of {_brokers(whose.undated)} have no dates, and stand in several files: audit did not use what"
+            " depends on the order of these files. Give the logs with dates"
+        )
+    if any(facts.is_broker for facts in files) and not any(facts.events for facts in files):
+        yield "no line speaks of a partition. Add server.log and state-change.log of the time in question"
+    elif not any(facts.high_watermarks for facts in files):
+        yield (
+            "no line shows a high watermark, as brokers before 2.2 never do: a loss of committed records cannot be seen"
+            " in these lines"
+        )
+
+
+def _of_partitions(files: Sequence[Facts], verdicts: "Verdicts") -> Iterator[str]:
+    with_lines = {broker for facts in files for broker in facts.brokers}
+    for broker, partitions in sorted(verdicts.silent.items()):
+        own = "no line of its own" if broker not in with_lines else "no line on them"
+        yield (
+            f"broker {broker} has a replica of {counted(len(partitions), 'partition')} ({_named(partitions)}) and has"
+            f" {own}. Add its logs of that time"
+        )
+    if verdicts.unseen:
+        epochs = sum(verdicts.unseen.values())
+        yield (
+            f"no line shows who led in {counted(epochs, 'leader epoch')} of {_named(sorted(verdicts.unseen))}. Add"
+            " older files, or those of the other brokers"
+        )
+    if verdicts.mixed:
+        yield (
+            f"{_named(sorted(verdicts.mixed))}: deleted and created again, or of two clusters, and the lines do not"
+            " tell which line is of which: audit checked the lines of each broker alone. Add the files with topic ids,"
+            " or audit the logs of each cluster alone"
+        )
+    for name, reason in verdicts.undecided:
+        yield f"{name}: {reason}"
+
+
+def notes_of(files: Sequence[Facts]) -> list[str]:
+    """Return what was left out on purpose."""
+    notes = []
+    own = sum(facts.own for facts in files)
+    if own:
+        notes.append(
+            f"{counted(own, 'line')} of __cluster_metadata {'was' if own == 1 else 'were'} left out on purpose: KRaft"
+            " replicates it by other rules than partitions"
+        )
+    wrong = sum(facts.wrong_epochs for facts in files)
+    if wrong:
+        notes.append(
+            f"{counted(wrong, 'line')} of followers {'prints' if wrong == 1 else 'print'} the new leader epoch as the"
+            " previous one (KAFKA-19776), which audit ignored"
+        )
+    return notes
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things, as in `1 line` and `2,000 lines`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def _lines(number: int) -> str:
+    """Return the start of a sentence on a line and more."""
+    return "the line has" if number == 1 else f"this line and {number - 1:,} more have"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _brokers(ids: Iterable[int]) -> str:
+    named = sorted(ids)
+    return f"broker {named[0]}" if len(named) == 1 else f"brokers {', '.join(map(str, named))}"

@@ -1,0 +1,78 @@
+"""Making findings: with the lines that show them, and the rows around these."""
+
+from collections.abc import Sequence
+
+from epochfuzz.harness.audit.judgement.findings import Finding, What
+from epochfuzz.harness.audit.judgement.history import ROLES, Life, Placed
+from epochfuzz.harness.audit.lines.events import Event, Kind
+
+_BESIDE = 2  # rows of a timeline before and behind a line that shows a finding
+_OF_TIMELINES = frozenset(Kind) - {Kind.TRUNCATING, Kind.NO_TRUNCATION, Kind.LOG, Kind.CREATING}
+
+
+def are_of_one_life(life: Life, one: Placed, other: Placed) -> bool:
+    """Whether two lines are of the same life of a topic: by their topic ids where the life is not sure."""
+    ids = {one.topic_id, other.topic_id}
+    return len(ids - {None}) < 2 if life.is_sure else len(ids) == 1 and None not in ids
+
+
+def start_of(event: Event) -> int:
+    """Return where the log of a leader ends as it starts."""
+    assert event.offset is not None
+    return event.offset
+
+
+def finding_of(
+    life: Life,
+    what: What,
+    offsets: tuple[int, int] | None,
+    epoch: int | None,
+    told: str,
+    evidence: Sequence[Placed],
+    passed: bool = False,
+) -> Finding:
+    """Return a finding with its lines, each once, and the rows around them."""
+    first, last = offsets or (None, None)
+    lines = tuple(dict.fromkeys(each.event for each in evidence))
+    return Finding(
+        what,
+        life.topic,
+        life.partition,
+        first,
+        last,
+        epoch,
+        lines[-1].time,
+        told,
+        lines,
+        _around(life, evidence),
+        passed,
+    )
+
+
+def _around(life: Life, evidence: Sequence[Placed]) -> tuple[Event, ...]:
+    """Return the rows around a finding: its lines, and of each broker a few before and behind them.
+
+    Rows are in the order of epochs and, within one, of brokers' clocks.
+    """
+    near = []
+    for broker, own in life.brokers.items():
+        dated = [(epoch, each) for epoch, each in _by_epoch(own) if each.event.kind in _OF_TIMELINES]
+        shown = {each.index for each in evidence if each.broker == broker}
+        places = [i for i, (_, each) in enumerate(dated) if each.index in shown]
+        close = {i for place in places for i in range(place - _BESIDE, place + _BESIDE + 1)}
+        near += [(epoch, each.event) for i, (epoch, each) in enumerate(dated) if i in close]
+    near.sort(key=lambda pair: (pair[0], pair[1].time))
+    return tuple(event for _, event in near)
+
+
+def _by_epoch(events: Sequence[Placed]) -> list[tuple[int, Placed]]:
+    """Return a broker's events with the epochs to which they belong: that a log is found or made, to
+    the role that follows.
+    """
+    following, dated = 0, []
+    for each in reversed(events):
+        if each.event.kind in ROLES and each.epoch is not None:
+            following = each.epoch
+        begins = each.event.kind in (Kind.LOADED, Kind.CREATED, Kind.RECOVERY, Kind.CORRUPTION) or each.epoch is None
+        dated.append((following if begins or each.epoch is None else each.epoch, each))
+    return dated[::-1]

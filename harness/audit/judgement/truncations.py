@@ -1,0 +1,119 @@
+"""Truncations below a replica's own high watermark: what it removes was committed, and its leader does not have it."""
+
+from collections.abc import Iterator
+
+from epochfuzz.harness.audit.judgement.findings import Finding, What
+from epochfuzz.harness.audit.judgement.history import CUTS, ROLES, Life, Placed
+from epochfuzz.harness.audit.judgement.making import finding_of
+from epochfuzz.harness.audit.lines.events import Kind
+
+
+def truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
+    """Yield a replica truncates below its own high watermark, and says so; since 2.0.
+
+    Up to 0.10 a follower first truncates to its high watermark. If its leader's log ends even before, it resets its
+    fetch offset to there.
+    """
+    for each in life.of(Kind.BELOW_HIGH_WATERMARK):
+        cut, known = each.event.offset, each.event.high_watermark
+        if cut is not None and known is not None and cut < known:
+            told = (
+                f"Broker {each.broker} cut its log to {cut:,}, and knew that everything below {known:,} was committed."
+            )
+            around = [e for e in (_role_of(life, each), each) if e is not None]
+            yield finding_of(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, known - 1), each.epoch, told, around)
+    for each in life.of(Kind.RESET):
+        cut, from_ = each.event.offset, each.event.end_offset
+        by_high_watermark = _cut_to_high_watermark(life, each)
+        if by_high_watermark is not None and cut is not None and from_ is not None and cut < from_:
+            told = (
+                f"Broker {each.broker} had truncated its log to its high watermark, {from_:,}; its leader's log ends at"
+                f" {cut:,}, without what was committed from there on."
+            )
+            evidence = [by_high_watermark, each]
+            yield finding_of(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, from_ - 1), each.epoch, told, evidence)
+    yield from _below_shown(life)
+
+
+def _cut_to_high_watermark(life: Life, reset: Placed) -> Placed | None:
+    """Return what a follower of 0.10 truncated to last, if it asks its leader for just that."""
+    if reset.event.leader is None:  # which only lines up to 0.11 name
+        return None
+    if life.reigns:  # as 0.11 tells, which truncates by epochs
+        return None
+    cut = next((e for e in life.earlier(reset) if e.event.kind == Kind.TRUNCATION), None)
+    return cut if cut is not None and cut.event.offset == reset.event.end_offset else None
+
+
+def _role_of(life: Life, placed: Placed) -> Placed | None:
+    return next((e for e in life.earlier(placed) if e.event.kind in ROLES), None)
+
+
+def _below_shown(life: Life) -> Iterator[Finding]:
+    """Yield truncations below the high watermark that the replica's own lines showed as it started, in whatever role.
+
+    Kafka 2.1 to 4.1 nearly never write that they truncate below a high watermark (KAFKA-19474). The warning of a
+    non-monotonic update says from where the high watermark goes back, but that may have been learned from the new
+    leader, before the truncation: it is shown, and does not count.
+    """
+    said = {(each.broker, each.event.offset) for each in life.of(Kind.BELOW_HIGH_WATERMARK)}
+    for cut in life.of(Kind.TRUNCATION):
+        offset = cut.event.offset
+        if offset is None or cut.role == Kind.LEADER or (cut.broker, offset) in said:
+            continue
+        known = _shown_before(life, cut)
+        if known is None or known[0] <= offset:
+            continue
+        high_watermark, shown = known
+        told = (
+            f"Broker {cut.broker} truncated its log to {offset:,}, after it had started with a high watermark of"
+            f" {high_watermark:,}: everything below that was committed."
+        )
+        back = _went_back(life, cut)
+        evidence = [shown, cut, *([] if back is None else [back])]
+        yield finding_of(
+            life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (offset, high_watermark - 1), cut.epoch, told, evidence
+        )
+
+
+def _shown_before(life: Life, cut: Placed) -> tuple[int, Placed] | None:
+    """Return the high watermark that a replica showed last before a truncation, and that the log still reached."""
+    least: int | None = None
+    for each in life.earlier(cut):
+        event = each.event
+        if event.kind in (Kind.CREATED, Kind.DELETED):
+            return None
+        if event.kind in (*CUTS, Kind.CORRUPTION) and event.offset is not None:
+            least = event.offset if least is None else min(least, event.offset)
+        elif event.kind in (*ROLES, Kind.LOADED, Kind.SHRINK) and event.high_watermark is not None:
+            # Up to 2.3 a high watermark could stand above the end of its log (it was left there by a truncation).
+            end = event.end_offset if event.kind == Kind.SHRINK else event.offset
+            bounds = (event.high_watermark, end, least)
+            return min(bound for bound in bounds if bound is not None), each
+    return None
+
+
+def _went_back(life: Life, cut: Placed) -> Placed | None:
+    """Return the line by which a replica's high watermark goes back to where it has truncated its log."""
+    later = life.brokers[cut.broker][cut.index + 1 :]
+    for each in later:
+        if each.event.kind in (*ROLES, *CUTS):
+            return None
+        if each.event.kind == Kind.NON_MONOTONIC:
+            return each if each.event.offset == cut.event.offset else None
+    return None
+
+
+def undecided_truncations(life: Life) -> Iterator[str]:
+    """Yield truncations after which a high watermark goes back, where no line shows from when it was."""
+    for cut in life.of(Kind.TRUNCATION):
+        back = _went_back(life, cut)
+        if back is None or cut.role == Kind.LEADER or _shown_before(life, cut) is not None:
+            continue
+        high_watermark, offset = back.event.high_watermark, cut.event.offset
+        if high_watermark is not None and offset is not None and high_watermark > offset:
+            yield (
+                f"broker {cut.broker} truncated its log to {offset:,} and its high watermark went back from"
+                f" {high_watermark:,}, and no line shows whether it had reached that before the last election. Add"
+                " state-change.log and older files of this broker"
+            )

@@ -1,0 +1,233 @@
+"""A line: the messages of Kafka's in it, whatever a layout, a log collector or a person has put around them.
+
+A message is found by its words (matching.py). Its time is the nearest one before it, with a date if there is one, or
+else that of the JSON around it (envelopes.py). Its origin is what a collector has put in front: a container, a pod, a
+host.
+"""
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from epochfuzz.harness.audit.lines import envelopes, times
+from epochfuzz.harness.audit.lines.matching import Message, messages_in
+
+_HEAD = 500  # characters before a message
+_TAIL = 300  # characters behind it
+_NESTED = 4  # envelopes in one another
+_ORIGIN = 120  # characters
+
+_COLOURS = re.compile(r"\x1b(?:\[[0-9;:?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
+_ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_ESCAPED = {"n": "\n", "t": "\t", "r": "", "b": "", "f": ""}
+
+_LEVEL = r"(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE|FINER?|FINEST|CONFIG|NOTICE)"
+_LEVELS = re.compile(rf"\b{_LEVEL}\b", re.IGNORECASE)
+_USUAL = re.compile(rf"\[?(\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)[.,](\d{{3}})\]? {_LEVEL}\s{{1,2}}", re.ASCII)
+_LOGGER = re.compile(r"\s*\(([\w.$-]{1,200})\)")
+_LAST_LOGGER = re.compile(r"\(([\w.$-]{1,200})\)\s*(?:\[[^\]\n]{0,200}\])?\s*$")
+_OURS = re.compile(r"kafka\b|org\.apache\.kafka\b|state\.change\b|\w\.|[\w$-]+$")
+# What may follow a number, so that it is known to be whole; and what may follow any other message.
+_AFTER_A_VALUE = re.compile(
+    r"\s*(?:$|[^\w\s.]|[\w.-]{1,60}=|kafka\.|org\.apache\.kafka\.|state\.change\.)|\.(?:\s|$)|\\"
+)
+_AFTER_A_STOP = re.compile(r"(?!\w)")
+_WORD = re.compile(r"(?<![\w%])[A-Za-z][\w./@-]{0,80}")
+_STREAMS = frozenset(("stdout", "stderr", "f", "p", "log", "z", "utc", "t"))
+_NEXT_WORD = re.compile(r"[\]\s|,:>-]{0,8}([A-Za-z][\w.-]{0,80})(?=\s)")
+
+
+@dataclass(slots=True)
+class Sighting:
+    """A message with what its line says of it. `is_closed`: something of the layout follows the message."""
+
+    message: Message
+    time: int | None
+    origin: str | None
+    logger: str | None
+    is_closed: bool
+    around: tuple[str, str, str] = ("", "", "")  # what stands before the line, before the message, and behind it
+
+    @property
+    def layout(self) -> str:
+        """The layout of the line in the style of log4j's conversion patterns."""
+        outside, head, follows = self.around
+        return outside + _layout(head, times.times_in(head), follows)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the line may have been cut in the number with which it ends."""
+        return self.message.ends_with_a_value and not self.is_closed
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether another program's logger has written the message: it quotes a broker."""
+        return self.logger is not None and _OURS.match(self.logger) is None
+
+
+Seen = tuple[list[Sighting], int]
+
+
+def seen_in(text: str, needles: Sequence[str], before: Callable[[], str]) -> Seen:
+    """Return the messages of a line, and how many places look like one and could not be read.
+
+    `needles`: those that the line has. `before`: the line before, whose time counts where the line has none.
+    """
+    if "\x1b" in text:
+        text = _COLOURS.sub("", text)
+    found, failed = _seen(text.rstrip(), needles, None, None, "", _NESTED)
+    if any(each.time is None for each in found):
+        earlier = times.times_in(before()[-_HEAD:])
+        if earlier:
+            found = [_at(each, earlier[-1][2]) for each in found]
+    return found, failed
+
+
+def _at(sighting: Sighting, time: int) -> Sighting:
+    if sighting.time is not None:
+        return sighting
+    outside, head, follows = sighting.around
+    return replace(sighting, time=time, around=(f"%d%n{outside}", head, follows))
+
+
+def _seen(text: str, needles: Sequence[str], time: int | None, origin: str | None, keys: str, depth: int) -> Seen:
+    if "{" in text and depth:
+        inside = envelopes.opened(text, needles)
+        if inside:
+            return _seen_inside(text, inside, needles, time, origin, keys, depth)
+    if "\\" in text:
+        text = _ESCAPES.sub(_unescaped, text)
+    if "&" in text:
+        text = html.unescape(text)
+    messages, failed = messages_in(text, needles)
+    found = []
+    floor = 0
+    for i, message in enumerate(messages):
+        until = messages[i + 1].start if i + 1 < len(messages) else len(text)
+        follows = text[message.end : min(until, message.end + _TAIL)]
+        whole = _AFTER_A_VALUE if message.ends_with_a_value else _AFTER_A_STOP
+        if not message.is_open and whole.match(follows) is None:
+            failed += 1
+            continue
+        ends = text[max(message.end, until - _HEAD) : until] if message.is_open else follows
+        head = text[max(floor, message.start - _HEAD) : message.start]
+        found.append(_sighting(head, message, follows, ends, keys))
+        floor = message.end
+    if time is not None or origin is not None:
+        found = [_with(each, time, origin) for each in found]
+    return found, failed
+
+
+def _seen_inside(
+    text: str,
+    inside: list[envelopes.Inner],
+    needles: Sequence[str],
+    time: int | None,
+    origin: str | None,
+    keys: str,
+    depth: int,
+) -> Seen:
+    """Return what the lines of an envelope have; what stands before the envelope counts where it says nothing."""
+    head = text[: min(text.find("{"), _HEAD)]
+    outside = times.times_in(head)
+    found: list[Sighting] = []
+    failed = 0
+    for each in inside:
+        at = each.time if each.time is not None else outside[-1][2] if outside else time
+        whose = each.origin or _origin(head, outside) or origin
+        for line in each.line.split("\n"):
+            of_line, not_read = _seen(line.rstrip(), needles, at, whose, f"{keys}{each.keys} > ", depth - 1)
+            found += of_line
+            failed += not_read
+    return found, failed
+
+
+def _unescaped(match: "re.Match[str]") -> str:
+    if match[1]:
+        code = int(match[1], 16)
+        return chr(code) if not 0xD800 <= code < 0xE000 else "?"
+    return _ESCAPED.get(match[2], match[2])
+
+
+def _sighting(head: str, message: Message, follows: str, ends: str, keys: str) -> Sighting:
+    usual = _USUAL.fullmatch(head)
+    origin = None
+    if usual is not None:
+        time = times.of_usual(usual[1], usual[2])
+    else:
+        found = times.times_in(head)
+        time = found[0][2] if len(found) == 1 else _nearest([at for _, _, at in found])
+        origin = _origin(head, found)
+    named = _LAST_LOGGER.search(ends) if message.is_open else _LOGGER.match(follows)
+    is_closed = bool(follows) and not follows.isspace()
+    if time is None and is_closed and not message.is_open:
+        time = _nearest([at for _, _, at in times.times_in(follows)][:1])
+    logger = named[1] if named else None
+    return Sighting(message, time, origin, logger, is_closed, (keys, head, follows))
+
+
+def _nearest(found: list[int]) -> int | None:
+    """Return the last time that has a date with its year; else the last that has a date; else the last."""
+    for is_enough in (times.is_dated, lambda at: at >= times.DAY, lambda at: True):
+        for at in reversed(found):
+            if is_enough(at):
+                return at
+    return None
+
+
+def _with(sighting: Sighting, time: int | None, origin: str | None) -> Sighting:
+    """Return a sighting in an envelope, whose time counts if the line has none with a date."""
+    own = sighting.time
+    own = time if own is None or (time is not None and times.is_dated(time) and not times.is_dated(own)) else own
+    whose = "; ".join(filter(None, (origin, sighting.origin))) or None
+    return replace(sighting, time=own, origin=whose)
+
+
+def _origin(head: str, found: list[tuple[int, int, int]]) -> str | None:
+    """Return the words that a collector has put before a line: those before its last time, or the first behind it."""
+    if not found:
+        return _words(head.partition("|")[0]) if "|" in head else None
+    ends = [0, *(end for _, end, _ in found)]
+    before = "".join(head[end:start] for end, (start, _, _) in zip(ends, found, strict=False))
+    return _origin_of(before, head[found[-1][1] :])
+
+
+@lru_cache(4096)  # nearly all lines of a file have the same
+def _origin_of(before: str, behind: str) -> str | None:
+    words = _words(before)
+    if words is not None:
+        return words
+    following = _NEXT_WORD.match(behind)
+    return None if following is None or _LEVELS.fullmatch(following[1]) else following[1]
+
+
+def _words(text: str) -> str | None:
+    words = [word for word in _WORD.findall(text) if word.lower() not in _STREAMS and not _LEVELS.fullmatch(word)]
+    return " ".join(words)[:_ORIGIN] or None
+
+
+_THREAD: Final = re.compile(r"\[[^\]\[]{1,200}\]")
+_CLASS: Final = re.compile(r"(?<![\w%])[\w.$]*[A-Za-z]\w*:\d+(?!\d)|(?<![\w%])(?:kafka|org|state|[a-z])\.[\w.$]+")
+_PRIORITY: Final = re.compile(r"<\d{1,3}>\d?")
+
+
+def _layout(head: str, found: list[tuple[int, int, int]], follows: str) -> str:
+    """Return the layout of a line in the style of log4j's conversion patterns; `...` is what a collector has added."""
+    shown, end = [], 0
+    for start, until, _ in found:
+        shown += [head[end:start], "%d"]
+        end = until
+    frame = "".join([*shown, head[end:]])
+    collector, last, own = frame.rpartition("%d")
+    for pattern, name in ((_THREAD, "[%t]"), (_CLASS, "%c"), (_LEVELS, "%p")):
+        own = pattern.sub(name, own)
+    collector = _PRIORITY.sub("", collector)
+    bracket = "[" if collector.endswith("[") else ""
+    prefix = "... " if _WORD.search(collector.replace("%d", "")) else "%d " if "%d" in collector else ""
+    rest = _LOGGER.sub(" (%c)", follows[:_TAIL], count=1)
+    rest = _THREAD.sub("[%t]", rest).rstrip()
+    rest = rest if len(rest) <= 12 else ""
+    return f"{prefix}{bracket}{last}{own}".replace("  ", " ") + "%m" + rest

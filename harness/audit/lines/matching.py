@@ -1,0 +1,267 @@
+"""Matching: the messages of Kafka's wordings, wherever they stand in a line.
+
+Each wording is split at its needle, the fixed words that reading.py looks for in bytes. What follows the needle is
+matched first, and then what precedes it. Every part is bounded: values have a greatest length, and text that may be
+anything ends at the first place where the next fixed words stand, and is not tried again. So a line costs a time that
+grows with its number of needles only, and after _FAILURES of them that stand in no message, the rest is not read.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import Any, Final
+
+from epochfuzz.harness.audit.lines.events import Kind
+from epochfuzz.harness.audit.lines.wordings import NEEDLES, OTHERS, WORDINGS, Wording
+
+_BEFORE = 800  # characters before a needle: a topic has up to 249, and a directory stands before some
+_IDENT = 500  # characters of what Kafka puts before a message
+_FAILURES = 12  # needles in a line that stand in no message
+_MESSAGES = 64  # of a line
+_LARGEST = (1 << 31) - 1
+
+_PARTITION = (
+    r"(?:\[(?P<old_topic>[\w.-]{1,249}),(?P<old_partition>\d{1,10})\]"
+    r"|(?P<topic>[\w.-]{1,249})-(?P<partition>\d{1,10})(?!\d))"
+)
+_OFFSETS = frozenset(("offset", "end_offset", "last_offset", "high_watermark"))
+_NUMBERS = _OFFSETS | {"leader_epoch", "partition_epoch", "leader", "previous_leader", "previous_epoch", "broker"}
+_GREATEST: Final = dict.fromkeys((*_NUMBERS, "partition"), _LARGEST) | dict.fromkeys(_OFFSETS, (1 << 63) - 2)
+_RENAMED: Final = {"old_topic": "topic", "old_partition": "partition"}
+_GROUPS = {
+    "partition": _PARTITION,
+    "topic_id": r"(?:Some\()?(?P<topic_id>[\w-]{22})\)?",
+    "isr": r"(?:List\(|Set\()?\[?(?P<isr>(?>\d{1,10}(?:, ?\d{1,10}){0,200})|)(?![\d])\]?\)?",
+    "value": r"(?P<value>[\w-][\w.-]{0,80})",
+    "topic": r"(?P<topic>[\w.-]{1,249})",
+    "number": r"(?P<partition>\d{1,10})",  # of a partition, where its topic stands elsewhere
+    "name": r"\w{1,40}",  # of a class
+    "dir": r"[^\]\n]{1,400}?",
+}
+_LEADER = r"(?:Some\()?(?P<{0}>-?\d{{1,19}}|None)\)?"
+_ANY = r"[^\n]{0,600}?"
+_ENDS_WITH_A_VALUE = re.compile(r"\{(?!any)\w+\}$")
+_OPEN = re.compile(r"\{any\}$")
+
+# Which broker logs, by what Kafka puts before its messages (`logIdent`). Up to 0.10 a fetcher names only its leader.
+_BROKER: Final = re.compile(
+    r"\[(?:Broker|Controller|QuorumController|KafkaServer|BrokerServer|SharedServer|ControllerServer|RaftManager"
+    r"|BrokerLifecycleManager|KafkaRaftServer|BrokerMetadataPublisher)[ \w]{0,40} (?:id|nodeId)=(?P<id>\d{1,40})"
+    r"|\[(?:Partition [^\s\]]{1,270}|ReplicaManager) broker=(?P<broker>\d{1,40})"
+    r"|\[(?:ReplicaFetcher|ReplicaAlterLogDirsThread|PartitionStateMachine|ReplicaStateMachine)"
+    r" (?:replicaId|controllerId)=(?P<replica>\d{1,40})"
+    r"|\[(?:ReplicaFetcherManager|Replica Manager) on [Bb]roker (?P<manager>\d{1,10})\]"
+    r"|Partition \[[\w.-]{1,249},\d{1,10}\] on broker (?P<old>\d{1,10}): "
+    r"|Broker (?P<told>\d{1,10}) received LeaderAndIsr"
+    r"|\[Kafka Server (?P<server>\d{1,10})\]",
+    re.ASCII,
+)
+_PREFIX: Final = re.compile(
+    r"(?:\[[^\[\]\n]{1,480}\][:,]? |Partition \[[\w.-]{1,249},\d{1,10}\] on broker \d{1,10}: )", re.ASCII
+)
+# Strimzi calls the directory of a broker's logs so, by its id; nobody else writes it.
+_DIRECTORY: Final = re.compile(r"/kafka-log(\d{1,9})(?![\w.])", re.ASCII)
+
+
+@dataclass(slots=True)
+class Message:
+    """A message in a text: its kind, the fields of an event, and where it stands with what Kafka puts before it."""
+
+    kind: Kind
+    said: dict[str, Any]
+    start: int
+    end: int
+    ends_with_a_value: bool  # so that a line that was cut there looks whole
+    is_open: bool  # more follows, which says nothing
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """How a wording is matched: from its needle on, and before it."""
+
+    wording: Wording | None
+    after: re.Pattern[str]
+    before: re.Pattern[str]
+    head: str  # the words with which it begins, if any stand before the needle
+    is_whole: bool  # whether it begins with the needle
+    ends_with_a_value: bool
+    is_open: bool
+
+
+def _pattern(template: str, ends: bool) -> str:
+    """Return what matches a part of a template; `ends`: whether the template ends with it, so that {any} is no more."""
+    parts = re.split(r"(\{\w+\})", template)
+    made: list[str] = []
+    skip = False
+    for i, part in enumerate(parts):
+        if skip:
+            skip = False
+        elif part == "{any}":
+            follows = parts[i + 1] if i + 1 < len(parts) else ""
+            made.append(rf"(?>{_ANY}{re.escape(follows)})" if follows else "" if ends else _ANY)
+            skip = True
+        elif part.startswith("{") and part.endswith("}") and len(part) > 2 and part[1:-1].isidentifier():
+            made.append(_group(part[1:-1]))
+        else:
+            made.append(re.escape(part))
+    return "".join(made)
+
+
+def _group(name: str) -> str:
+    if name in ("leader", "previous_leader"):
+        return _LEADER.format(name)
+    if name in _NUMBERS:
+        return rf"(?P<{name}>-?\d{{1,19}})(?!\d)"
+    return _GROUPS[name]
+
+
+def _shape(template: str, needle: str, wording: Wording | None) -> _Shape:
+    at = template.index(needle)
+    boundary = r"(?<![\w.-])" if template[0].isalpha() else ""
+    if template.startswith("{partition}"):  # which stands behind what Kafka puts before it, or a word is missing
+        boundary = r"(?<=[\]:] )"
+    before = re.compile(rf"{boundary}{_pattern(template[:at], False)}\Z", re.ASCII)
+    after = re.compile(_pattern(template[at:], True), re.ASCII)
+    return _Shape(
+        wording,
+        after,
+        before,
+        template[:at].partition("{")[0],
+        at == 0,
+        _ENDS_WITH_A_VALUE.search(template) is not None,
+        _OPEN.search(template) is not None,
+    )
+
+
+@cache
+def _shapes() -> dict[str, tuple[_Shape, ...]]:
+    """By needle, how the wordings are matched that have it, and then the lines that say nothing."""
+    templates = [(wording.template, wording) for wording in WORDINGS] + [(other, None) for other in OTHERS]
+    return {n: tuple(_shape(t, n, w) for t, w in templates if n in t) for n in NEEDLES}
+
+
+def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[Message], int]:
+    """Return the messages in a text, in order, and how many places have the words of one and could not be read."""
+    places = sorted(
+        (at, needle) for needle in needles for at in islice(_occurrences(text, needle), _MESSAGES + _FAILURES)
+    )
+    found: list[Message] = []
+    failed = failures = until = 0
+    for at, needle in places:
+        if at < until:
+            continue
+        if len(found) == _MESSAGES or failures == _FAILURES:
+            return found, failed + 1
+        message = _message(text, at, needle, until)
+        if message is None:
+            failures += 1
+            failed += needle not in _FACTS
+        elif isinstance(message, Message):
+            found.append(message)
+            until = message.end
+        else:
+            until = message
+    return found, failed
+
+
+_FACTS = ("Kafka version", "Cluster ID = ", "Incarnation ")  # of a file, and not of a partition
+
+
+def _occurrences(text: str, needle: str) -> Iterator[int]:
+    at = text.find(needle)
+    while at >= 0:
+        yield at
+        at = text.find(needle, at + len(needle))
+
+
+def _message(text: str, at: int, needle: str, floor: int) -> Message | int | None:
+    """Return the message that has a needle at a place; its end if it says nothing; None if it is in no wording."""
+    window = max(floor, at - _BEFORE)
+    for shape in _shapes()[needle]:
+        begins = text.rfind(shape.head, window, at) if shape.head else at if shape.is_whole else window
+        if begins < 0:
+            continue
+        after = shape.after.match(text, at)
+        if after is None:
+            continue
+        if shape.head or shape.is_whole:
+            before = shape.before.fullmatch(text, begins, at)
+        else:
+            before = shape.before.search(text, window, at)
+        if before is None:
+            continue
+        if shape.wording is None:
+            return after.end()
+        said = _fields(before.groupdict() | after.groupdict())
+        if said is None:
+            continue
+        start = _start(text, before.start(), floor)
+        named = said.get("broker", _broker(text[start : after.end()]))
+        if named is not None and named > _LARGEST:
+            continue
+        said["broker"] = named
+        return Message(
+            shape.wording.kind,
+            said,
+            start,
+            after.end(),
+            shape.ends_with_a_value,
+            shape.is_open,
+        )
+    return None
+
+
+def _start(text: str, start: int, floor: int) -> int:
+    """Return where a message starts with what Kafka puts before it, such as `[Broker id=1] `."""
+    if text[start - 1 : start] != " " or text[start - 2 : start - 1] not in ("]", ":", ","):
+        return start
+    window = max(floor, start - _IDENT)
+    bracket = text.rfind("[", window, start)
+    if bracket < 0:
+        return start
+    if _PREFIX.fullmatch(text, bracket, start) is not None:
+        return bracket
+    old = text.rfind("Partition [", window, start)
+    return old if old >= 0 and _PREFIX.fullmatch(text, old, start) is not None else start
+
+
+def _broker(message: str) -> int | None:
+    named = broker_of(message)
+    if named is not None:
+        return named
+    directory = _DIRECTORY.search(message)
+    return None if directory is None else int(directory[1])
+
+
+def broker_of(message: str) -> int | None:
+    """Return the broker that a message says it is of, at its start."""
+    found = _BROKER.match(message)
+    return None if found is None else next(int(group) for group in found.groups() if group is not None)
+
+
+def _fields(groups: dict[str, str | None]) -> dict[str, Any] | None:
+    """Return what a message says, as fields of an event; None where a number is greater than any of Kafka's."""
+    said: dict[str, Any] = {}
+    for name, text in groups.items():
+        if text is None:
+            continue
+        field = _RENAMED.get(name, name)
+        greatest = _GREATEST.get(field)
+        if greatest is None:
+            said[field] = text
+        elif text == "None":
+            said[field] = None
+        else:
+            number = int(text)
+            if not -1 <= number <= greatest:
+                return None
+            said[field] = number
+    if "isr" in said:
+        said["isr"] = tuple(sorted(int(member) for member in said["isr"].split(",") if member))
+        if any(member > _LARGEST for member in said["isr"]):
+            return None
+    if "last_offset" in said:  # the greatest in the log; it ends behind that
+        said["end_offset"] = said.pop("last_offset") + 1
+    return said

@@ -1,0 +1,171 @@
+"""Times: when a line was written, in any form that log layouts and log collectors use.
+
+A time is in milliseconds since 1970 in UTC. A time without a zone counts as UTC, because the lines of one broker have
+one zone. Two forms have less than a date: a time of day has a value below one day, and a date without its year (syslog)
+lies in the year NO_YEAR. Lines of such a form keep the order of their file.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final
+
+DAY: Final = 86_400_000  # milliseconds; a smaller time has no date
+NO_YEAR: Final = 1972  # a leap year, for dates that have none
+_DATED: Final = int(datetime(NO_YEAR + 1, 1, 1, tzinfo=UTC).timestamp() * 1000)
+
+_LENGTH = 64  # characters of the longest form
+_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {name: number for number, name in enumerate(_NAMES, start=1)}
+_CLOCK = r"(?P<hour{0}>\d{{1,2}}):(?P<minute{0}>\d\d)(?::(?P<second{0}>\d\d)(?:[.,:](?P<part{0}>\d{{1,9}}))?)?"
+_FULL_CLOCK = r"(?P<hour{0}>\d\d):(?P<minute{0}>\d\d):(?P<second{0}>\d\d)(?:[.,:](?P<part{0}>\d{{1,9}}))?"
+_ZONE = r"(?: ?(?P<zone{0}>Z|UTC|GMT|[+-]\d\d:?\d\d)(?![\w]))?"
+_MONTH = "|".join(_MONTHS)
+
+# The commonest form stands first. `%d{ISO8601}`, RFC 3339, `%d{yyyy/MM/dd HH:mm:ss}`.
+_FORMS = (
+    r"(?P<year1>\d{4})[-/.](?P<month1>\d\d)[-/.](?P<day1>\d\d)[T ,_]+" + _FULL_CLOCK.format(1) + _ZONE.format(1),
+    # `%d{COMPACT}`: 20260904030000101; with T between by systemd and zap
+    r"(?P<year2>(?:19|20)\d\d)(?P<month2>\d\d)(?P<day2>\d\d)[T _-]?(?P<hour2>\d\d)(?P<minute2>\d\d)(?P<second2>\d\d)"
+    r"[.,]?(?P<part2>\d{1,9})?" + _ZONE.format(2),
+    # `%d{DATE}`: 04 Sep 2026 03:00:00,101; web servers: 04/Sep/2026:03:00:00 +0000
+    rf"(?P<day3>\d{{1,2}})[ /.-](?P<name3>{_MONTH})\w*[ /.-](?P<year3>\d{{4}})[ :T,]+"
+    + _FULL_CLOCK.format(3)
+    + _ZONE.format(3),
+    # java.util.logging: Sep 04, 2026 3:00:00 AM
+    rf"(?P<name4>{_MONTH})\w*\.? +(?P<day4>\d{{1,2}}),? +(?P<year4>\d{{4}}),? +"
+    + _CLOCK.format(4)
+    + r"(?: ?(?P<half4>[ap]m))?",
+    # syslog and ctime: Sep  4 03:00:00, Fri Sep 04 03:00:00 UTC 2026
+    rf"(?P<name5>{_MONTH}) +(?P<day5>\d{{1,2}}) "
+    + _FULL_CLOCK.format(5)
+    + r"(?: (?:[A-Z]{3,4} )?(?P<year5>(?:19|20)\d\d)(?!\d))?",
+    # 04.09.2026 03:00:00 and 09/04/2026 03:00:00
+    r"(?P<day6>\d\d)[.](?P<month6>\d\d)[.](?P<year6>\d{4})[ ,T]+" + _FULL_CLOCK.format(6),
+    r"(?P<month7>\d\d)[/-](?P<day7>\d\d)[/-](?P<year7>\d{4})[ ,T]+" + _FULL_CLOCK.format(7),
+    # since 1970, in seconds with or without a fraction, in milliseconds, microseconds or nanoseconds
+    r"(?P<epoch8>[12]\d{9}(?:[.,]\d{1,9}|\d{3}(?:\d{3}){0,2})?)(?![\d.])",
+    r"" + _FULL_CLOCK.format(9),
+)
+_TIME: Final = re.compile(rf"(?<![\d.:])(?:{'|'.join(_FORMS)})(?!\d)", re.IGNORECASE | re.ASCII)
+_LONG = re.compile(r"\d{10}")
+_KINDS = tuple(str(i) for i in range(1, 10))
+_COMMON: Final = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?(?!\d)", re.ASCII
+)
+
+
+def is_dated(time: int) -> bool:
+    """Whether a time has a date with its year."""
+    return time >= _DATED
+
+
+def times_in(text: str) -> list[tuple[int, int, int]]:
+    """Return the times in a text, in order: start, end and milliseconds of each."""
+    if len(text) < _LENGTH:  # the frame of nearly every line: one time, in the commonest form
+        common = _COMMON.search(text)
+        if common is not None and ":" not in text[common.end() :] and ":" not in text[: common.start()]:
+            time = _of_common(common)
+            if time is not None and _LONG.search(text, common.end()) is None:
+                return [(common.start(), common.end(), time)]
+    found = []
+    for match in _TIME.finditer(text):
+        time = _of_match(match)
+        if time is not None:
+            found.append((match.start(), match.end(), time))
+    return found
+
+
+@lru_cache(1024)  # many lines have the same second
+def _of_second(text: str) -> int | None:
+    try:
+        return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1000
+    except ValueError:  # the 31st of a month that has none
+        return None
+
+
+def of_usual(second: str, part: str) -> int | None:
+    """Return the time of a second in ISO 8601 and three digits of milliseconds."""
+    at = _of_second(second)
+    return None if at is None else at + int(part)
+
+
+def _of_common(match: "re.Match[str]") -> int | None:
+    year, month, day, hour, minute, second, part, zone = match.groups()
+    at = _second(year, month, day, hour, minute, second)
+    return None if at is None else _milliseconds(at, part, zone)
+
+
+@lru_cache(1024)  # many lines have the same second
+def _second(year: str, month: str, day: str, hour: str, minute: str, second: str) -> int | None:
+    try:
+        at = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second), tzinfo=UTC)
+    except ValueError:
+        return None
+    return int(at.timestamp()) * 1000
+
+
+def _of_match(match: "re.Match[str]") -> int | None:
+    kind = next(kind for kind in _KINDS if match[("epoch" if kind == "8" else "hour") + kind] is not None)
+    said = {name[:-1]: value for name, value in match.groupdict().items() if name.endswith(kind)}
+    if kind == "8":
+        return of_number(said["epoch"].replace(",", "."))
+    hour = int(said["hour"])
+    if said.get("half"):
+        hour = hour % 12 + (12 if said["half"].lower() == "pm" else 0)
+    year = said.get("year")
+    month = _MONTHS[said["name"].lower()] if said.get("name") else said.get("month")
+    try:
+        at = datetime(
+            int(year) if year else 1970 if kind == "9" else NO_YEAR,
+            int(month or 1),
+            int(said.get("day") or 1),
+            hour,
+            int(said["minute"]),
+            int(said["second"] or 0),
+            tzinfo=UTC,
+        )
+    except ValueError:  # the 31st of a month that has none
+        return None
+    return _milliseconds(int(at.timestamp()) * 1000, said.get("part"), said.get("zone"))
+
+
+def _milliseconds(second: int, part: str | None, zone: str | None) -> int:
+    milliseconds = second + (int(part[:3].ljust(3, "0")) if part else 0)
+    if zone and zone[0] in "+-":
+        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+        milliseconds -= (1 if zone[0] == "+" else -1) * int(offset.total_seconds()) * 1000
+    return milliseconds
+
+
+def of_number(said: str | float) -> int | None:
+    """Return the time of a number since 1970, whose size tells its unit; None for what is no time of this century."""
+    try:
+        number = float(said)
+    except (ValueError, OverflowError):
+        return None
+    if not 1e9 <= number < 4.2e18:  # 2001 in seconds, 2103 in nanoseconds; NaN is neither
+        return None
+    while number >= 4.2e12:
+        number /= 1000
+    return round(number if number >= 1e11 else number * 1000)
+
+
+def of_value(said: Any) -> int | None:
+    """Return the time of a value in JSON: a text in any form, a number, or log4j 2's instant; None if it is none."""
+    if isinstance(said, dict):
+        seconds, nano = said.get("epochSecond"), said.get("nanoOfSecond", 0)
+        if isinstance(seconds, int) and isinstance(nano, int) and 0 <= seconds < 1 << 33:
+            return seconds * 1000 + min(abs(nano), 999_999_999) // 1_000_000
+        return None
+    if isinstance(said, bool) or said is None:
+        return None
+    if isinstance(said, (int, float)):
+        try:
+            return of_number(float(said))
+        except OverflowError:
+            return None
+    if not isinstance(said, str):
+        return None
+    times = times_in(said[:_LENGTH])
+    return times[0][2] if times else None

@@ -1,0 +1,469 @@
+"""Unpacking: from the bytes of a file to the text files in it, whatever they are packed in, and however often.
+
+What was unpacked before a damaged place is not lost: the error comes with the read that follows. A file that unpacks to
+more than _RATIO times its size is a bomb, and is not read on.
+"""
+
+import bz2
+import codecs
+import io
+import lzma
+import re
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import IO, Any, Protocol
+
+from epochfuzz.harness.audit.errors import AuditError
+
+SNIFFED = 8192  # bytes by which a form is known
+_BUFFER = 1 << 16
+_DEEPEST = 5  # packed in packed
+_MEMBERS = 100_000
+_RATIO = 300
+_HARMLESS = 1 << 29  # bytes, to which anything may unpack
+_PIECE = 1 << 14  # packed bytes at a time
+_SPOOLED = 1 << 26  # bytes of a zip archive in an archive that are kept in memory
+
+TEXT = "text"
+WIDE = ("utf-16-le", "utf-16-be")
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"\xfd7zXZ\0": "xz",
+    b"BZh": "bzip2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+}
+_BEGINNINGS = {form: magic for magic, form in _MAGIC.items()}
+_OTHERS = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar", b"\x04\x22\x4d\x18": "lz4", b"\x1f\x9d": "compress"}
+_TAR = (257, b"ustar")
+_CONTROL = bytes(set(range(32)) - set(b"\0\t\n\r\f\x1b\b"))
+_DATA = re.compile(r"\d{20}\.(?:log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.deleted)?")
+
+UNPACKING_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, ValueError)
+
+
+class Damaged(OSError):
+    """A packed file that cannot be unpacked to its end; what stands before was read."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A text file: by itself, or from an archive. `problem` says why it has no content."""
+
+    name: str
+    content: IO[bytes] | None
+    problem: str | None = None
+
+
+def form_of(head: bytes, name: str) -> tuple[str, str | None]:
+    """Return the form of a file by its first bytes, and what is wrong with it; None if it can be read."""
+    for magic, form in _MAGIC.items():
+        if head.startswith(magic):
+            return form, None
+    if head[_TAR[0] : _TAR[0] + len(_TAR[1])] == _TAR[1]:
+        return "tar", None
+    for magic, called in _OTHERS.items():
+        if head.startswith(magic):
+            return called, f"is packed by {called}, which audit cannot unpack: unpack it first"
+    if _DATA.fullmatch(name.rpartition("/")[2]):
+        return "data", "is not text: it belongs to a data directory of Kafka's"
+    wide = _wide(head)
+    if wide:
+        return wide, None
+    return (TEXT, None) if _is_text(head) else ("", "is not text in UTF-8 or UTF-16")
+
+
+def _wide(head: bytes) -> str | None:
+    if head.startswith(codecs.BOM_UTF16_LE):
+        return WIDE[0]
+    if head.startswith(codecs.BOM_UTF16_BE):
+        return WIDE[1]
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    half = len(head) // 2
+    if half < 4:
+        return None
+    return (
+        WIDE[0]
+        if odd > 0.7 * half and even < 0.1 * half
+        else WIDE[1]
+        if even > 0.7 * half and odd < 0.1 * half
+        else None
+    )
+
+
+def _is_text(head: bytes) -> bool:
+    """Whether bytes are text, but for holes of NULs and some damage."""
+    written = head.replace(b"\0", b"")
+    if not written:  # nothing but a hole: the text may follow
+        return True
+    control = len(written) - len(written.translate(None, _CONTROL))
+    foreign = written.decode(errors="replace").count("�")
+    scattered = head.count(b"\0") - _longest_hole(head)
+    return control * 10 <= len(written) and foreign * 3 <= len(written) and scattered * 10 <= len(head)
+
+
+def _longest_hole(head: bytes) -> int:
+    return sum(len(hole) for hole in re.findall(rb"\0{16,}", head))
+
+
+class Budget:
+    """How many bytes a file may unpack to."""
+
+    def __init__(self, packed: int) -> None:
+        self._left = max(_HARMLESS, packed * _RATIO)
+        self.members = _MEMBERS
+
+    def take(self, size: int) -> None:
+        """Count unpacked bytes. Raises Damaged where there are too many."""
+        self._left -= size
+        if self._left < 0:
+            raise Damaged(f"it unpacks to more than {_RATIO} times its size, as a bomb does; the rest was left out")
+
+
+def members(name: str, content: IO[bytes], budget: Budget, depth: int = _DEEPEST) -> Iterator[Member]:
+    """Yield the text files in a file. Each is to be read before the next is asked for."""
+    stream = buffered(content)
+    try:
+        head = stream.peek(SNIFFED)[:SNIFFED]
+        form, problem = form_of(head, name)
+        if problem is not None:
+            yield Member(name, None, problem)
+        elif form == TEXT:
+            yield Member(name, stream)
+        elif form in WIDE:
+            yield Member(name, io.BufferedReader(_Narrowed(stream, form), _BUFFER))
+        elif depth == 0:
+            yield Member(name, None, f"is packed more than {_DEEPEST} times, and was not unpacked")
+        elif form == "tar":
+            yield from _of_tar(name, stream, budget, depth - 1)
+        elif form == "zip":
+            yield from _of_zip(name, stream, budget, depth - 1)
+        else:
+            unpacked = io.BufferedReader(_Unpacked(stream, form, budget), _BUFFER)
+            yield from members(name, unpacked, budget, depth - 1)
+    except AuditError as error:
+        yield Member(name, None, str(error))
+    except UNPACKING_ERRORS as error:
+        yield Member(name, None, f"could not be read to its end: {reason(error)}")
+
+
+def buffered(content: IO[bytes]) -> io.BufferedReader:
+    """Return bytes with a buffer, in which one can look ahead."""
+    return content if isinstance(content, io.BufferedReader) else io.BufferedReader(_Raw(content), _BUFFER)
+
+
+def reason(error: Exception) -> str:
+    """Return what is wrong, in a few words."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def _of_tar(name: str, stream: IO[bytes], budget: Budget, depth: int) -> Iterator[Member]:
+    with tarfile.open(fileobj=stream, mode="r|", errors="backslashreplace") as archive:
+        for info in archive:
+            budget.members -= 1
+            if budget.members < 0:
+                raise Damaged(f"it has more than {_MEMBERS:,} files; the rest was left out")
+            inside = f"{name}/{shown(info.name)}"
+            if info.isdir():
+                continue
+            if not info.isreg():
+                yield Member(inside, None, "is a link or a device, and was not read")
+                continue
+            content = archive.extractfile(info)
+            assert content is not None
+            yield from members(inside, io.BufferedReader(_Counted(content, budget), _BUFFER), budget, depth)
+
+
+def _of_zip(name: str, stream: IO[bytes], budget: Budget, depth: int) -> Iterator[Member]:
+    with _seekable(stream, budget) as whole, zipfile.ZipFile(whole) as archive:
+        for info in archive.infolist():
+            budget.members -= 1
+            if budget.members < 0:
+                raise Damaged(f"it has more than {_MEMBERS:,} files; the rest was left out")
+            inside = f"{name}/{shown(info.filename)}"
+            if info.is_dir():
+                continue
+            if info.flag_bits & 1:
+                yield Member(inside, None, "is encrypted: unpack it first")
+                continue
+            try:
+                content = archive.open(info)
+            except (*UNPACKING_ERRORS, NotImplementedError, RuntimeError) as error:
+                yield Member(inside, None, f"could not be unpacked: {reason(error)}")
+                continue
+            with content:
+                yield from members(inside, io.BufferedReader(_Counted(content, budget), _BUFFER), budget, depth)
+
+
+def _seekable(stream: IO[bytes], budget: Budget) -> IO[bytes]:
+    if stream.seekable():
+        return stream
+    spooled: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOLED)  # noqa: SIM115
+    while piece := stream.read(1 << 20):
+        spooled.write(piece)
+    spooled.seek(0)
+    return spooled
+
+
+def shown(name: str) -> str:
+    """Return a name of a file as text that can be printed: other bytes than UTF-8, and control characters, escaped."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+class _Stream(io.RawIOBase):
+    """A stream of bytes that are made piece by piece. An error comes after what was made before."""
+
+    def __init__(self) -> None:
+        self._made = b""
+        self._error: Exception | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._made:
+            if self._error is not None:
+                raise self._error
+            try:
+                self._made = self._piece()
+            except UNPACKING_ERRORS as error:
+                self._error = error
+                continue
+            if not self._made:
+                return 0
+        size = min(len(buffer), len(self._made))
+        buffer[:size] = self._made[:size]
+        self._made = self._made[size:]
+        return size
+
+    def _piece(self) -> bytes:
+        """Return the next bytes, none at the end. Raises one of UNPACKING_ERRORS, if there are none before it."""
+        raise NotImplementedError
+
+
+class _Raw(_Stream):
+    """Bytes of a file object that knows `read` only, as pyarrow's and zipfile's."""
+
+    def __init__(self, content: IO[bytes]) -> None:
+        super().__init__()
+        self._content = content
+
+    def seekable(self) -> bool:
+        return bool(getattr(self._content, "seekable", lambda: False)())
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._made = b""
+        return self._content.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._content.tell() - len(self._made)
+
+    def _piece(self) -> bytes:
+        return self._content.read(1 << 16)
+
+
+class _Counted(_Raw):
+    """A file of an archive, whose bytes count."""
+
+    def __init__(self, content: IO[bytes], budget: Budget) -> None:
+        super().__init__(content)
+        self._budget = budget
+
+    def seekable(self) -> bool:
+        return False
+
+    def _piece(self) -> bytes:
+        piece = super()._piece()
+        self._budget.take(len(piece))
+        return piece
+
+
+class _Narrowed(_Stream):
+    """UTF-16 as UTF-8."""
+
+    def __init__(self, content: IO[bytes], encoding: str) -> None:
+        super().__init__()
+        self._content = content
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+
+    def _piece(self) -> bytes:
+        while True:
+            piece = self._content.read(1 << 16)
+            made = self._decoder.decode(piece, final=not piece).encode("utf-8", "replace")
+            if made or not piece:
+                return made
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+class _Unpacked(_Stream):
+    """Bytes of one or several packed streams, one after the other."""
+
+    def __init__(self, content: IO[bytes], form: str, budget: Budget) -> None:
+        super().__init__()
+        self._content, self._form, self._budget = content, form, budget
+        self._decompressor: _Decompressor | None = None
+        self._packed = b""
+        self._count = 0
+
+    def _piece(self) -> bytes:
+        while True:
+            more = b"" if self._packed else self._content.read(_PIECE)
+            self._packed += more
+            if not self._packed and self._decompressor is None:
+                return b""
+            if self._decompressor is None and not self._begins():
+                return b""
+            made = self._decompressed()
+            if made:
+                self._budget.take(len(made))
+                return made
+            if not self._packed and not more and self._decompressor is not None:
+                more = self._content.read(_PIECE)
+                if not more:
+                    raise Damaged("it ends too early: it was cut")
+                self._packed = more
+
+    def _begins(self) -> bool:
+        """Begin the next packed stream. Returns False at the end, which may be filled up with zeros."""
+        while len(self._packed) < 6 and (more := self._content.read(_PIECE)):
+            self._packed += more
+        if self._count and not self._packed.startswith(_BEGINNINGS[self._form]):
+            while not self._packed.strip(b"\0"):
+                self._packed = self._content.read(1 << 16)
+                if not self._packed:
+                    return False
+            raise Damaged("other bytes follow its end")
+        self._decompressor = _DECOMPRESSORS[self._form]()
+        self._count += 1
+        return True
+
+    def _decompressed(self) -> bytes:
+        assert self._decompressor is not None
+        packed, self._packed = self._packed, b""
+        made = self._decompressor.decompress(packed)
+        if self._decompressor.eof:
+            self._packed = self._decompressor.unused_data
+            self._decompressor = None
+        return made
+
+
+class _Gunzip:
+    """One stream of gzip. Unlike Python's own, it gives what stands before damage, and before a wrong checksum."""
+
+    def __init__(self) -> None:
+        self.eof = False
+        self.unused_data = b""
+        self._has_header = False
+        self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+        self._crc = self._size = 0
+        self._waiting = b""  # for more of a header, or of the checksum
+        self._error: Exception | None = None
+
+    def decompress(self, data: bytes, /) -> bytes:
+        if self._error is not None:
+            raise self._error
+        data, self._waiting = self._waiting + data, b""
+        if not self._has_header:
+            length = _gzip_header(data)
+            if length is None:
+                self._waiting = data
+                return b""
+            data, self._has_header = data[length:], True
+        made = b""
+        if not self._inflate.eof:
+            made = self._inflated(data)
+            data = self._inflate.unused_data
+            self._crc, self._size = zlib.crc32(made, self._crc), self._size + len(made)
+        if self._inflate.eof:
+            self._waiting = data
+            self._check()
+        return made
+
+    def _inflated(self, data: bytes) -> bytes:
+        before = self._inflate.copy()
+        try:
+            return self._inflate.decompress(data)
+        except zlib.error as error:
+            self._error = error
+            return _until_damaged(before, data)
+
+    def _check(self) -> None:
+        if len(self._waiting) < 8:
+            return
+        said = int.from_bytes(self._waiting[:4], "little"), int.from_bytes(self._waiting[4:8], "little")
+        if said != (self._crc, self._size & 0xFFFFFFFF):
+            self._error = Damaged("its checksum is wrong")
+            return
+        self.eof, self.unused_data = True, self._waiting[8:]
+
+
+def _until_damaged(inflate: Any, data: bytes) -> bytes:
+    """Return what can be inflated of damaged data, byte by byte."""
+    made = []
+    try:
+        for i in range(len(data)):
+            made.append(inflate.decompress(data[i : i + 1]))
+    except zlib.error:
+        pass
+    return b"".join(made)
+
+
+def _gzip_header(data: bytes) -> int | None:
+    """Return the length of a header, None if it is not whole. Raises Damaged (RFC 1952)."""
+    if len(data) < 10:
+        return None
+    if data[2] != 8:
+        raise Damaged("its method of compression is not known")
+    flags, at = data[3], 10
+    if flags & 4:
+        if len(data) < at + 2:
+            return None
+        at += 2 + int.from_bytes(data[at : at + 2], "little")
+    for flag in (8, 16):
+        if flags & flag:
+            end = data.find(b"\0", at)
+            if end < 0:
+                if len(data) > 1 << 16:
+                    raise Damaged("its header never ends")
+                return None
+            at = end + 1
+    at += 2 if flags & 2 else 0
+    return at if len(data) >= at else None
+
+
+def _zstd() -> _Decompressor:
+    """Return a decompressor: Python's own since 3.14, or else pyarrow's, which the extra `spark` brings."""
+    try:
+        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        try:
+            import zstandard
+        except ImportError:
+            raise AuditError(
+                "is packed by zstd, which needs Python 3.14 or the package zstandard: install one, or unpack it first"
+            ) from None
+        return zstandard.ZstdDecompressor().decompressobj()
+    return zstd.ZstdDecompressor()  # type: ignore[no-any-return, unused-ignore]
+
+
+_DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
+    "gzip": _Gunzip,
+    "xz": lambda: lzma.LZMADecompressor(),
+    "bzip2": lambda: bz2.BZ2Decompressor(),
+    "zstd": _zstd,
+}

@@ -1,0 +1,50 @@
+"""Pack the audit for a broker's host: `python -m epochfuzz.harness.audit.packing build/audit.pyz`."""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipapp
+from pathlib import Path
+
+_MAIN = "import sys\nfrom epochfuzz.harness.audit.host import main\nsys.exit(main())\n"
+# What a bare interpreter imports for it; -I and -S leave out whatever is installed here.
+_IMPORTED = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import epochfuzz.harness.audit.host
+print(json.dumps([module.__file__ for name, module in sys.modules.items() if name.split(".")[0] == "epochfuzz"]))
+"""
+_AUDIT = "epochfuzz/harness/audit"
+_LEFT_OUT = {
+    "on_spark.py",
+    "tasks.py",
+    "tables.py",
+    "view.py",
+    "packing.py",
+    "told_case.py",
+    "segments_on_spark.py",
+}  # need what is not there
+
+
+def pack(target: Path) -> None:
+    """Write one file that Python runs, with all modules of the audit and what these import."""
+    source = Path(__file__).parents[3]  # the directory of the package epochfuzz
+    listed = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _IMPORTED, str(source)], stdout=subprocess.PIPE, text=True, check=True
+    )
+    files = {Path(file) for file in json.loads(listed.stdout)}
+    files |= {file for file in (source / _AUDIT).rglob("*.py") if file.name not in _LEFT_OUT}
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as directory:
+        for file in sorted(files):
+            copy = Path(directory, file.relative_to(source))
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+        Path(directory, "__main__.py").write_text(_MAIN)
+        zipapp.create_archive(directory, target, interpreter="/usr/bin/env python3", compressed=True)
+
+
+if __name__ == "__main__":
+    pack(Path(sys.argv[1]))

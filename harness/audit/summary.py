@@ -1,0 +1,109 @@
+"""Summary: one line for each partition that was found: which offsets, how many records, why, and when."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from epochfuzz.harness.audit.judgement.findings import Finding, What
+from epochfuzz.harness.audit.lines.events import Kind
+from epochfuzz.harness.audit.lines.times import DAY, is_dated
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import evidence
+
+_CAUSES = {
+    What.RE_ELECTED_LEADER: "re-elected leader",
+    What.UNCLEAN_ELECTION: "unclean election",
+    What.DIVERGED: "two leaders of one epoch",
+}
+_UNKNOWN = "a leader without the records"
+
+
+@dataclass(frozen=True)
+class Affected:
+    """A partition that was found. `ranges` has the first and last of the offsets that are gone, if lines tell them."""
+
+    topic: str
+    partition: int
+    ranges: tuple[tuple[int, int], ...]
+    cause: str
+    time: int
+
+    @property
+    def name(self) -> str:
+        """The partition."""
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def records(self) -> int | None:
+        """How many offsets are gone; None where lines tell none."""
+        return sum(last - first + 1 for first, last in self.ranges) or None
+
+    def plain(self) -> "evidence.AuditPartition":
+        """For JSON."""
+        return {
+            "topic": self.topic,
+            "partition": self.partition,
+            "ranges": [list(each) for each in self.ranges],
+            "records": self.records,
+            "cause": self.cause,
+            "time": moment(self.time),
+        }
+
+
+def affected(findings: Iterable[Finding]) -> list[Affected]:
+    """Return the partitions that were found, those with the most records first."""
+    by_partition: dict[tuple[str, int], list[Finding]] = {}
+    for finding in findings:
+        by_partition.setdefault((finding.topic, finding.partition), []).append(finding)
+    found = [
+        Affected(topic, partition, _ranges(own), _cause(own), min(each.time for each in own if each in _first_of(own)))
+        for (topic, partition), own in by_partition.items()
+    ]
+    return sorted(found, key=lambda each: (-(each.records or 0), each.topic, each.partition))
+
+
+def _first_of(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings by which a loss is dated: those that show it, or all where none does."""
+    return [each for each in findings if each.what == What.COMMITTED_LOSS] or list(findings)
+
+
+def _ranges(findings: Sequence[Finding]) -> tuple[tuple[int, int], ...]:
+    """Return the offsets of findings, each once."""
+    ranges: list[tuple[int, int]] = []
+    told = ((e.first_offset, e.last_offset) for e in findings)
+    for first, last in sorted((a, b) for a, b in told if a is not None and b is not None):
+        if ranges and first <= ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], max(ranges[-1][1], last))
+        else:
+            ranges.append((first, last))
+    return tuple(ranges)
+
+
+def _cause(findings: Sequence[Finding]) -> str:
+    kinds = {each.what for each in findings}
+    for what, cause in _CAUSES.items():
+        if what in kinds:
+            return cause
+    if any(_was_made_again(each) for each in findings):
+        return "a log that was made again, as on a replaced disk"
+    return _UNKNOWN
+
+
+def _was_made_again(finding: Finding) -> bool:
+    """Whether the leader of a loss had made its log anew just before."""
+    leads = next(
+        (e for e in finding.evidence if e.kind == Kind.LEADER and e.leader_epoch == finding.leader_epoch), None
+    )
+    if leads is None or leads.offset != 0:
+        return False
+    return any(e.kind == Kind.CREATED and e.broker == leads.broker and e.line < leads.line for e in finding.around)
+
+
+def moment(time: int) -> str:
+    """Return a time of a broker's clock, to the millisecond; without what its line does not tell."""
+    text = datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    if is_dated(time):
+        return text
+    return text[5:] if time >= DAY else text[11:] if time else "no time"

@@ -1,0 +1,39 @@
+"""Copies of data directories, for `--keep-data`: what `epochfuzz audit` reads from disk."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+DATA = "data"  # the directory of the copies, next to the logs of the brokers
+
+# A broker preallocates 10 MB for each index (log.index.size.max.bytes), and builds a missing index again.
+_INDEXES = ("*.index", "*.timeindex", "*.txnindex")
+_LOCK = ".lock"
+
+
+class Copies:
+    """The copies of one cluster's data directories.
+
+    `directory` gets one copy of each node as the cluster ended, and one from before each restart: a restarted broker
+    truncates the records that the other replicas do not have, so only the earlier copy still shows them.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def before_restart(self, name: str, data: Path) -> None:
+        """Copy the data of a node that is down and about to start again."""
+        number = 1
+        while (copy := self._directory / f"{name}-before-restart-{number}").exists():
+            number += 1
+        _copy(data, copy)
+
+    def at_the_end(self, nodes: Sequence[tuple[str, Path]]) -> None:
+        """Copy the data of all nodes, after their processes have ended."""
+        for name, data in nodes:
+            if data.is_dir():
+                _copy(data, self._directory / name)
+
+
+def _copy(data: Path, copy: Path) -> None:
+    shutil.copytree(data, copy, symlinks=True, ignore=shutil.ignore_patterns(*_INDEXES, _LOCK))

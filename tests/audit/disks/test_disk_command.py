@@ -1,0 +1,81 @@
+"""`epochfuzz audit` of data directories, alone and together with logs."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.audit.disks.disk_sets import unpacked
+from tests.printed import check_json
+
+LOST, KEPT = "unclean-3.9.2", "kept-4.3.1"
+
+
+def test_a_loss_on_disk_ends_with_1_and_names_its_evidence(epochfuzz, tmp_path):
+    data = unpacked(LOST, tmp_path)
+    ended = epochfuzz("audit", data)
+
+    assert ended.code == 1
+    assert "committed-loss: t-0, offsets 20 to 49, epoch 2" in ended.out
+    assert "leader-epoch-checkpoint:4" in ended.out
+    assert "5 data directories with 3 replicas of 1 partition, 3 segments" in ended.out
+
+
+def test_disks_alone_give_no_all_clear_after_a_change_of_leader(epochfuzz, tmp_path):
+    ended = epochfuzz("audit", unpacked(KEPT, tmp_path))
+
+    assert ended.code == 4
+    assert "records that every replica has truncated leave no trace" in ended.out
+    assert ended.out.splitlines()[-1].startswith("inconclusive: ")
+
+
+def test_json_says_what_was_read(epochfuzz, tmp_path):
+    ended = epochfuzz("audit", unpacked(LOST, tmp_path), "--json")
+    check_json(["audit", "--json"], ended.out)
+    said = json.loads(ended.out)
+
+    assert said["disks"]["replicas"] == 3
+    assert [finding["kind"] for finding in said["findings"]] == ["committed-loss", "unclean-election"]
+
+
+def test_logs_and_disks_that_show_the_same_loss_are_one_finding(epochfuzz, tmp_path):
+    data = unpacked(LOST, tmp_path)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "server.log").write_text(
+        "[2026-11-25 23:26:29,400] INFO [Broker id=1] Leader t-0 with topic id Some(xnCX-XK9Sj6STj25Ls_aVw) starts at"
+        " leader epoch 0 from offset 50 with partition epoch 1, high watermark 50, ISR [1], adding replicas [] and"
+        " removing replicas [] . Previous leader None and previous leader epoch was -1. (state.change.logger)\n"
+        "[2026-11-25 23:26:29,500] INFO [Broker id=2] Leader t-0 with topic id Some(xnCX-XK9Sj6STj25Ls_aVw) starts at"
+        " leader epoch 2 from offset 20 with partition epoch 3, high watermark 20, ISR [2], adding replicas [] and"
+        " removing replicas [] . Previous leader None and previous leader epoch was -1. (state.change.logger)\n"
+    )
+    ended = epochfuzz("audit", data, tmp_path / "logs", "--json")
+    losses = [finding for finding in json.loads(ended.out)["findings"] if finding["kind"] == "committed-loss"]
+
+    assert [(loss["first_offset"], loss["last_offset"]) for loss in losses] == [(20, 49)]
+    names = {line["file"].rpartition("/")[2] for line in losses[0]["evidence"]}
+    assert {"server.log", "leader-epoch-checkpoint"} <= names
+
+
+def test_disks_of_two_clusters_are_rejected(epochfuzz, tmp_path):
+    ended = epochfuzz("audit", unpacked(LOST, tmp_path / "1"), unpacked(KEPT, tmp_path / "2"))
+
+    assert ended.code == 2
+    assert "these are disks of 2 clusters" in ended.err
+
+
+def test_nothing_is_written_into_a_data_directory(epochfuzz, tmp_path):
+    data = unpacked(LOST, tmp_path)
+    before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in data.rglob("*") if file.is_file()}
+    epochfuzz("audit", data)
+
+    assert before == {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in data.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("missing", ["A", "B"])
+def test_a_replica_whose_disk_is_missing_is_a_gap(epochfuzz, tmp_path, missing):
+    data = unpacked(LOST, tmp_path)
+    for copy in data.glob(f"{missing}*"):
+        shutil.rmtree(copy)
+
+    assert f"the replicas of brokers {ord(missing) - 64} are not among these disks" in epochfuzz("audit", data).out

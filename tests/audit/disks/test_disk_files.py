@@ -1,0 +1,130 @@
+"""The files of a data directory, byte by byte: what is read, and what is said about the rest."""
+
+import os
+import struct
+from pathlib import Path
+
+import pytest
+
+from epochfuzz.harness.audit.disks.checkpoints import EpochEntry, directory_of, epochs_of, topic_id_of
+from epochfuzz.harness.audit.disks.files import Unreadable
+from epochfuzz.harness.audit.disks.found import disks_among, is_data_directory
+from epochfuzz.harness.audit.disks.records import crc32c
+from epochfuzz.harness.audit.disks.segments import HEADER, segment_of
+
+
+def batch(base: int, epoch: int, records: int = 1, payload: int = 10, magic: int = 2) -> bytes:
+    """A batch whose records are zeros."""
+    length = HEADER.size - 12 + payload
+    return HEADER.pack(base, length, epoch, magic, 7, 0, records - 1, 0, 1000, -1, -1, -1, records) + bytes(payload)
+
+
+def segment(directory: Path, *batches: bytes, base: int = 0) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    file = directory / f"{base:020d}.log"
+    file.write_bytes(b"".join(batches))
+    return file
+
+
+def test_a_segment_shows_where_each_leader_epoch_starts_and_ends(tmp_path):
+    read = segment_of(str(segment(tmp_path, batch(5, 1, 3), batch(8, 1), batch(9, 4, 2), base=5)))
+
+    assert [(run.epoch, run.first.base, run.last.last, run.batches) for run in read.runs] == [
+        (1, 5, 8, 2),
+        (4, 9, 10, 1),
+    ]
+    assert (read.end, read.holes, read.problem) == (11, 0, None)
+
+
+def test_large_batches_are_skipped_over(tmp_path):
+    read = segment_of(str(segment(tmp_path, *(batch(number, 0, payload=200_000) for number in range(20)))))
+
+    assert (read.end, read.runs[0].batches, read.runs[0].last.position) == (20, 20, 19 * 200_061)
+
+
+def test_zeros_at_the_end_are_those_of_a_preallocated_file(tmp_path):
+    assert segment_of(str(segment(tmp_path, batch(0, 0), bytes(5000)))).problem is None
+    assert (
+        "zeros where a batch should begin" in segment_of(str(segment(tmp_path, batch(0, 0), bytes(500), b"x"))).problem
+    )
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (batch(1, 0, magic=1), "message format 1"),
+        (batch(1, 0, magic=7), "its format would be 7"),
+        (batch(0, 0), "a batch begins at offset 0, and offset 1 is the least possible"),
+        (batch(1, 0)[:40], "ends within a batch"),
+        (struct.pack(">qi", 1, 2**31 - 1) + batch(1, 0)[12:], "ends within a batch"),
+        (struct.pack(">qi", 1, -5) + batch(1, 0)[12:], "its length would be -5"),
+        (batch(1, -1), "a batch has no leader epoch"),
+    ],
+)
+def test_reading_ends_where_a_header_cannot_be_kafkas(tmp_path, bad, said):
+    read = segment_of(str(segment(tmp_path, batch(0, 0), bad)))
+
+    assert said in read.problem
+    assert read.end == 1
+
+
+def test_epochs_never_go_back(tmp_path):
+    read = segment_of(str(segment(tmp_path, batch(0, 3), batch(1, 2))))
+
+    assert "leader epoch 2, and the one before has 3" in read.problem
+
+
+def test_a_checkpoint_is_read_in_the_form_in_which_kafka_writes_it(tmp_path):
+    (tmp_path / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n7 120\n")
+    (tmp_path / "partition.metadata").write_text("version: 0\ntopic_id: xnCX-XK9Sj6STj25Ls_aVw")
+
+    assert epochs_of(str(tmp_path)) == [EpochEntry(0, 0, 3), EpochEntry(7, 120, 4)]
+    assert topic_id_of(str(tmp_path)) == "xnCX-XK9Sj6STj25Ls_aVw"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1\n0\n", "line 1 is not the version 0"),
+        ("0\nx\n", "line 2 is not the number"),
+        ("0\n2\n0 0\n", "line 2 announces 2 entries, and 1 lines follow"),
+        ("0\n1\n0 0", "line 2 announces 1 entries, and 0 lines follow"),
+        ("0\n1\n0 9223372036854775808\n", "line 3: '9223372036854775808' is not a number from 0"),
+        ("0\n2\n3 10\n2 20\n", "line 4 goes back"),
+        ("0\n" + "9" * 5000 + "\n", "line 2 is not the number"),
+    ],
+)
+def test_any_other_text_is_no_checkpoint(tmp_path, text, said):
+    (tmp_path / "leader-epoch-checkpoint").write_text(text)
+    with pytest.raises(Unreadable, match=said):
+        epochs_of(str(tmp_path))
+
+
+def test_links_and_pipes_are_neither_followed_nor_opened(tmp_path):
+    data = tmp_path / "data"
+    segment(data / "t-0", batch(0, 0))
+    (tmp_path / "outside").write_text("0\n1\nt 0 5\n")
+    (data / "replication-offset-checkpoint").symlink_to(tmp_path / "outside")
+    (data / "t-1").symlink_to(data / "t-0")
+    (data / "loop").symlink_to(data)
+    os.mkfifo(data / "meta.properties")
+
+    assert directory_of(str(data)).high_watermarks == {}
+    assert disks_among([str(tmp_path)]) == [str(data)]
+
+
+def test_a_data_directory_is_known_by_its_files(tmp_path):
+    segment(tmp_path / "with-a-replica" / "t-0", batch(0, 0))
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "meta.properties").write_text("version=1\nnode.id=1\n")
+    (tmp_path / "logs" / "t-0").mkdir(parents=True)
+    (tmp_path / "logs" / "server.log").write_text("a line\n")
+
+    assert is_data_directory(str(tmp_path / "with-a-replica"))
+    assert is_data_directory(str(tmp_path / "new"))
+    assert not is_data_directory(str(tmp_path / "logs"))
+    assert disks_among([str(tmp_path)]) == [str(tmp_path / "new"), str(tmp_path / "with-a-replica")]
+
+
+def test_the_checksum_is_castagnolis():
+    assert crc32c(b"123456789") == 0xE3069283  # RFC 3720, and every catalogue of checksums

@@ -1,0 +1,400 @@
+"""Input that is damaged, hostile or odd: one line says so, nothing is lost, and no all-clear comes of it."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import sys
+import tarfile
+import threading
+import time
+import zipfile
+
+import pytest
+
+from epochfuzz.harness.audit.audit import Request, Verdict
+from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.lines import unpacking
+from epochfuzz.harness.audit.lines.sources import found as sources_of
+from tests.audit.telling import LOGS, audited, deletes, found, leads, stamped, written
+
+LOSS = {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: [leads(2, 2, 5, 5, before=(1, 1))]}
+LOST = [("committed-loss", "t-0", 5, 8)]
+KEPT = LOGS / "operations-4.3.1"
+
+
+@pytest.fixture
+def kept(tmp_path):
+    for file in KEPT.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    assert audited(tmp_path).verdict == Verdict.NOTHING
+    return tmp_path
+
+
+def inconclusive(directory, *said):
+    audit = audited(directory)
+    assert audit.verdict == Verdict.INCONCLUSIVE, audit.gaps
+    for words in said:
+        assert any(words in gap for gap in audit.gaps), audit.gaps
+    return audit
+
+
+# Input that cannot be read
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("mode", [0o000, 0o400])
+def test_a_directory_that_may_not_be_read_or_not_be_entered_is_a_gap(kept, mode):
+    (kept / "more").mkdir()
+    (kept / "more" / "server.log").write_text("x")
+    (kept / "more").chmod(mode)
+    try:
+        inconclusive(kept, "Permission denied")
+    finally:
+        (kept / "more").chmod(0o700)
+
+
+def test_an_error_of_the_file_system_is_a_gap(kept, monkeypatch):
+    scandir = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("more"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    (kept / "more").mkdir()
+    monkeypatch.setattr(os, "scandir", refuse)
+
+    inconclusive(kept, "more cannot be read: Permission denied")
+
+
+def test_a_directory_behind_a_link_is_read_once_and_a_dangling_link_is_a_gap(tmp_path):
+    logs = written(tmp_path / "real", LOSS)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "behind").symlink_to(logs)
+    (logs / "back").symlink_to(tmp_path / "logs")
+    (tmp_path / "logs" / "nothing.log").symlink_to(tmp_path / "gone")
+    audit = audited(tmp_path / "logs")
+
+    assert found(audit) == LOST
+    assert audit.lines == 2
+    assert any("nothing.log is a link to nothing" in gap for gap in audit.gaps)
+
+
+@pytest.mark.parametrize("path", ["missing", "link", "x" * 5000, "a/" * 3000])
+def test_a_path_that_cannot_be_opened_is_one_sentence(tmp_path, path):
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+
+    with pytest.raises(AuditError, match=r"no such file|a link to nothing|File name too long"):
+        Request.of([str(tmp_path / path)])
+
+
+def test_an_empty_file_of_a_broker_is_a_gap(kept):
+    (kept / "server.log").write_text("")
+
+    inconclusive(kept, "server.log is empty")
+
+
+def test_an_empty_file_alone_is_bad_input(tmp_path):
+    (tmp_path / "a.log").write_text("")
+
+    with pytest.raises(AuditError, match=r"no line of 1 file was read: .*a\.log is empty"):
+        audited(tmp_path / "a.log")
+
+
+def test_a_pipe_is_read(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    lines = "".join(stamped(own) for own in LOSS.values())
+    writer = threading.Thread(target=lambda: pipe.write_text(lines))
+    writer.start()
+
+    assert found(audited(pipe)) == LOST
+    writer.join()
+
+
+def test_a_pipe_that_nothing_writes_to_does_not_hang(tmp_path, monkeypatch):
+    monkeypatch.setattr("epochfuzz.harness.audit.lines.sources._PATIENCE", 0.1)
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(AuditError, match="a pipe that nothing writes to"):
+        audited(tmp_path / "pipe")
+
+
+def test_a_pipe_in_a_directory_is_a_gap(kept):
+    os.mkfifo(kept / "pipe")
+
+    inconclusive(kept, "pipe cannot be read: it is a pipe")
+
+
+def test_holes_of_nul_do_not_hide_the_lines_around_them(tmp_path):
+    text = stamped(LOSS[1]).encode()
+    written(tmp_path, LOSS)
+    (tmp_path / "broker-1" / "server.log").write_bytes(bytes(20_000) + text)
+    (tmp_path / "broker-2" / "server.log").write_bytes(stamped(LOSS[2]).encode().replace(b"Leader", b"Lea\0der"))
+    audit = audited(tmp_path)
+
+    assert found(audit) == LOST
+
+
+def test_bytes_that_cannot_be_decoded_are_a_gap_but_not_those_of_another_logger(kept):
+    with (kept / "broker-1.log").open("ab") as file:
+        file.write(b"[2026-11-23 12:00:00,000] INFO caf\xe9 (kafka.network.SocketServer)\n")
+    assert audited(kept).verdict == Verdict.NOTHING
+    with (kept / "broker-1.log").open("ab") as file:
+        file.write(b"[2026-11-23 12:00:00,000] INFO L\xe9ader t-0 st\xe4rts (state.change.logger)\n")
+
+    inconclusive(kept, "the line has bytes that are not UTF-8")
+
+
+# Packed files
+
+
+def packed_in_many_ways():
+    text = stamped(LOSS[1]).encode() + b"x" * 10 + b"\n"
+    tar, zipped = io.BytesIO(), io.BytesIO()
+    with tarfile.open(fileobj=tar, mode="w") as archive:
+        info = tarfile.TarInfo("server.log")
+        info.size = len(text)
+        archive.addfile(info, io.BytesIO(text))
+    with zipfile.ZipFile(zipped, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("server.log", text)
+    return {
+        "gzip": gzip.compress(text),
+        "gzip of gzip": gzip.compress(gzip.compress(text)),
+        "two gzips": gzip.compress(text[:50]) + gzip.compress(text[50:]),
+        "gzip and zeros": gzip.compress(text) + bytes(100),
+        "xz": lzma.compress(text),
+        "bz2": bz2.compress(text),
+        "tar": tar.getvalue(),
+        "zip": zipped.getvalue(),
+        "gzip of zip": gzip.compress(zipped.getvalue()),
+        "gzip of tar of that": gzip.compress(tar.getvalue()),
+    }
+
+
+@pytest.mark.parametrize("packing", packed_in_many_ways())
+def test_a_packed_file_shows_what_it_would_show_unpacked(tmp_path, packing):
+    written(tmp_path, {2: LOSS[2]})
+    (tmp_path / "packed").write_bytes(packed_in_many_ways()[packing])
+    audit = audited(tmp_path)
+
+    assert found(audit) == LOST
+    assert not any("packed" in gap for gap in audit.gaps)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda packed: packed[:-20], "it ends too early: it was cut"),
+        (lambda packed: packed[:-8] + b"\0" * 8, "its checksum is wrong"),
+        (lambda packed: packed + b"trailing bytes", "other bytes follow its end"),
+        (
+            lambda packed: packed[: len(packed) // 2] + b"\xff" * 50 + packed[len(packed) // 2 + 50 :],
+            "could not be read",
+        ),
+    ],
+)
+def test_what_stands_before_the_damage_of_a_gzip_file_is_read(tmp_path, damage, said):
+    written(tmp_path, {2: LOSS[2]})
+    filler = "".join(f"[2026-01-02 04:00:00,000] INFO {os.urandom(40).hex()} (x.Y)\n" for _ in range(2000))
+    (tmp_path / "server.log.gz").write_bytes(damage(gzip.compress((stamped(LOSS[1]) + filler).encode())))
+    audit = audited(tmp_path)
+
+    assert found(audit) == LOST
+    assert any("server.log.gz could not be read to its end" in gap and said in gap for gap in audit.gaps), audit.gaps
+
+
+def test_a_gzip_file_with_a_wrong_checksum_keeps_its_last_line(tmp_path):
+    written(tmp_path, {2: LOSS[2]})
+    filler = "[2026-01-02 03:00:00,000] INFO x (x.Y)\n" * 10
+    packed = gzip.compress((filler + stamped(LOSS[1])).encode())
+    (tmp_path / "server.log.gz").write_bytes(packed[:-8] + bytes(8))
+
+    assert found(audited(tmp_path)) == LOST
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_bomb_is_refused(kept, monkeypatch, nested):
+    monkeypatch.setattr(unpacking, "_HARMLESS", 1 << 20)
+    bomb = gzip.compress(bytes(1 << 26))
+    if nested:
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w") as archive:
+            archive.writestr("server.log.gz", bomb)
+        bomb = content.getvalue()
+    (kept / "bomb").write_bytes(bomb)
+    began = time.monotonic()
+
+    inconclusive(kept, "as a bomb does")
+    assert time.monotonic() - began < 10
+
+
+def test_what_is_packed_too_often_or_in_an_unknown_way_is_a_gap(kept):
+    text = b"text"
+    for _ in range(8):
+        text = gzip.compress(text)
+    (kept / "often.gz").write_bytes(text)
+    (kept / "x.7z").write_bytes(b"7z\xbc\xaf\x27\x1c" + bytes(99))
+
+    inconclusive(kept, "often.gz is packed more than", "x.7z is packed by 7z, which audit cannot unpack")
+
+
+def test_spark_is_chosen_by_the_unpacked_size(tmp_path):
+    (tmp_path / "server.log.gz").write_bytes(gzip.compress(b"x" * 1_000_000 + os.urandom(10_000)))
+
+    assert Request.of([str(tmp_path)]).size > 10 * (tmp_path / "server.log.gz").stat().st_size
+
+
+# Values and texts
+
+
+HOSTILE = {
+    "a number of 5,000 digits": leads(1, 1, 9, 9).replace("offset 9", f"offset {'9' * 5000}"),
+    "an offset of 2^63": leads(1, 1, 9, 9).replace("offset 9", f"offset {1 << 63}"),
+    "a partition of 2^31": leads(1, 1, 9, 9, partition=f"t-{1 << 31}"),
+    "a broker of 2^40": leads(1 << 40, 1, 9, 9),
+    "an epoch of 2^31": leads(1, 1 << 31, 9, 9),
+    "a member of the ISR of 2^31": leads(1, 1, 9, 9, isr=f"1,{1 << 31}"),
+}
+
+
+@pytest.mark.parametrize("line", HOSTILE)
+def test_a_number_that_is_none_of_kafkas_is_a_line_that_could_not_be_read(kept, line):
+    with (kept / "broker-1.log").open("a") as file:
+        file.write(stamped([HOSTILE[line]]))
+
+    inconclusive(kept, "the words of a broker that speaks of a partition, and could not be read")
+
+
+@pytest.mark.parametrize("said", ["NaN", "Infinity", "1e400", "1e30", "-1", "9" * 5000, "true", "[]", '"0000-99-99"'])
+def test_a_time_in_json_that_is_none_is_no_time(tmp_path, said):
+    for broker, (message,) in LOSS.items():
+        line = json.dumps({"message": message.removesuffix(" (state.change.logger)")})
+        (tmp_path / f"kafka-{broker}.log").write_text(line.replace("}", f', "timestamp": {said}}}') + "\n")
+
+    assert found(audited(tmp_path)) == LOST
+
+
+@pytest.mark.parametrize("time", ["0000-01-01 00:00:00,000", "9999-12-31 23:59:59,999", "2026-02-31 03:00:00,000"])
+def test_a_date_that_is_none_is_no_time(tmp_path, time):
+    for broker, (message,) in LOSS.items():
+        (tmp_path / f"kafka-{broker}.log").write_text(f"[{time}] INFO {message}\n")
+
+    assert found(audited(tmp_path)) == LOST
+
+
+def test_a_file_name_that_is_not_utf_8_is_shown_and_opened(tmp_path):
+    written(tmp_path, {2: LOSS[2]})
+    name = os.fsencode(tmp_path) + b"/caf\xe9\x1b.log"
+    with open(name, "wb") as file:
+        file.write(stamped(LOSS[1]).encode())
+    audit = audited(tmp_path)
+
+    assert found(audit) == LOST
+    assert audit.findings[0].evidence[0].file.endswith("caf\\xe9\\x1b.log")
+    assert json.dumps(audit.plain())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"), [("%d %m %m", "has %m 2 times"), ("%p", "has no %d, or no %m"), ("%d %d %m", "has %d 2 times")]
+)
+def test_a_layout_that_cannot_be_used_is_one_sentence(pattern, said):
+    with pytest.raises(AuditError, match=said):
+        Request.of([str(KEPT)], [pattern])
+
+
+def test_a_line_that_never_ends_keeps_its_messages(tmp_path):
+    events = [{"message": message, "pad": "x" * 3000} for own in LOSS.values() for message in own]
+    filler = [{"message": "nothing", "pad": "y" * 3000}] * 400
+    (tmp_path / "events.json").write_text(json.dumps([events[0], *filler, events[1]]))
+    audit = audited(tmp_path)
+
+    assert found(audit) == LOST
+    assert audit.lines == 1
+
+
+# Lines that do not decide
+
+
+def zookeeper(broker, epoch, offset, high_watermark, isr="1,2", before=-1):
+    return (
+        f"[Broker id={broker}] Leader t-0 starts at leader epoch {epoch} from offset {offset} with high watermark"
+        f" {high_watermark} ISR [{isr}] addingReplicas [] removingReplicas []. Previous leader epoch was {before}."
+        " (state.change.logger)"
+    )
+
+
+def undecided(directory, lines):
+    audit = audited(written(directory, lines))
+    assert audit.findings == []
+    assert audit.verdict == Verdict.INCONCLUSIVE
+    return audit
+
+
+def test_a_topic_of_2_7_that_was_made_again_without_a_line_of_its_deletion_shows_no_loss(tmp_path):
+    first = [zookeeper(1, 0, 0, 0), zookeeper(1, 1, 500, 500, before=0)]
+    again = [zookeeper(1, 0, 0, 0), zookeeper(1, 2, 100, 100, before=0)]
+
+    undecided(tmp_path, {1: first + again, 2: []})
+
+
+def test_a_broker_that_leads_epoch_0_from_offset_0_twice_shows_no_loss(tmp_path):
+    shrinks = (
+        "[Partition t-0 broker=1] Shrinking ISR from 1,2 to 1. Leader: (highWatermark: 500, endOffset: 500). Out of"
+        " sync replicas: (brokerId: 2, endOffset: 400). (kafka.cluster.Partition)"
+    )
+    lines = [zookeeper(1, 0, 0, 0), shrinks, zookeeper(1, 0, 0, 0), zookeeper(1, 1, 100, 100, before=0)]
+    audit = undecided(tmp_path, {1: lines})
+
+    assert any("t-0: committed-loss of offsets 100 to 499 in epoch 1, or a topic that was" in gap for gap in audit.gaps)
+
+
+def test_two_clusters_of_2_7_with_the_same_topic_show_no_loss(tmp_path):
+    undecided(
+        tmp_path,
+        {
+            1: [zookeeper(1, 0, 0, 0, "1,2"), zookeeper(1, 1, 900, 900, "1,2", 0)],
+            4: [zookeeper(4, 0, 0, 0, "4,5"), zookeeper(4, 2, 50, 50, "4,5", 0)],
+        },
+    )
+
+
+def test_an_older_life_of_a_topic_shows_no_loss(tmp_path):
+    own = written(tmp_path, {1: [zookeeper(1, 0, 0, 0), zookeeper(1, 12, 100, 100, before=0)]})
+    (own / "broker-2").mkdir()
+    old = stamped([zookeeper(2, 9, 900, 900, before=8)]).replace("2026-01-02", "2025-06-07")
+    (own / "broker-2" / "server.log").write_text(old)
+    audit = audited(own)
+
+    assert audit.findings == []
+    assert audit.verdict == Verdict.INCONCLUSIVE
+
+
+def test_a_log_of_2_8_that_was_made_again_is_a_gap_for_no_topic_id_decides(tmp_path):
+    made = "Created log for partition t-0 in /new/t-0 with properties {} (kafka.log.LogManager)"
+    lines = [zookeeper(1, 0, 0, 0), zookeeper(1, 1, 500, 500, before=0), made, zookeeper(1, 3, 0, 0)]
+    audit = undecided(tmp_path, {1: lines})
+
+    assert any("t-0: committed-loss of offsets 0 to 499 in epoch 3, or a topic that was" in gap for gap in audit.gaps)
+
+
+def test_the_same_log_with_topic_ids_is_a_loss_whatever_followers_print(tmp_path):
+    made = "Created log for partition t-0 in /new/t-0 with properties {} (kafka.log.LogManager)"
+    follows = (
+        "[Broker id=2] Follower t-0 starts at leader epoch 0 from offset 0 with high watermark 0. Previous leader epoch"
+        " was -1. (state.change.logger)"
+    )
+    lines = {1: [leads(1, 0, 0), leads(1, 1, 500, 500, before=(1, 0)), made, leads(1, 3, 0)], 2: [follows, deletes()]}
+
+    assert found(audited(written(tmp_path, lines))) == [("committed-loss", "t-0", 0, 499)]
+
+
+def test_reading_never_waits_for_a_device():
+    if sys.platform != "linux":
+        pytest.skip("/dev/zero")
+    (source,) = sources_of(["/dev/zero"])
+
+    assert source.problem == "cannot be read: it is a device or a socket, and not a file"
