@@ -55,7 +55,8 @@ class Sighting:
     def layout(self) -> str:
         """The layout of the line in the style of log4j's conversion patterns."""
         outside, head, follows = self.around
-        return outside + _layout(head, times.times_in(head), follows)
+        layout = outside + _layout(head, times.times_in(head), follows)
+        return layout if self.logger is None or "(%c)" in layout else layout.replace("%m", "%m (%c)", 1)
 
     @property
     def is_doubtful(self) -> bool:

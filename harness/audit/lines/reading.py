@@ -173,7 +173,9 @@ class Reader:
             if framed is not None:
                 messages, failed = messages_in(framed.message, needles)
                 if messages and messages[0].start == 0 and not framed.message[messages[0].end :].strip():
-                    return [Sighting(messages[0], framed.time, None, None, True, "as --layout says")], failed
+                    return [
+                        Sighting(messages[0], framed.time, None, None, True, ("as --layout says: ", "", ""))
+                    ], failed
         return seen_in(text, needles, before)
 
     def _event(self, seen: Sighting, line: int, text: str) -> Event | None:
