@@ -97,7 +97,7 @@ class RemoteLeo(Choice):
 
     KEPT = (
         0,
-        "what it knew: a new leader resets its followers' LEOs, and it is not a new one (every release so far)",
+        "what it knew: a new leader resets its followers' LEOs, and it is not a new one (Kafka since 0.9.0.0)",
         "docs/findings/re-elected-leader.md",
     )
     FORGOTTEN_IF_MISSED = 1, "what it knew, but nothing if it has missed an epoch, in which another may have led"

@@ -38,7 +38,10 @@ final class KafkaRules {
                 Rules.Eligibility.valueOf(chosen.getOrDefault("isr_eligibility", eligibility(release)).toUpperCase()));
     }
 
-    /** Up to 2.0.1, and with truncation on fetch until KAFKA-18991, no epochs were compared; in all generations they are. */
+    /**
+     * Up to 2.1.0 (KAFKA-7786), and with truncation on fetch until KAFKA-18991, a follower compared no epochs. In all
+     * generations it does.
+     */
     private static String lateAnswer(String protocol) {
         String name = protocol.split(":", 2)[0];
         if (!name.startsWith(RELEASE)) {
@@ -50,7 +53,7 @@ final class KafkaRules {
         }
         boolean compares = release.isAtLeast("4.0") ? !release.version().equals("4.0.0")
                 : release.isAtLeast("3.9.1") || release.version().equals("3.9")
-                || release.isAtLeast("2.1") && !release.isAtLeast("2.8");
+                || release.isAtLeast("2.1.1") && !release.isAtLeast("2.8");
         return compares ? "same_epoch" : "same_leader";
     }
 
