@@ -13,7 +13,7 @@ from epochfuzz.harness.defects.controller import wrong_eligible_leaders as eligi
 from epochfuzz.harness.defects.controller import wrong_incarnations as incarnations
 from epochfuzz.harness.defects.controller import wrong_registration as registration
 from epochfuzz.harness.defects.defect import Defect, declared_in
-from epochfuzz.harness.defects.partition import late_answers, membership, recovery, waiting
+from epochfuzz.harness.defects.partition import late_answers, membership, recovery
 from epochfuzz.harness.defects.partition import wrong_alter_partition as alter_partition
 from epochfuzz.harness.defects.partition import wrong_leadership as leadership
 from epochfuzz.harness.defects.partition import wrong_partition_epoch as partition_epoch
@@ -40,7 +40,6 @@ PROTOCOL_DEFECTS: tuple[Defect, ...] = declared_in(
     clients,
     controllers,
     transactions,
-    waiting,
 )
 DEFECTS: tuple[Defect, ...] = (*PROTOCOL_DEFECTS, *declared_in(judging))
 

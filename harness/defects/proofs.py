@@ -46,8 +46,6 @@ SEARCHED: tuple[Configuration, ...] = (
     Configuration(records=3, epochs=2, retries=True),
     Configuration(records=3, epochs=1, consumer=True, unclean_leader_election=True),
     Configuration(records=2, epochs=2, consumer=True, unclean_leader_election=True, follower_reads=True),
-    Configuration(records=2, epochs=1, lag_time=True),
-    Configuration(records=1, epochs=1, delayed_fetch=True),
 )
 # And where it is in a protocol whose leaders ask for changes of the ISR, which has many more states.
 SEARCHED_BY_REQUEST: tuple[Configuration, ...] = (

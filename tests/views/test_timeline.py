@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
+from epochfuzz.harness.views.drawings import captions
 from epochfuzz.harness.views.terminal import side_by_side, timeline
 from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.harness.witness.scenes import narrate
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import alphabet, parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
+from tests.views.narrating import scenes
 
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
 COMMITTED = "produce A, fetch B, receive B, fetch B, receive B"
@@ -184,3 +186,14 @@ def test_whatever_happens_every_sentence_is_whole_and_no_line_too_long(replicas,
     lines = printed(timeline(other), width)
     assert [scene.sentence for scene in narrate(other) if scene.sentence not in words(lines)] == []
     assert max(map(len, lines + printed(side_by_side(hw, other), width))) <= width
+
+
+def test_a_leader_shows_the_log_end_offsets_that_it_knows_and_no_other_replica_does():
+    last = scenes("produce A, fetch B, receive B, fetch B", "kip-320", replicas=3)[-1]
+    assert [replica.remote_leos for replica in last.replicas] == [(("B", 1),), (), ()]
+
+
+def test_the_remote_log_end_offsets_of_four_followers_take_two_lines():
+    fetches = ", ".join(f"fetch {name}" for name in "BCDE")
+    leader = scenes(f"produce A, {fetches}", "kip-320", replicas=5)[-1].replicas[0]
+    assert captions.remote_leos(leader) == ["remote LEO B 0, C 0", "D 0, E 0"]

@@ -29,7 +29,7 @@ class CheckpointError(ValueError):
 class LeaderEpochCache:
     """Which leader epoch started at which offset, oldest first.
 
-    `rule` is a choice of the mechanism `epoch_cache`: `original` (Kafka 0.11 to 2.0.0) or `kafka-7415` (since 2.1).
+    `rule` is a choice of the mechanism `epoch_cache`: `original` (Kafka 0.11 to 2.0.0) or `kafka-7415` (since 2.0.1).
     Raises ValueError for an unknown rule, and for epochs or offsets that Kafka has no room for.
     """
 
