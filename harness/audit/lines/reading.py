@@ -243,7 +243,7 @@ class Reader:
 def _chunks(content: IO[bytes], part: Part) -> Iterator[bytes]:
     """Yield whole lines of a part, many at a time; only of a line that is longer than a chunk, pieces.
 
-    What can be read before an error comes before it.
+    An error follows the lines that could be read before it.
     """
     at = part.start
     if at:  # the part before reads the line that it breaks into
@@ -322,7 +322,7 @@ def needled(text: bytes) -> list[tuple[int, int, int, list[str]]]:
 
 
 def _windows(line: bytes, needles: list[str]) -> Iterator[bytes]:
-    """Yield what stands around the needles of a line that is very long, such as a document of JSON."""
+    """Yield the text around the needles of a very long line, such as a document of JSON."""
     places = sorted(at.start() for needle in needles for at in re.finditer(re.escape(needle.encode()), line))
     until = 0
     for place in places:
