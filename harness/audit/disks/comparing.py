@@ -80,6 +80,14 @@ def compared(partition: Partition) -> Compared:
             if old is new or later is None or old.latest < 0:
                 continue
             same = _same_life(old, new)
+            differs = _contradiction(old, new)
+            if same and differs is not None:
+                result.gaps.append(
+                    f"{partition.name}: {old.path} and {new.path} have different batches of one leader epoch at offset"
+                    f" {differs:,}. Kafka never writes that: one of them was put there from elsewhere, or has diverged."
+                    " They were not compared"
+                )
+                continue
             if same is None:
                 result.gaps.append(
                     f"{partition.name}: {old.path} and {new.path} have no topic id and no batch in common; they may be"
@@ -117,6 +125,23 @@ def _same_life(one: Replica, other: Replica) -> bool | None:
     firsts = {each.run.first.identity for each in one.epochs if each.run is not None}
     if any(each.run is not None and each.run.first.identity in firsts for each in other.epochs):
         return True
+    return None
+
+
+def _contradiction(one: Replica, other: Replica) -> int | None:
+    """Return an offset at which two logs have different batches of one leader epoch, or none.
+
+    Only the leader of an epoch appends, and followers copy its batches without a change. Compaction changes them.
+    """
+    if one.is_compacted or other.is_compacted:
+        return None
+    firsts = {each.number: each.run.first for each in one.epochs if each.run is not None}
+    for each in other.epochs:
+        first = firsts.get(each.number)
+        if each.run is None or first is None or each.run.first.base != first.base:
+            continue
+        if each.run.first.identity != first.identity:
+            return first.base
     return None
 
 
