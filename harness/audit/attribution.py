@@ -1,4 +1,4 @@
-"""Attribution: whose lines are whose, of lines that do not name their broker.
+"""Attribution: the broker of each line that does not name one.
 
 `--broker` decides first. Otherwise it is the broker that other lines of the same origin name (a container, a pod, a
 host before the line), or else the one that the lines of the file, or of its directory, name.
@@ -24,7 +24,7 @@ _NAMED = 3  # of many files, in a sentence
 
 @dataclass(frozen=True)
 class Attribution:
-    """Whose lines are whose, and what of them can be relied on."""
+    """The brokers of files and of origins, and the lines that an audit can rely on."""
 
     brokers: dict[str, int]  # by file
     origins: dict[tuple[str, str], int | None]  # by file and origin; None for one that may be of another broker
@@ -48,7 +48,7 @@ class Attribution:
 
 
 def attributed(request: "Request", files: Sequence[Facts]) -> Attribution:
-    """Find out whose files are. Raises AuditError where they are of several clusters, or --broker finds nothing."""
+    """Return the attribution of all files. Raises AuditError for several clusters, or if --broker finds nothing."""
     clusters = {cluster: facts.file for facts in files for cluster in sorted(_clusters(facts))}
     if len(clusters) > 1:
         told = ", ".join(f"{cluster} in {file}" for cluster, file in sorted(clusters.items())[:_NAMED])

@@ -1,4 +1,4 @@
-"""Audit: what is asked, and what all partitions together come to: the same, whoever reads and judges."""
+"""Audit: the request, and the result of all partitions together, which is the same in one process and on Spark."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ class Request:
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """What takes lines apart that --layout describes."""
+        """Return the functions that take apart the lines that --layout describes."""
         return frames(self.layouts)
 
     @property
@@ -57,11 +57,11 @@ class Request:
         return sum(source.unpacked for source in self.sources if source.problem is None)
 
     def parts(self) -> list[Part]:
-        """Return what there is to read, in parts that several workers may read."""
+        """Return the files in parts that several workers may read."""
         return [part for source in self.sources if source.problem is None for part in _parts(source)]
 
     def whole(self) -> list[Part]:
-        """Return the same, every file in one part."""
+        """Return the files, each in one part."""
         return [_whole(source) for source in self.sources if source.problem is None]
 
     def text(self) -> str:
@@ -85,7 +85,7 @@ def _parts(source: Source) -> list[Part]:
 
 
 class Verdict(StrEnum):
-    """What an audit has come to."""
+    """The verdict of an audit."""
 
     LOST = "lost"  # committed records are gone
     FOUND = "found"  # something was found that may have lost some
@@ -97,7 +97,8 @@ class Verdict(StrEnum):
 class Audit:
     """What an audit has shown.
 
-    `passed` has dangers of which nothing came, `gaps` what could hide a loss, `notes` what was left out and could not.
+    `passed` has dangers that passed without a loss, `gaps` the reasons why a loss may be hidden, and `notes` the lines
+    that were left out on purpose.
     """
 
     files: int
@@ -117,7 +118,7 @@ class Audit:
 
     @property
     def verdict(self) -> Verdict:
-        """What all of it comes to."""
+        """The verdict of all findings and gaps."""
         if any(finding.is_loss for finding in self.findings):
             return Verdict.LOST
         if self.findings:
@@ -145,7 +146,7 @@ class Audit:
 
 @dataclass
 class Verdicts:
-    """What comes of all partitions together."""
+    """The results of all partitions together."""
 
     partitions: int = 0
     findings: list[Finding] = field(default_factory=list)
@@ -168,7 +169,7 @@ class Verdicts:
 
 
 def concluded(request: Request, files: Sequence[Facts], whose: Attribution, verdicts: Verdicts) -> Audit:
-    """Return what all of it comes to. Raises AuditError where nothing in the files is of a broker."""
+    """Return the result. Raises AuditError if no line is of a broker."""
     _check_that_brokers_wrote(request, files)
     layouts: dict[str, int] = {}
     for facts in files:

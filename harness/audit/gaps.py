@@ -1,4 +1,4 @@
-"""Gaps: what could hide a loss, each with a remedy; and notes, on what was left out and could not."""
+"""Gaps: the reasons why a loss may be hidden, each with a remedy. Notes: lines that were left out on purpose."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ _NAMED = 3  # of many, in a sentence
 
 
 def gaps_of(request: "Request", files: Sequence[Facts], whose: Attribution, verdicts: "Verdicts") -> list[str]:
-    """Return what could hide a loss."""
+    """Return the reasons why a loss may be hidden."""
     left_out = (f"{source.path} {source.problem}" for source in request.sources if source.problem is not None)
     return [*left_out, *_of_files(files, whose), *_of_brokers(files, whose), *_of_partitions(files, verdicts)]
 
@@ -96,7 +96,7 @@ def _of_partitions(files: Sequence[Facts], verdicts: "Verdicts") -> Iterator[str
     if verdicts.unseen:
         epochs = sum(verdicts.unseen.values())
         yield (
-            f"no line shows who led in {counted(epochs, 'leader epoch')} of {_named(sorted(verdicts.unseen))}. Add"
+            f"no line names the leader of {counted(epochs, 'leader epoch')} of {_named(sorted(verdicts.unseen))}. Add"
             " older files, or those of the other brokers"
         )
     if verdicts.mixed:
@@ -110,7 +110,7 @@ def _of_partitions(files: Sequence[Facts], verdicts: "Verdicts") -> Iterator[str
 
 
 def notes_of(files: Sequence[Facts]) -> list[str]:
-    """Return what was left out on purpose."""
+    """Return notes on the lines that were left out on purpose."""
     notes = []
     own = sum(facts.own for facts in files)
     if own:

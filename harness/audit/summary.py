@@ -65,7 +65,7 @@ def affected(findings: Iterable[Finding]) -> list[Affected]:
 
 
 def _first_of(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings by which a loss is dated: those that show it, or all where none does."""
+    """Return the findings that date a loss: those that show the loss, or else all."""
     return [each for each in findings if each.what == What.COMMITTED_LOSS] or list(findings)
 
 
@@ -92,7 +92,7 @@ def _cause(findings: Sequence[Finding]) -> str:
 
 
 def _was_made_again(finding: Finding) -> bool:
-    """Whether the leader of a loss had made its log anew just before."""
+    """Return whether the leader had created its log again just before the loss."""
     leads = next(
         (e for e in finding.evidence if e.kind == Kind.LEADER and e.leader_epoch == finding.leader_epoch), None
     )

@@ -19,7 +19,7 @@ _ROWS = 5_000  # of a batch
 
 
 def read_parts(layouts: str, batches: Batches) -> Batches:
-    """Yield the events of parts of files, and what is known of each file or part; rows of READ."""
+    """Yield rows of READ: the events of parts of files, and the facts of each file or part."""
     framing = frames(json.loads(layouts))
     for row in _rows(batches):
         part = Part.from_text(row["part"])

@@ -39,7 +39,7 @@ class Row:
 
 
 def print_audit(out: Console, audit: Audit, cases: Cases, accepts_gaps: bool = False) -> None:
-    """Print the verdict, a line for each partition, what shows it, what could hide more, and the verdict again."""
+    """Print the verdict, a line for each partition, the findings with their lines, the gaps, and the verdict again."""
     _print_verdict(out, audit, accepts_gaps)
     told = accidents(audit)
     for each in affected(audit.findings)[:_LISTED]:
@@ -51,7 +51,7 @@ def print_audit(out: Console, audit: Audit, cases: Cases, accepts_gaps: bool = F
     if len(told) > _SHOWN:
         out.print(f"... and {len(told) - _SHOWN:,} more partitions; --json and --out have them all\n")
     if audit.passed:
-        out.print(Text("Dangers of which nothing came", "bold"))
+        out.print(Text("Dangers that passed without a loss", "bold"))
         for finding in audit.passed[:_SHOWN]:
             out.print(Text(f"{title(finding)}: {finding.told}"), soft_wrap=True)
         _print_rest(out, len(audit.passed) - _SHOWN, "dangers")
@@ -84,7 +84,7 @@ def _print_rest(out: Console, number: int, what: str) -> None:
 
 @dataclass(frozen=True)
 class Accident:
-    """What was found in one partition, with one timeline, and every line that shows it once."""
+    """The findings of one partition, with one timeline, and each line of evidence once."""
 
     findings: tuple[Finding, ...]
 
@@ -115,7 +115,7 @@ class Accident:
 
 
 def accidents(audit: Audit) -> list[Accident]:
-    """Return what was found, partition by partition, losses first."""
+    """Return the findings of each partition, losses first."""
     by_partition: dict[str, list[Finding]] = {}
     for finding in audit.findings:
         by_partition.setdefault(finding.name, []).append(finding)

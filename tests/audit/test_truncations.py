@@ -36,7 +36,10 @@ def line(kind, release, **values):
         newest = numbers(wording.until) if wording.until else [99]
         if wording.kind == kind and numbers(wording.since) <= numbers(release) <= newest:
             said = VALUES | {name: str(value) for name, value in values.items()}
-            return re.sub(r"\{(\w+)\}", lambda name, said=said: said[name[1]], wording.template) + " (kafka.x.Y)"
+            text = wording.template
+            for name in re.findall(r"\{(\w+)\}", text):
+                text = text.replace(f"{{{name}}}", said[name])
+            return f"{text} (kafka.x.Y)"
     return None
 
 

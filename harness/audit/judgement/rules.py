@@ -124,8 +124,8 @@ def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Finding
                 (start, promised - 1),
                 epoch,
                 f"Broker {most.placed.broker} showed a high watermark of {most.high_watermark:,}, reached before epoch"
-                f" {most.before}; broker {leader.broker} leads epoch {epoch} from offset {start:,}, without what was"
-                " committed from there on.",
+                f" {most.before}; broker {leader.broker} leads epoch {epoch} from offset {start:,}, without the"
+                " committed records from there on.",
                 [most.placed, leader, *_cut_to(life, most.placed, most.high_watermark)],
             )
 
@@ -214,10 +214,11 @@ def _re_elected_leader(life: Life) -> Iterator[Finding]:
                 (start_of(successor.event), start - 1),
                 epoch,
                 f"Broker {leader.broker} led epoch {led.epoch}, and then epoch {epoch} from offset {start:,}, without"
-                f" having heard of what was between; broker {truncation.broker} had truncated its log to"
-                f" {truncation.event.offset:,} meanwhile, and a leader that led before counts it where it was. Broker"
-                f" {successor.broker} leads epoch {successor.event.leader_epoch} from"
-                f" {start_of(successor.event):,}: what is between may have been acknowledged and read, and is gone.",
+                f" having learned of the epochs in between. Broker {truncation.broker} truncated its log to"
+                f" {truncation.event.offset:,} in the meantime, and the leader still counted the truncated records."
+                f" Broker {successor.broker} leads epoch {successor.event.leader_epoch} from"
+                f" {start_of(successor.event):,}. The records in between may have been acknowledged and read, and they"
+                " are gone.",
                 [led, followed, truncation, leader, successor, *_cut_to(life, leader, start)],
             )
 
@@ -228,8 +229,8 @@ def _danger(life: Life, leader: Placed, evidence: list[Placed], cut: int) -> Fin
         What.RE_ELECTED_LEADER,
         (cut, start_of(leader.event) - 1),
         leader.event.leader_epoch,
-        f"Broker {leader.broker} was elected again without having heard of the epoch between, and counted what a"
-        " follower had truncated; no line shows that anything was lost.",
+        f"Broker {leader.broker} was elected again without having learned of the epoch in between, and counted records"
+        " that a follower had truncated. No line shows a loss.",
         evidence,
         passed=True,
     )

@@ -9,17 +9,15 @@ from epochfuzz.harness.audit.lines.events import Kind
 
 
 def truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
-    """Yield a replica truncates below its own high watermark, and says so; since 2.0.
+    """Find replicas that truncate below their own high watermark, by their own lines.
 
-    Up to 0.10 a follower first truncates to its high watermark. If its leader's log ends even before, it resets its
-    fetch offset to there.
+    Up to 0.10 a follower first truncates to its high watermark. If the log of its leader ends before that, the follower
+    resets its fetch offset to the leader's log end offset.
     """
     for each in life.of(Kind.BELOW_HIGH_WATERMARK):
         cut, known = each.event.offset, each.event.high_watermark
         if cut is not None and known is not None and cut < known:
-            told = (
-                f"Broker {each.broker} cut its log to {cut:,}, and knew that everything below {known:,} was committed."
-            )
+            told = f"Broker {each.broker} truncated its log to {cut:,}, and knew that everything below {known:,} was committed."
             around = [e for e in (_role_of(life, each), each) if e is not None]
             yield finding_of(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, known - 1), each.epoch, told, around)
     for each in life.of(Kind.RESET):
@@ -27,8 +25,8 @@ def truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
         by_high_watermark = _cut_to_high_watermark(life, each)
         if by_high_watermark is not None and cut is not None and from_ is not None and cut < from_:
             told = (
-                f"Broker {each.broker} had truncated its log to its high watermark, {from_:,}; its leader's log ends at"
-                f" {cut:,}, without what was committed from there on."
+                f"Broker {each.broker} had truncated its log to its high watermark, {from_:,}. The log of its leader ends"
+                f" at {cut:,}, without the committed records from there on."
             )
             evidence = [by_high_watermark, each]
             yield finding_of(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, from_ - 1), each.epoch, told, evidence)

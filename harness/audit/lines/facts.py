@@ -1,4 +1,4 @@
-"""Facts: what is known of a file, or of a part of one: how far it was read, whose it is, what is odd."""
+"""Facts of a file, or of a part of a file: how many lines were read, which brokers they name, and what is odd."""
 
 import json
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _ORIGINS = 500
 
 @dataclass
 class Facts:
-    """What is known of a part of a file. Lines are counted from the part's own first."""
+    """The facts of a part of a file. Line numbers start at 1 with the first line of the part."""
 
     file: str
     part: int = 0
@@ -62,20 +62,20 @@ class Facts:
 
     @property
     def is_in_order(self) -> bool:
-        """Whether lines follow one another in time, but for a few times that a clock was put back."""
+        """Return whether the times of the lines rise, apart from a few places where the clock was put back."""
         return self.backs <= _FEW or self.backs * _OFTEN <= self.events
 
     @property
     def is_whole(self) -> bool:
-        """Whether nearly all lines that speak of partitions could be read.
+        """Return whether nearly all lines that speak of partitions could be read.
 
-        The missing ones might make the others harmless, such as one that says that a topic was deleted.
+        A missing line might make the others harmless, for example if it says that a topic was deleted.
         """
         return self.unread * _WHOLE <= self.events
 
     @property
     def is_trusted(self) -> bool:
-        """Whether its layout ends with the message, so that a line that ends with a number was not cut there."""
+        """Return whether the layout ends with the message. If not, a line that ends with a number may be cut."""
         return self.ends >= self.closed
 
     def named(self, origin: str, broker: int | None) -> None:

@@ -35,7 +35,7 @@ Frame = Callable[[str], Framed | None]
 
 
 def frames(asked: Sequence[str]) -> list[Frame]:
-    """Return what takes lines apart by the patterns that were given. Raises AuditError."""
+    """Return a function for each pattern, which takes a line apart. Raises AuditError."""
     return [_framing(pattern) for pattern in asked if pattern != JSON]
 
 

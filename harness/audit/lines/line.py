@@ -55,16 +55,17 @@ class Sighting:
     def layout(self) -> str:
         """The layout of the line in the style of log4j's conversion patterns."""
         outside, head, follows = self.around
-        return outside + _layout(head, times.times_in(head), follows)
+        layout = outside + _layout(head, times.times_in(head), follows)
+        return layout if self.logger is None or "(%c)" in layout else layout.replace("%m", "%m (%c)", 1)
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the line may have been cut in the number with which it ends."""
+        """Return whether the line ends with a number, and may be cut there."""
         return self.message.ends_with_a_value and not self.is_closed
 
     @property
     def is_foreign(self) -> bool:
-        """Whether another program's logger has written the message: it quotes a broker."""
+        """Return whether the logger of another program wrote the line, which then quotes a broker."""
         return self.logger is not None and _OURS.match(self.logger) is None
 
 
@@ -130,7 +131,7 @@ def _seen_inside(
     keys: str,
     depth: int,
 ) -> Seen:
-    """Return what the lines of an envelope have; what stands before the envelope counts where it says nothing."""
+    """Return the messages in an envelope. The text before the envelope supplies a missing time or origin."""
     head = text[: min(text.find("{"), _HEAD)]
     outside = times.times_in(head)
     found: list[Sighting] = []

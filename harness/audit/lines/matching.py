@@ -1,7 +1,7 @@
 """Matching: the messages of Kafka's wordings, wherever they stand in a line.
 
-Each wording is split at its needle, the fixed words that reading.py looks for in bytes. What follows the needle is
-matched first, and then what precedes it. Every part is bounded: values have a greatest length, and text that may be
+Each wording is split at its needle, the fixed words that reading.py looks for in bytes. The part behind the needle is
+matched first, then the part before it. Every part is bounded: values have a greatest length, and text that may be
 anything ends at the first place where the next fixed words stand, and is not tried again. So a line costs a time that
 grows with its number of needles only, and after _FAILURES of them that stand in no message, the rest is not read.
 """
@@ -91,7 +91,7 @@ class _Shape:
 
 
 def _pattern(template: str, ends: bool) -> str:
-    """Return what matches a part of a template; `ends`: whether the template ends with it, so that {any} is no more."""
+    """Return the pattern of a part of a template. `ends`: the template ends here, so a last {any} matches nothing."""
     parts = re.split(r"(\{\w+\})", template)
     made: list[str] = []
     skip = False
@@ -137,7 +137,7 @@ def _shape(template: str, needle: str, wording: Wording | None) -> _Shape:
 
 @cache
 def _shapes() -> dict[str, tuple[_Shape, ...]]:
-    """By needle, how the wordings are matched that have it, and then the lines that say nothing."""
+    """Return the shapes of each needle: those of wordings, then those of lines that say nothing."""
     templates = [(wording.template, wording) for wording in WORDINGS] + [(other, None) for other in OTHERS]
     return {n: tuple(_shape(t, n, w) for t, w in templates if n in t) for n in NEEDLES}
 
@@ -214,7 +214,7 @@ def _message(text: str, at: int, needle: str, floor: int) -> Message | int | Non
 
 
 def _start(text: str, start: int, floor: int) -> int:
-    """Return where a message starts with what Kafka puts before it, such as `[Broker id=1] `."""
+    """Return the start of a message, including the prefix that Kafka puts there, such as `[Broker id=1] `."""
     if text[start - 1 : start] != " " or text[start - 2 : start - 1] not in ("]", ":", ","):
         return start
     window = max(floor, start - _IDENT)
@@ -242,7 +242,7 @@ def broker_of(message: str) -> int | None:
 
 
 def _fields(groups: dict[str, str | None]) -> dict[str, Any] | None:
-    """Return what a message says, as fields of an event; None where a number is greater than any of Kafka's."""
+    """Return the fields of an event. Returns None if a number is greater than Kafka allows."""
     said: dict[str, Any] = {}
     for name, text in groups.items():
         if text is None:

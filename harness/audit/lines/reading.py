@@ -173,7 +173,9 @@ class Reader:
             if framed is not None:
                 messages, failed = messages_in(framed.message, needles)
                 if messages and messages[0].start == 0 and not framed.message[messages[0].end :].strip():
-                    return [Sighting(messages[0], framed.time, None, None, True, "as --layout says")], failed
+                    return [
+                        Sighting(messages[0], framed.time, None, None, True, ("as --layout says: ", "", ""))
+                    ], failed
         return seen_in(text, needles, before)
 
     def _event(self, seen: Sighting, line: int, text: str) -> Event | None:
@@ -241,7 +243,7 @@ class Reader:
 def _chunks(content: IO[bytes], part: Part) -> Iterator[bytes]:
     """Yield whole lines of a part, many at a time; only of a line that is longer than a chunk, pieces.
 
-    What can be read before an error comes before it.
+    An error follows the lines that could be read before it.
     """
     at = part.start
     if at:  # the part before reads the line that it breaks into
@@ -320,7 +322,7 @@ def needled(text: bytes) -> list[tuple[int, int, int, list[str]]]:
 
 
 def _windows(line: bytes, needles: list[str]) -> Iterator[bytes]:
-    """Yield what stands around the needles of a line that is very long, such as a document of JSON."""
+    """Yield the text around the needles of a very long line, such as a document of JSON."""
     places = sorted(at.start() for needle in needles for at in re.finditer(re.escape(needle.encode()), line))
     until = 0
     for place in places:

@@ -72,7 +72,7 @@ def opened(location: str) -> IO[bytes]:
 
 
 def is_url(path: str) -> bool:
-    """Whether a path is a URL."""
+    """Return whether a path is a URL."""
     return "://" in path
 
 
@@ -97,7 +97,7 @@ def expression_of(pattern: str) -> re.Pattern[str]:
 
 
 def broker_in(text: str, expression: re.Pattern[str]) -> int | None:
-    """Return the broker's number that an expression finds in a path or in what stands before lines."""
+    """Return the broker's number that an expression finds in a path or in an origin."""
     match = expression.search(text)
     number = None if match is None else match[expression.groups and 1]
     return int(number) if number is not None and re.fullmatch(r"[0-9]{1,10}", number) else None
@@ -182,7 +182,7 @@ def _source(file: str, is_named: bool = False) -> Source:
 
 
 def _size_and_time(file: str) -> tuple[int, int]:
-    """Return the size of a file, and when it was changed. Raises OSError for what is no file, and could block."""
+    """Return the size of a file, and when it was changed. Raises OSError for a pipe, a device or a socket."""
     if is_url(file):
         files, inner = _file_system(file)
         info = files.get_file_info(inner)

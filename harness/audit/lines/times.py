@@ -56,7 +56,7 @@ _COMMON: Final = re.compile(
 
 
 def is_dated(time: int) -> bool:
-    """Whether a time has a date with its year."""
+    """Return whether a time has a date with its year."""
     return time >= _DATED
 
 
@@ -139,7 +139,7 @@ def _milliseconds(second: int, part: str | None, zone: str | None) -> int:
 
 
 def of_number(said: str | float) -> int | None:
-    """Return the time of a number since 1970, whose size tells its unit; None for what is no time of this century."""
+    """Return the time of a number since 1970, whose size tells its unit. Returns None if it is not of this century."""
     try:
         number = float(said)
     except (ValueError, OverflowError):

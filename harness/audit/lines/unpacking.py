@@ -1,6 +1,6 @@
-"""Unpacking: from the bytes of a file to the text files in it, whatever they are packed in, and however often.
+"""Unpacking: from the bytes of a file to the text files in it, in any supported packing, also nested.
 
-What was unpacked before a damaged place is not lost: the error comes with the read that follows. A file that unpacks to
+The text before a damaged place is not lost, because the error comes with the next read. A file that unpacks to
 more than _RATIO times its size is a bomb, and is not read on.
 """
 
@@ -48,7 +48,7 @@ UNPACKING_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarEr
 
 
 class Damaged(OSError):
-    """A packed file that cannot be unpacked to its end; what stands before was read."""
+    """A packed file that cannot be unpacked to its end. The text before the damage was read."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Member:
 
 
 def form_of(head: bytes, name: str) -> tuple[str, str | None]:
-    """Return the form of a file by its first bytes, and what is wrong with it; None if it can be read."""
+    """Return the form of a file by its first bytes, and the reason why it cannot be read, or None."""
     for magic, form in _MAGIC.items():
         if head.startswith(magic):
             return form, None
@@ -97,7 +97,7 @@ def _wide(head: bytes) -> str | None:
 
 
 def _is_text(head: bytes) -> bool:
-    """Whether bytes are text, but for holes of NULs and some damage."""
+    """Return whether bytes are text, apart from holes of NULs and some damage."""
     written = head.replace(b"\0", b"")
     if not written:  # nothing but a hole: the text may follow
         return True
@@ -153,12 +153,12 @@ def members(name: str, content: IO[bytes], budget: Budget, depth: int = _DEEPEST
 
 
 def buffered(content: IO[bytes]) -> io.BufferedReader:
-    """Return bytes with a buffer, in which one can look ahead."""
+    """Return a file object with a buffer, for looking ahead."""
     return content if isinstance(content, io.BufferedReader) else io.BufferedReader(_Raw(content), _BUFFER)
 
 
 def reason(error: Exception) -> str:
-    """Return what is wrong, in a few words."""
+    """Return the reason of an error, in a few words."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
@@ -217,7 +217,7 @@ def shown(name: str) -> str:
 
 
 class _Stream(io.RawIOBase):
-    """A stream of bytes that are made piece by piece. An error comes after what was made before."""
+    """A stream of bytes that are made piece by piece. An error follows the bytes that were made before it."""
 
     def __init__(self) -> None:
         self._made = b""
@@ -363,7 +363,7 @@ class _Unpacked(_Stream):
 
 
 class _Gunzip:
-    """One stream of gzip. Unlike Python's own, it gives what stands before damage, and before a wrong checksum."""
+    """One stream of gzip. Unlike Python's own, it returns the text before damage and before a wrong checksum."""
 
     def __init__(self) -> None:
         self.eof = False
@@ -413,7 +413,7 @@ class _Gunzip:
 
 
 def _until_damaged(inflate: Any, data: bytes) -> bytes:
-    """Return what can be inflated of damaged data, byte by byte."""
+    """Inflate damaged data byte by byte. Returns the text before the damage."""
     made = []
     try:
         for i in range(len(data)):
