@@ -25,7 +25,7 @@ def partition_line(each: Affected) -> str:
 
 
 def read_line(audit: Audit) -> str:
-    """Return what was read, in a line."""
+    """Return the numbers of lines, files, partitions, brokers and data directories, in a line."""
     brokers = ", ".join(map(str, audit.brokers)) or "unknown"
     releases = f" of Kafka {', '.join(audit.releases)}" if audit.releases else ""
     took = f", in {audit.seconds:.1f} s" if audit.seconds else ""

@@ -142,60 +142,6 @@ def _print_accident(out: Console, accident: Accident, cases: Cases) -> None:
     out.print()
 
 
-<<<<<<< HEAD
-=======
-def title(finding: Finding) -> str:
-    """Return a finding in a line."""
-    where = "" if finding.first_offset is None else f", offsets {finding.offsets}"
-    epoch = "" if finding.leader_epoch is None else f", epoch {finding.leader_epoch}"
-    return f"{finding.what}: {finding.name}{where}{epoch}"
-
-
-def partition_line(each: Affected) -> str:
-    """Return a line on a partition: its offsets, how many records, the cause, and when."""
-    offsets = ", ".join(f"{a:,} to {b:,}" if a != b else f"{a:,}" for a, b in each.ranges[:_RANGES])
-    more = f" and {len(each.ranges) - _RANGES:,} more ranges" if len(each.ranges) > _RANGES else ""
-    records = "" if each.records is None else f": offsets {offsets}{more}, {counted(each.records, 'record')}"
-    return f"{each.name}{records}{',' if records else ':'} {each.cause}, {moment(each.time)}"
-
-
-def read_line(audit: Audit) -> str:
-    """Return the numbers of lines, files, partitions and brokers, in a line."""
-    brokers = ", ".join(map(str, audit.brokers)) or "unknown"
-    releases = f" of Kafka {', '.join(audit.releases)}" if audit.releases else ""
-    took = f", in {audit.seconds:.1f} s" if audit.seconds else ""
-    return (
-        f"{counted(audit.lines, 'line')} of {counted(audit.files, 'file')}, {audit.events:,} of them of"
-        f" {counted(audit.partitions, 'partition')}; brokers {brokers}{releases}{took}"
-    )
-
-
-def layout_lines(audit: Audit) -> list[str]:
-    """Return the layouts that were recognised, one in a line."""
-    return [f"layout of {counted(files, 'file')}: {layout}" for layout, files in [*audit.layouts.items()][:_LAYOUTS]]
-
-
-def conclusion(audit: Audit, accepts_gaps: bool = False) -> str:
-    """Return the verdict in a line."""
-    gaps = counted(len(audit.gaps), "gap")
-    if audit.verdict == Verdict.NOTHING or (audit.verdict == Verdict.INCONCLUSIVE and accepts_gaps):
-        why = f"; {gaps} accepted" if audit.gaps else ", and audit knows of no gap that could hide one"
-        return f"nothing found: no line shows that a committed record was lost{why}"
-    if audit.verdict == Verdict.INCONCLUSIVE:
-        return (
-            f"inconclusive: no line shows that a committed record was lost, but {gaps} could hide a loss: see the list"
-            " of gaps for what to add, or decide with --accept-gaps"
-        )
-    told = f"{counted(len(audit.findings), 'finding')} in {counted(len(accidents(audit)), 'partition')}"
-    rest = f"; {gaps} could hide more" if audit.gaps else ""
-    lost = affected(finding for finding in audit.findings if finding.is_loss)
-    if not lost:
-        return f"found: {told}; no line shows that a committed record is gone{rest}"
-    records = counted(sum(each.records or 0 for each in lost), "record")
-    return f"lost: committed records of {counted(len(lost), 'partition')} are gone ({records}); {told}{rest}"
-
-
->>>>>>> audit-logs
 def cell(event: Event) -> str:
     """Return an event in a few words."""
     epoch = "" if event.leader_epoch is None else f" e{event.leader_epoch}"
