@@ -17,7 +17,10 @@ def truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
     for each in life.of(Kind.BELOW_HIGH_WATERMARK):
         cut, known = each.event.offset, each.event.high_watermark
         if cut is not None and known is not None and cut < known:
-            told = f"Broker {each.broker} truncated its log to {cut:,}, and knew that everything below {known:,} was committed."
+            told = (
+                f"Broker {each.broker} truncated its log to {cut:,}, and knew that everything below {known:,} was"
+                " committed."
+            )
             around = [e for e in (_role_of(life, each), each) if e is not None]
             yield finding_of(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, known - 1), each.epoch, told, around)
     for each in life.of(Kind.RESET):
