@@ -18,8 +18,8 @@ def truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
         cut, known = each.event.offset, each.event.high_watermark
         if cut is not None and known is not None and cut < known:
             told = (
-                f"Broker {each.broker} truncated its log to {cut:,}, "
-                f"and knew that everything below {known:,} was committed."
+                f"Broker {each.broker} truncated its log to {cut:,}, and knew that everything below {known:,} was"
+                " committed."
             )
             around = [e for e in (_role_of(life, each), each) if e is not None]
             yield finding_of(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, known - 1), each.epoch, told, around)
@@ -28,8 +28,8 @@ def truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
         by_high_watermark = _cut_to_high_watermark(life, each)
         if by_high_watermark is not None and cut is not None and from_ is not None and cut < from_:
             told = (
-                f"Broker {each.broker} had truncated its log to its high watermark, {from_:,}. "
-                f"The log of its leader ends at {cut:,}, without the committed records from there on."
+                f"Broker {each.broker} had truncated its log to its high watermark, {from_:,}. The log of its leader"
+                f" ends at {cut:,}, without the committed records from there on."
             )
             evidence = [by_high_watermark, each]
             yield finding_of(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, from_ - 1), each.epoch, told, evidence)
