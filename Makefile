@@ -70,7 +70,7 @@ endif
 audit.pyz: .venv/installed
 	.venv/bin/python -m epochfuzz.harness.audit.packing build/audit.pyz
 
-# Data directories of 45 clusters, of 10 releases of Kafka, in build/disks: what tests/audit/disks/recorded is made from.
+# Data directories of 44 clusters, of 10 releases of Kafka, in build/disks; tests/audit/disks/recorded has most of them.
 # It takes about 40 minutes, and continues where it was stopped. It needs a JDK and Maven.
 disks: .venv/installed
 	.venv/bin/python -m tests.audit.disks.record build/disks
