@@ -175,7 +175,7 @@ def _print_trace(out: Console, judged: JudgedCase) -> None:
 
 
 def _table(judged_cases: list[JudgedCase]) -> Table:
-    table = Table("case", "protocol", "broken", "after event", "did nothing", "as expected")
+    table = Table("case", "protocol", "broken", "after event", "as expected")
     for judged in judged_cases:
         for name, verdict in judged.verdicts.items():
             run = verdict.run
@@ -183,12 +183,12 @@ def _table(judged_cases: list[JudgedCase]) -> Table:
             if run.permitted:
                 broken += f" (permitted: {', '.join(run.permitted)})"
             as_expected = _as_expected(judged, name)
-            table.add_row(judged.case.id, name, broken, str(verdict.at or "-"), _did_nothing(run), as_expected)
+            table.add_row(judged.case.id, name, broken, str(verdict.at or "-"), as_expected)
     return table
 
 
 def _did_nothing(run: Run) -> str:
-    return f"{len(run.did_nothing)} of {len(run.steps)} events" if run.did_nothing else "-"
+    return f"{len(run.did_nothing)} of {len(run.steps)} events did nothing"
 
 
 def _not_enabled(judged_cases: list[JudgedCase]) -> Iterator[str]:
@@ -208,15 +208,16 @@ def _reasons(run: Run) -> str:
         f"{step.number} {event_text(step.event)} ({why_not(before[step.number - 1], step.event)})"
         for step in run.did_nothing
     )
-    return f"{_did_nothing(run)} did nothing: {'; '.join(reasons)}"
+    return f"{_did_nothing(run)}: {'; '.join(reasons)}"
 
 
 def _without_effect(judged_cases: list[JudgedCase]) -> list[str]:
-    """Return the ids of the cases with events of which none was enabled under any protocol."""
+    """Return the ids of the cases that expect nothing of the protocols, and of which no event was enabled."""
     return [
         judged.case.id
         for judged in judged_cases
-        if judged.case.events and not any(step.applied for each in judged.verdicts.values() for step in each.run.steps)
+        if not judged.verdicts.keys() & set(judged.case.protocols)
+        and not any(step.applied for each in judged.verdicts.values() for step in each.run.steps)
     ]
 
 

@@ -180,6 +180,7 @@ TIGHT = (
     ("hw", Configuration(records=2, epochs=1, retries=True, unclean_leader_election=True)),
     ("kip-841", Configuration(records=1, epochs=1)),
     ("kafka-2.8.1", Configuration(records=1, epochs=2)),
+    ("kafka-3.6", Configuration(records=1, epochs=1)),
     ("kip-903", Configuration(records=1, epochs=1, power_loss=True)),
     ("kip-966", Configuration(records=1, epochs=1, power_loss=True, min_insync_replicas=2)),
     ("kip-903", Configuration(records=1, epochs=1, lag_time=True)),

@@ -117,8 +117,12 @@ def test_every_goal_is_met_by_some_protocol_when_every_fault_may_happen():
     met += walker(*GENERATIONS, *RELEASES, settings=strict).walk(0, 2_000).goals.sum(axis=0)
     clients = Configuration(retries=True, consumer=True, transactions=True, controllers=2, unclean_leader_election=True)
     met += (
-        walker("kip-966", "kip-320:controller_writes=unconditional", settings=clients).walk(0, 2_000).goals.sum(axis=0)
+        walker("kafka-4.1", "kip-320:controller_writes=unconditional", settings=clients)
+        .walk(0, 2_000)
+        .goals.sum(axis=0)
     )
+    waits = Configuration(lag_time=True, delayed_fetch=True)
+    met += walker("kip-320", settings=waits).walk(0, 2_000).goals.sum(axis=0)
     assert [name for name, count in zip(goals.NAMES, met, strict=True) if count == 0] == []
 
 

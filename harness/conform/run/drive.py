@@ -1,10 +1,10 @@
 """Driving: one schedule, sent to a subject event by event, and what came of it."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind, SubjectFailed
+from epochfuzz.harness.conform.oracle.fault import Fault, Kind, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.oracle.healing import heal
 from epochfuzz.harness.conform.oracle.judge import FIELDS, Judge, JudgedBy, fields_of
 from epochfuzz.harness.conform.oracle.lockstep import LockStep
@@ -14,7 +14,7 @@ from epochfuzz.harness.conform.protocol.subject import Answering
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import event_text, verb_of
+from epochfuzz.model.kafka.vocabulary.events import Verb, event_text, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 MOST_NAMES = 1_000
@@ -126,6 +126,7 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
     driven = Driven()
     try:
         verbs = subject.reset(wire.config_of(setting.settings), setting.protocol.name)
+        _check_waiting(setting.settings, verbs)
         possible = set(setting.alphabet())
         for event in schedule:
             if event not in possible or verb_of(event).text not in verbs or not judge.advance(event):
@@ -145,6 +146,13 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
         driven.fail(failed.fault)
     driven.end(judge)
     return driven
+
+
+def _check_waiting(settings: Configuration, verbs: Collection[str]) -> None:
+    """Raise SubjectUnable if a setting changes what fetches do, and the subject has not the event of that setting."""
+    for verb in (Verb.LAPSE, Verb.EXPIRE_FETCH):
+        if verb.setting is not None and getattr(settings, verb.setting) and verb.text not in verbs:
+            raise SubjectUnable(f"it has no event {verb.text}, without which {verb.setting} cannot be played")
 
 
 def _send(subject: Answering, event: int, driven: Driven) -> tuple[bool, Observation]:
