@@ -54,7 +54,13 @@ def judged(execution: Execution) -> list[str]:
     return properties.names(execution.broken() | execution.broken_at_end())
 
 
-@pytest.mark.parametrize("broken", [pytest.param(each, id=each.name) for each in PROPERTIES])
+# Healing ends every fetch that waits, so that no state breaks this one: only wrong rules do.
+NEVER_BROKEN = {"fetch-answered"}
+
+
+@pytest.mark.parametrize(
+    "broken", [pytest.param(each, id=each.name) for each in PROPERTIES if each.name not in NEVER_BROKEN]
+)
 def test_a_property_is_judged_where_a_state_breaks_it(broken: Property) -> None:
     draw = Random(f"{broken.name}1")  # any would do; with these every property is broken soon
     for _ in range(20_000):

@@ -136,19 +136,20 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
     """Were the field declared unread, the test above would find a state in which another value makes a difference."""
     draw = Random(f"{field.name}3")  # any would do; with these each field is told soon
     protocols = [*NAMED.values(), parse_protocol("kip-320:idempotence=kept_at_truncation")]
+    alone = field.name == "unread_isr"  # among other faults a difference is too rare
     for seed in range(20_000):
         protocol = draw.choice(protocols)
         settings = Configuration(
             replicas=draw.choice((2, 3)),
             acks=draw.choice(("1", "all")),
-            power_loss=draw.random() < 0.5,
-            asynchronous_checkpoint=draw.random() < 0.5,
-            retries=draw.random() < 0.5,
-            consumer=draw.random() < 0.5,
-            controllers=draw.choice((1, 2)),
-            transactions=draw.random() < 0.5,
-            lag_time=draw.random() < 0.5,
-            delayed_fetch=draw.random() < 0.5,
+            power_loss=draw.random() < 0.5 and not alone,
+            asynchronous_checkpoint=draw.random() < 0.5 and not alone,
+            retries=draw.random() < 0.5 and not alone,
+            consumer=draw.random() < 0.5 and not alone,
+            controllers=draw.choice((1, 2) if not alone else (1,)),
+            transactions=draw.random() < 0.5 and not alone,
+            lag_time=draw.random() < 0.5 or alone,
+            delayed_fetch=draw.random() < 0.5 and not alone,
             min_insync_replicas=draw.choice((1, 2)),
         )
         if not field.read(state.initial(protocol, settings)):

@@ -47,6 +47,8 @@ def is_data_directory(path: str) -> bool:
 
 def is_dump(path: str) -> bool:
     """Whether a file is the output of kafka-dump-log.sh."""
+    if not os.path.isfile(path):
+        return False  # to open a pipe would take what its writer has for the reader of logs
     try:
         with opened(path) as descriptor:
             return os.pread(descriptor, len(_DUMP), 0) == _DUMP

@@ -21,6 +21,7 @@ import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.record.MemoryRecords;
+import org.apache.kafka.common.record.RecordBatch;
 import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
@@ -88,8 +89,9 @@ final class KafkaBroker implements Broker {
             return false;
         }
         try {
+            boolean idempotent = settings.retries() && magic >= RecordBatch.MAGIC_VALUE_V2; // KIP-98: not in older formats
             MemoryRecords records = Batches.of(
-                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
+                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, idempotent);
             Api.append(partition, records, acksAll ? -1 : 1);
             return true;
         } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
