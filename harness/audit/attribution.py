@@ -43,7 +43,7 @@ class Attribution:
         return self.origins[own] if own in self.origins else self.brokers.get(event.file)
 
     def counts(self, event: Event) -> bool:
-        """Whether an event is one that can be relied on."""
+        """Return whether an event is one that can be relied on."""
         return event.file not in self.left_out and not (event.doubtful and event.file in self.doubted)
 
 
@@ -91,7 +91,7 @@ def _clusters(facts: Facts) -> set[str]:
 
 
 def _all_name_a_cluster(files: Sequence[Facts]) -> bool:
-    """Whether in the directory of each file with events some file names its cluster."""
+    """Return whether in the directory of each file with events some file names its cluster."""
     named = {_directory(facts.file) for facts in files if _clusters(facts)}
     return all(_directory(facts.file) in named for facts in files if facts.events)
 

@@ -115,7 +115,7 @@ def _bounded(replica: Replica, partition: Partition) -> Replica:
 
 
 def _same_life(one: Replica, other: Replica) -> bool | None:
-    """Whether two logs are of the same life of a topic; None if that cannot be known.
+    """Return whether two logs are of the same life of a topic; None if that cannot be known.
 
     Topic ids say so since 2.8 (KIP-516). Without them, a batch that both have says so.
     """

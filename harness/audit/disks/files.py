@@ -37,7 +37,7 @@ def entries(directory: str) -> list[Entry]:
 
 
 def has(directory: str, name: str) -> bool:
-    """Whether a directory holds a regular file of a name."""
+    """Return whether a directory holds a regular file of a name."""
     try:
         return stat.S_ISREG(os.lstat(os.path.join(directory, name)).st_mode)
     except (OSError, ValueError):

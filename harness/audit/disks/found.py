@@ -39,14 +39,14 @@ class LocatedDirectory:
 
 
 def is_data_directory(path: str) -> bool:
-    """Whether a path is a data directory of a broker (one of log.dirs), or a copy of one."""
+    """Return whether a path is a data directory of a broker (one of log.dirs), or a copy of one."""
     if has(path, checkpoints.META) or has(path, checkpoints.HIGH_WATERMARKS):
         return True
     return any(entry.is_directory and _is_replica(entry.path, entry.name) for entry in _entries(path))
 
 
 def is_dump(path: str) -> bool:
-    """Whether a file is the output of kafka-dump-log.sh."""
+    """Return whether a file is the output of kafka-dump-log.sh."""
     if not os.path.isfile(path):
         return False  # to open a pipe would take what its writer has for the reader of logs
     try:

@@ -241,7 +241,7 @@ def apply_change(log: MetadataLog, change: Change, place: Place) -> None:
 
 
 def _is_unclean(before: State, after: State, change: Change) -> bool:
-    """Whether a change elects a broker that was neither in the ISR nor in the ELR.
+    """Return whether a change elects a broker that was neither in the ISR nor in the ELR.
 
     The last change of a reassignment may take a broker into the ISR and elect it at once, and is clean
     (PartitionReassignmentReplicas.maybeCompleteReassignment). Before KIP-704 no field calls an election unclean.

@@ -107,12 +107,12 @@ def batches(file: str) -> Iterator[tuple[Batch, bytes]]:
 
 
 def is_intact(batch: Batch, data: bytes) -> bool:
-    """Whether a batch has the bytes that were written."""
+    """Return whether a batch has the bytes that were written."""
     return len(data) == batch.size and crc32c(data[_CHECKED_FROM:]) == batch.crc & 0xFFFFFFFF
 
 
 def is_control(batch: Batch) -> bool:
-    """Whether a batch holds markers, not records of a client."""
+    """Return whether a batch holds markers, not records of a client."""
     return bool(batch.attributes & _CONTROL)
 
 

@@ -257,7 +257,7 @@ def _by_both(replica: Replica, entries: Sequence[EpochEntry], runs: Sequence[Run
 
 
 def _agree(replica: Replica, entry: EpochEntry, run: Run | None, following: int | None, is_first: bool) -> bool:
-    """Whether an entry of the checkpoint and the batches of its epoch say the same."""
+    """Return whether an entry of the checkpoint and the batches of its epoch say the same."""
     if run is None:  # only a leader that has written nothing yet leaves such an entry (LeaderEpochFileCache.assign)
         return replica.is_compacted or (following is None and entry.start == replica.end)
     starts_there = run.first.base == entry.start

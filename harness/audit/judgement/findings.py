@@ -48,7 +48,7 @@ class Finding:
 
     @property
     def is_loss(self) -> bool:
-        """Whether it shows that committed records are gone, and not only that they may be."""
+        """Return whether it shows that committed records are gone, and not only that they may be."""
         return self.what in (What.COMMITTED_LOSS, What.TRUNCATED_BELOW_HIGH_WATERMARK)
 
     @property

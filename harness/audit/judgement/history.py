@@ -103,7 +103,7 @@ class Life:
         return {broker for broker in named if broker is not None} or {*self.brokers, *self.silent}
 
     def _may_have_led(self, broker: int, epoch: int) -> bool:
-        """Whether a broker's lines do not go on from before an epoch to behind it."""
+        """Return whether a broker's lines do not go on from before an epoch to behind it."""
         roles = [each for each in self.brokers.get(broker, ()) if each.event.kind in ROLES]
         for before, after in pairwise(roles):
             if (before.epoch or 0) < epoch < (after.epoch or 0):
@@ -237,7 +237,7 @@ def _is_made_again(piece: Sequence[Event]) -> bool:
 
 
 def _contradict(pieces: dict[int, list[Event]], is_one_cluster: bool) -> bool:
-    """Whether lines without topic ids do not fit together: they are of several lives, or of several clusters."""
+    """Return whether lines without topic ids do not fit together: they are of several lives, or of several clusters."""
     if any(_takes_a_role_as_new_twice(piece) for piece in pieces.values()):
         return True
     roles = [e for piece in pieces.values() for e in piece if e.kind in ROLES and e.time >= DAY]
@@ -282,7 +282,7 @@ def _takes_a_role_as_new_twice(piece: Sequence[Event]) -> bool:
 
 
 def _are_connected(pieces: dict[int, list[Event]]) -> bool:
-    """Whether each broker is named by lines of another, directly or by way of others, or names one."""
+    """Return whether each broker is named by lines of another, directly or by way of others, or names one."""
     reached = {next(iter(pieces))}
     named = {
         broker: {m for e in piece for m in (*(e.isr or ()), e.leader, e.previous_leader) if m is not None}

@@ -11,7 +11,7 @@ _OF_TIMELINES = frozenset(Kind) - {Kind.TRUNCATING, Kind.NO_TRUNCATION, Kind.LOG
 
 
 def are_of_one_life(life: Life, one: Placed, other: Placed) -> bool:
-    """Whether two lines are of the same life of a topic: by their topic ids where the life is not sure."""
+    """Return whether two lines are of the same life of a topic: by their topic ids where the life is not sure."""
     ids = {one.topic_id, other.topic_id}
     return len(ids - {None}) < 2 if life.is_sure else len(ids) == 1 and None not in ids
 

@@ -77,7 +77,7 @@ def fail(p: State, r: int) -> None:
 
 
 def anywhere(p: State) -> bool:
-    """Whether a fetch waits at any replica."""
+    """Return whether a fetch waits at any replica."""
     for r in range(p.replicas):
         if p.flight[r] == Flight.WAITING:
             return True

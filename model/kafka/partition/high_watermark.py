@@ -4,7 +4,6 @@ A follower's trails the leader's by one fetch round trip, because it learns the 
 fetch after the one that brought the record. That is the root of every loss this project reproduces.
 """
 
-from epochfuzz.model.kafka.controller import leader_metadata
 from epochfuzz.model.kafka.history import promises
 from epochfuzz.model.kafka.partition import lag_time
 from epochfuzz.model.kafka.storage import transactions
@@ -13,9 +12,7 @@ from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import (
     evaluates_at_every_fetch,
     keeps_positions,
-    leaders_check_eligibility,
     requests_isr_changes,
-    waits_for_eligible_replicas_only,
 )
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     EffectiveIsr,
@@ -23,7 +20,6 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     HighWatermarkGate,
     IsrChange,
 )
-from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
@@ -125,19 +121,9 @@ def due(p: State, leader: int) -> int:
     if p.lag_time:
         return lag_time.lowest_leo_waited_for(p, leader, lowest)
     for r in range(p.replicas):
-        if p.caught_up[leader] >> r & 1 and may_wait_for(p, leader, r):
+        if p.caught_up[leader] >> r & 1 and lag_time.may_wait_for(p, leader, r):
             lowest = min(lowest, replication_position(p, leader, r))
     return lowest
-
-
-def may_wait_for(p: State, leader: int, r: int) -> bool:
-    """Return whether the leader waits for r, which has caught up outside the ISR.
-
-    Partition.maybeIncrementLeaderHW asks isReplicaIsrEligible since 3.6.0.
-    """
-    if leaders_check_eligibility(p) and not waits_for_eligible_replicas_only(p):
-        return True
-    return leader_metadata.why_not_eligible(p, leader, r) == APPLIED
 
 
 def replication_position(p: State, leader: int, follower: int) -> int:

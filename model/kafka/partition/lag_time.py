@@ -66,18 +66,24 @@ def forget_fetches(p: State, leader: int) -> None:
 
 
 def is_waited_for(p: State, leader: int, r: int) -> bool:
-    """Whether the leader's high watermark waits for r outside the ISR: r was caught up within the lag time.
+    """Return whether the leader's high watermark waits for r outside the ISR: r was caught up within the lag time.
 
-    Since KAFKA-15021 (3.6) only if r may join the ISR (maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr).
-    A replica that has not fetched may not, because the leader has no broker epoch of it (isBrokerEpochIsrEligible).
+    A replica that has not fetched may not join the ISR since 3.6, because the leader has no broker epoch of it
+    (isBrokerEpochIsrEligible).
     """
     if not p.caught_up[leader] >> r & 1:
         return False
-    if not waits_for_eligible_replicas_only(p):
-        return True
-    if tracks_incarnations(p) and p.remote_leos[leader, r] == NONE:
+    if waits_for_eligible_replicas_only(p) and tracks_incarnations(p) and p.remote_leos[leader, r] == NONE:
         return False
-    return leader_metadata.why_not_eligible(p, leader, r) == APPLIED
+    return may_wait_for(p, leader, r)
+
+
+def may_wait_for(p: State, leader: int, r: int) -> bool:
+    """Return whether the leader's high watermark may wait for r outside the ISR.
+
+    Since KAFKA-15021 (3.6) only if r may join the ISR (maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr).
+    """
+    return not waits_for_eligible_replicas_only(p) or leader_metadata.why_not_eligible(p, leader, r) == APPLIED
 
 
 def lowest_leo_waited_for(p: State, leader: int, lowest: int) -> int:

@@ -40,7 +40,7 @@ def note_response(p: State, follower: int, has_epoch: bool) -> None:
 
 
 def fetches_without_epoch(p: State, follower: int) -> bool:
-    """Whether the follower's fetch carries no last fetched epoch, so that the leader compares no logs."""
+    """Return whether the follower's fetch carries no last fetched epoch, so that the leader compares no logs."""
     return loses_last_fetched_epoch(p) and p.fetch_state[follower] == FetchState.WITHOUT_EPOCH
 
 

@@ -63,7 +63,7 @@ def knows_producer(p: State, r: int) -> bool:
 
 
 def has_successor(p: State, record: int) -> bool:
-    """Whether the producer has sent the next record with the next sequence number."""
+    """Return whether the producer has sent the next record with the next sequence number."""
     return record + 1 < p.produced and not transactions.is_over_for(p, record)
 
 

@@ -48,7 +48,7 @@ def skips_question(p: Any) -> bool:
 
 
 def loses_last_fetched_epoch(p: Any) -> bool:
-    """Whether a follower may fetch without the epoch of its last record, so that no logs are compared."""
+    """Return whether a follower may fetch without the epoch of its last record, so that no logs are compared."""
     return checks_logs_on_fetch(p) and p.last_fetched_epoch == LastFetchedEpoch.LOST
 
 
@@ -94,7 +94,7 @@ def waits_for_eligible_replicas_only(p: Any) -> bool:
 
 
 def keeps_metadata_of_stale_leaders(p: Any) -> bool:
-    """Whether the high watermark of a stale leader depends on which replicas its own metadata shows fenced."""
+    """Return whether the high watermark of a stale leader depends on which replicas its own metadata shows fenced."""
     return has_lag_time(p) and waits_for_eligible_replicas_only(p)
 
 
@@ -181,17 +181,17 @@ def tells_controllers_apart(p: Any) -> bool:
 
 
 def has_lag_time(p: Any) -> bool:
-    """Whether time passes in `lapse` only, and not before every event."""
+    """Return whether time passes in `lapse` only, and not before every event."""
     return bool(p.lag_time)
 
 
 def tracks_caught_up(p: Any) -> bool:
-    """Whether it has to be known which followers a leader has seen caught up."""
+    """Return whether it has to be known which followers a leader has seen caught up."""
     return requests_isr_changes(p) or has_lag_time(p)
 
 
 def has_delayed_fetch(p: Any) -> bool:
-    """Whether a fetch that has no records to return waits at its leader."""
+    """Return whether a fetch that has no records to return waits at its leader."""
     return bool(p.delayed_fetch)
 
 
