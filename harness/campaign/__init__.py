@@ -1,8 +1,10 @@
-"""Campaigns: work of some kind, fanned out by Spark, kept in a directory, and taken up again wherever it ended.
+"""Run campaigns: jobs that Spark distributes, that a directory stores, and that can be resumed after any interruption.
 
-Kinds of work are walks, state machines and conformance: work.py says what a kind declares, campaign.py does it.
+The kinds of work are random runs, state machines, conformance trials and transition tours, and clusters. run/work.py
+declares the interface of a kind, and run/campaign.py runs the campaign.
 
-A campaign is its directory: what was asked for (parameters), one row per finished block of schedules (blocks), how
-long they took (waves), what they come to (findings, cases) and that they are all there (outcome). Spark alone reads
-and writes it, through DataFrames, so that it may lie wherever Spark can write, and Spark Connect serves as well.
+A campaign is its directory. The directory holds the request (parameters), one row per finished block of schedules
+(blocks), the time of each wave (waves), the results (findings, cases) and a mark that all results are present
+(outcome). Spark alone writes the directory, through DataFrames. The directory can therefore lie wherever Spark can
+write, and Spark Connect can be used as well.
 """
