@@ -41,11 +41,11 @@ def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
 
 
 def minimal(protocol: str, property: str, **settings: Any) -> list[str]:
-    """Return a shortest schedule that breaks a property, found by exhaustive search. The result never varies.
+    """Return the first of the shortest schedules that break a property, found by exhaustive search.
 
-    The search is bounded by 3 records and 3 changes of epoch, unless `settings` sets other bounds. Raises
-    NoSuchSchedule if no schedule breaks the property, and ValueError for an unknown protocol or property, or an invalid
-    configuration.
+    Equal calls return equal schedules. The search is bounded by 3 records and 3 changes of epoch, unless `settings`
+    sets other bounds. Raises NoSuchSchedule if no schedule breaks the property, and ValueError for an unknown protocol
+    or property, or an invalid configuration.
     """
     wanted = named(property).bit
     parsed = parse_protocol(protocol)

@@ -1,10 +1,10 @@
-"""Run campaigns: jobs that Spark distributes, that a directory stores, and that can be resumed after any interruption.
+"""Campaigns: long runs on Spark, which store their results in a directory and can resume after any interruption.
 
-The kinds of work are random runs, state machines, conformance trials and transition tours, and clusters. run/work.py
-declares the interface of a kind, and run/campaign.py runs the campaign.
+The kinds of work are random runs, state machines, conformance trials, transition tours, and schedules on clusters.
+run/work.py declares the interface of a kind, and run/campaign.py runs the campaign.
 
-A campaign is its directory. The directory holds the request (parameters), one row per finished block of schedules
-(blocks), the time of each wave (waves), the results (findings, cases) and a mark that all results are present
-(outcome). Spark alone writes the directory, through DataFrames. The directory can therefore lie wherever Spark can
-write, and Spark Connect can be used as well.
+A campaign is its directory. The table of parameters holds the request. The table of blocks has one row for each
+finished block of schedules, and the table of waves holds their times. The findings and cases are the results, and the
+outcome marks them as complete. Spark alone writes the directory, through DataFrames. The directory can therefore lie
+wherever Spark can write, and Spark Connect can be used as well.
 """

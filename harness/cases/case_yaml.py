@@ -187,7 +187,7 @@ class _Strict(Composer):
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        event = self.peek_event()  # type: ignore[attr-defined]  # of the parser that it composes from
+        event = self.peek_event()  # type: ignore[attr-defined]  # a method of the parser
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
             raise self.refusal(event, "anchors and aliases are not allowed; write the value out")
         if event.tag is not None:
@@ -211,7 +211,7 @@ class _StrictLoader(_Strict, yaml.SafeLoader):
         self.file = file
 
 
-class _FastLoader(_Strict, yaml_text.LOADER):  # type: ignore[misc, valid-type]  # known at import
+class _FastLoader(_Strict, yaml_text.LOADER):  # type: ignore[misc, valid-type]  # chosen at import
     """The strict loader with libyaml, in a fifth of the time. Its error messages are less clear."""
 
     def __init__(self, text: str, file: Path) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def end_clusters(out: Console, outcome: ClusterOutcome, directory: str, facts: "walks.Facts", json: bool) -> int:
-    """Print the results of clusters. Returns the exit code: a finding that the model has too was expected."""
+    """Print the results of clusters. Returns the exit code: BROKEN if a finding ends differently in the model."""
     asked, fuzzed = outcome.parameters, outcome.fuzzed
     out.print(f"Kafka {asked.release}, in the model {asked.protocol}", markup=False)
     found = list(zip(fuzzed.findings, outcome.seen, strict=True))

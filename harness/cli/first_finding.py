@@ -1,4 +1,4 @@
-"""The first finding: show one while kernels are compiled, on a machine that has no compiled kernels yet."""
+"""Show a first finding while kernels are compiled, on a machine that has no compiled kernels yet."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""The command line: one application. Its commands have the order in which users meet them."""
+"""The command line: one application. Its help lists the commands in the order of a user's first steps."""
 
 import gc
 import sys
@@ -48,7 +48,7 @@ _COMMANDS = {name: kind for panel in _PANELS.values() for name, kind in panel.it
 
 
 class _Commands(Group):
-    """The commands, loaded on demand. A short command would spend most of its time on imports of other commands."""
+    """The commands, loaded on demand. Otherwise, a short command would mainly import the other commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names, for help and completion."""

@@ -1,4 +1,4 @@
-"""Options that several commands share, with the same spelling, and the parsers of their values."""
+"""Shared options: each has one spelling in all commands, and a parser of its values."""
 
 import dataclasses
 import functools
@@ -109,7 +109,7 @@ def parse_protocols(texts: list[str]) -> list[Protocol]:
 
 
 def say_what_versions_stand_for(out: Console, protocols: Iterable[Protocol]) -> None:
-    """Print the meaning of each named version of Kafka: the protocol of the model for it."""
+    """Print for each named version of Kafka the protocol that models it."""
     for meaning in dict.fromkeys(versions.meaning(protocol.name) for protocol in protocols):
         if meaning:
             out.print(meaning, markup=False, soft_wrap=True)

@@ -75,7 +75,7 @@ def end_walk(ending: Ending, walker: Engine, walked: Walked, found: Sequence[Fin
 def interruptible(
     out: Console, walker: Walker[Protocol, Configuration], walked: Walked, what: Sequence[str]
 ) -> Iterator[None]:
-    """Show the results of random runs. After Ctrl-C, print the violations so far and the command to resume.
+    """Print the violations so far and the command to resume if Ctrl-C ends the random runs or this block.
 
     `what` holds the options that select the protocols. Raises KeyboardInterrupt after Ctrl-C.
     """

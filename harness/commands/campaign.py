@@ -65,7 +65,7 @@ def run(
     *,
     settings: Configuration,
     out: Out,
-    protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer reads the default, nobody writes to it
+    protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer only reads the default
     schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to run.")] = None,
     for_: Annotated[str | None, typer.Option("--for", help="Walk for that long instead: 30s, 5m, 8h.")] = None,
     until_stable: Annotated[
@@ -219,7 +219,8 @@ app.command("report", cls=SparkCommand)(report)
 def _refuse_another_machine(work: "Work[Any]", directory: str, machine: str | None) -> None:
     """Raise BadInput unless the user names the state machine of the campaign.
 
-    Someone else may have created the directory, and to resume it imports the machine's module on this machine.
+    Someone else may have created the directory. A resumed campaign imports the module of its state machine on this
+    machine.
     """
     from epochfuzz.harness.campaign.machines.machine_work import OwnMachines
     from epochfuzz.harness.campaign.machines.own import place_of
@@ -236,7 +237,7 @@ def _refuse_another_machine(work: "Work[Any]", directory: str, machine: str | No
 
 @dataclass(frozen=True)
 class _Where:
-    """The places and the options of a campaign: its directory, Spark, the corpus, and `certify` in seconds."""
+    """The location and the options of a campaign: its directory, Spark, the corpus, and `certify` in seconds."""
 
     directory: str
     master: str | None

@@ -42,7 +42,7 @@ def conform(
     settings: Configuration,
     context: typer.Context,
     command: Annotated[list[str], typer.Argument(help="The command that speaks the conformance protocol, after --.")],
-    protocol: options.Protocols = ["kip-320"],  # noqa: B006 - typer reads the default, nobody writes to it
+    protocol: options.Protocols = ["kip-320"],  # noqa: B006 - typer only reads the default
     judge: Annotated[
         JudgedBy, typer.Option("--judge", help="By the model, field by field, or by the promises to clients only.")
     ] = JudgedBy.LOCKSTEP,
@@ -349,7 +349,7 @@ def _tours_line(
 
 
 def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for: int) -> list[str]:
-    """Return the words that both kinds of command lines have. `settings` are some of these words."""
+    """Return the words that the command lines of schedules and of test sequences share, including `settings`."""
     from epochfuzz.harness.conform.protocol.subject import PATIENCE
 
     words = ["epochfuzz", "conform"]

@@ -31,7 +31,7 @@ def fuzz(
     *,
     settings: Configuration,
     context: typer.Context,
-    protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer reads the default, nobody writes to it
+    protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer only reads the default
     schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to walk.")] = None,
     for_: Annotated[str | None, typer.Option("--for", help="End after that long instead, such as 60s.")] = None,
     model: options.OwnModel = None,

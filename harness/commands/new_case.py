@@ -155,7 +155,10 @@ class _Session:
         return choices
 
     def _event(self, answer: str, choices: list[int]) -> int | None:
-        """Return the event of an answer. If it is no enabled event, print the reason and return None."""
+        """Return the event that an answer names.
+
+        If the event is unknown or not enabled, print the reason and return None.
+        """
         numbered = {str(number): event for number, event in enumerate(choices, 1)}
         if answer in numbered:
             return numbered[answer]

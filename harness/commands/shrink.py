@@ -1,4 +1,4 @@
-"""`epochfuzz shrink`: make the schedule of a case as short as possible, and prove its length."""
+"""`epochfuzz shrink`: make the schedule of a case as short as possible, and prove that no schedule is shorter."""
 
 from dataclasses import replace
 from pathlib import Path

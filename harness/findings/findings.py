@@ -31,7 +31,7 @@ CERTIFICATE_MEMORY = 1 << 30
 
 @dataclass(frozen=True)
 class Breach:
-    """A property that a protocol must not break and broke, with the schedules counted and the shortest failures."""
+    """A property that a protocol must not break but broke: the number of schedules, and the shortest failures."""
 
     protocol: Protocol
     property: str
@@ -41,11 +41,12 @@ class Breach:
 
 @dataclass(frozen=True)
 class Finding:
-    """A property that a protocol breaks, with the shortest known reproducer in canonical form (canonical.py).
+    """A property that a protocol breaks, with the shortest known reproducer in canonical form.
 
-    `witness` is the run of that schedule under all protocols of the random run. `variants` are reproducers of equal
-    length that lead to different states. `seen` counts the schedules that broke the property. `schedule` is the number
-    of the schedule that was shrunk, from `shrunk_from` events.
+    engine/shrink/canonical.py defines the canonical form. `witness` is the run of that schedule under all protocols of
+    the random run. `variants` are reproducers of equal length that lead to different states. `seen` counts the
+    schedules that broke the property. `schedule` is the number of the schedule that was shrunk, from `shrunk_from`
+    events.
     """
 
     protocol: Protocol
@@ -83,7 +84,7 @@ class Finding:
 
 
 class Engine(Interface):
-    """An engine that draws schedules, runs them, and returns a failed one: random runs, or a state machine."""
+    """An engine that draws and runs schedules, and returns the schedule of a failure: a Walker or a state machine."""
 
     protocols: tuple[Protocol, ...]
     settings: Configuration
@@ -201,7 +202,7 @@ class _Findings:
         self._shown.found(self.known)
 
     def certify(self, memory: int) -> None:
-        """Prove the easy findings, shrink the others further, and prove those within the time limit."""
+        """Prove the findings that take little time, shrink the others further, and prove those in the time left."""
         claims = list(self._found)
         self._shown.doing("certifying")
         prove(claims, self._deadline, memory, QUICK, self._improved)
@@ -210,7 +211,10 @@ class _Findings:
         prove_all(claims, self._deadline, memory, self._improved)
 
     def shorten(self, most: int) -> None:
-        """Shrink up to `most` failures of each unproven finding with Hypothesis. They may be of different kinds."""
+        """Shrink up to `most` failures of each unproven finding with Hypothesis.
+
+        The failures of a finding may be of different kinds.
+        """
         for rank in range(most):
             for claim in self._found:
                 if self._deadline.remaining < self._deadline.seconds / 2:  # the other half is for proofs

@@ -14,7 +14,7 @@ _MEMORY = 256 << 20  # bytes; with all faults enabled, memory ends the search be
 
 @dataclass(frozen=True)
 class Reachable:
-    """The situations that a search within `settings` met. If it was complete, these are all situations."""
+    """The situations that a search within `settings` met. A complete search meets every reachable situation."""
 
     settings: Configuration
     complete: bool

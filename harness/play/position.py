@@ -43,7 +43,7 @@ class Position:
 
     @property
     def on_schedule(self) -> "Position":
-        """This position, or the last step if it is beyond it: no event follows the end of all faults."""
+        """The position itself, or the last step of its schedule if all faults have stopped there."""
         return self.at(min(self.step, len(self.events)))
 
     def query(self) -> str:

@@ -102,7 +102,7 @@ class Clusters(Work[ClusterOutcome]):
 
     def get_ready(self) -> None:
         """Check that the worker can start a cluster, and fetch the release with Maven. Raises ClusterError."""
-        from epochfuzz.harness.campaign.clusters import play_blocks  # noqa: F401 - which takes Kafka's clients
+        from epochfuzz.harness.campaign.clusters import play_blocks  # noqa: F401 - fails without Kafka's clients
 
         try:
             tools.java()

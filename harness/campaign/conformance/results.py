@@ -50,7 +50,7 @@ class Results:
             yield result
 
     def _rows(self, protocol: Protocol, first: int, end: int) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
-        """Yield the rows of some blocks in order, each with its second row if that has another result."""
+        """Yield the rows of some blocks in order, each with its second row if the results differ."""
         if self._finished is None:
             return
         number = F.col("number")
@@ -106,7 +106,8 @@ def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, i
 def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: Iterable[Trial]) -> Failed:
     """Return the failure of a block whose second run had another result.
 
-    The failure names the first trial with different results. If no trial differs, it compares the sums of the two runs.
+    The failure names the first trial with different results. If no trial differs, the failure compares the sums of the
+    two runs.
     """
     one_of_them = None
     for trial in trials:

@@ -62,7 +62,7 @@ class ReplicationMachines:
         (events,) = (each.events for each in failures if (each.protocol, each.property) == (protocol, property_))
         return parse_schedule(events)
 
-    @lru_cache(maxsize=100)  # noqa: B019 - a worker has one of these, for its life
+    @lru_cache(maxsize=100)  # noqa: B019 - a worker process has a single instance
     def _run(self, number: int) -> "_Ended":
         """Run a machine. Each run looks first for failures of another protocol."""
         judged = _JUDGED[number % len(_JUDGED)]

@@ -99,7 +99,7 @@ class Work(ABC, Generic[Outcome]):
         """Return the work of a row of PARAMETERS. Raises ValueError, which names the wrong parameter."""
 
     def differing(self, other: "Work[Any]") -> list[str]:
-        """Return the names, as messages use them, of the parameters in which another work differs."""
+        """Return the names of the parameters that differ in another work, for messages."""
         mine, theirs = self.row(), other.row()
         return [name for name in mine if theirs.get(name) != mine[name]]
 

@@ -71,7 +71,7 @@ class Levels:
         return transitions or 0, bool(broken)
 
     def add(self, level: int) -> int:
-        """Write the successors that are on no earlier level as a level. Returns their number."""
+        """Write a level: the successors that are on no earlier level. Returns their number."""
         before = self._read("levels").where(F.col("level") < level)
         successors = self._read("successors", schema=search_tasks.SUCCESSORS).select("key").distinct()
         self._write(successors.join(before, "key", "left_anti"), *_place(level))

@@ -32,8 +32,7 @@ def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches:
 def unpack(digest: str, sources: bytes) -> str:
     """Return the directory of the unpacked sources.
 
-    The digest is the directory's name, so later tasks find the directory again, with the code that Numba has cached in
-    it.
+    The digest is the directory's name. Later tasks therefore find the directory again, and Numba finds its cached code.
     """
     for path in sys.path:
         if Path(path).name == digest:
@@ -53,7 +52,7 @@ def unpack(digest: str, sources: bytes) -> str:
 def cache_directory() -> Path:
     """Return the directory for unpacked sources.
 
-    It is next to the compiled code, or a temporary directory if the executor has no home directory.
+    The directory is next to Numba's compiled code. If an executor has no home directory, it is a temporary directory.
     """
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz" / "sources"

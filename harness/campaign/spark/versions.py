@@ -109,6 +109,6 @@ def _release(version: str) -> tuple[int, int]:
 
 
 def _remedy(version: str) -> str:
-    """Return the command that installs the PySpark of a version. It omits extras: those of 3.5 require NumPy 1."""
+    """Return the command that installs the PySpark of a version. Extras are left out: those of 3.5 require NumPy 1."""
     major, minor = _release(version)
     return f"pip install 'pyspark=={major}.{minor}.*'"

@@ -43,7 +43,10 @@ class Workers:
             self._where = zip_of_sources(module)
 
     def map(self, numbers: DataFrame, task: str, argument: Any, schema: pa.Schema) -> DataFrame:
-        """Apply a task of spark/worker.py to the numbers, a DataFrame of one column, and return its rows."""
+        """Apply a task of spark/worker.py or of another module to the numbers, and return its rows.
+
+        The numbers are a DataFrame of one column.
+        """
         where, run_task = self._where, bootstrap.run_task
 
         def run(batches: Iterator[Any]) -> Iterator[Any]:
@@ -53,7 +56,7 @@ class Workers:
 
 
 def is_local(master: str) -> bool:
-    """Return whether a master's workers run in child processes of this one. False for `local-cluster[...]`."""
+    """Return whether a master's workers are children of this process. False for `local-cluster[...]`."""
     return master == "local" or master.startswith("local[")
 
 

@@ -50,7 +50,7 @@ class Directory:
         try:
             with self._complaining("read"):
                 rows = self.spark.read.schema(from_arrow_schema(schema)).parquet(self.path(table))
-                rows.schema  # noqa: B018 - Spark Connect looks for the path now, not when the rows are read
+                rows.schema  # noqa: B018 - makes Spark Connect look up the path now instead of at the first read
         except AnalysisException:
             return None
         return rows

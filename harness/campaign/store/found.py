@@ -1,4 +1,4 @@
-"""Identity: determine which campaign a directory holds, from its parameters and its blocks."""
+"""Determine which campaign a directory holds, from its parameters and its blocks."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -37,12 +37,12 @@ class Line:
 
     @property
     def seen(self) -> list[tuple[Status, Found]]:
-        """The campaigns that found it, each with its finding."""
+        """The campaigns that found a violation, each with its finding."""
         return [(campaign, found) for campaign, found in self.found if found is not None]
 
     @property
     def known_flaw(self) -> str | None:
-        """The reason why it was expected, from the last campaign that found it; None if it was not expected."""
+        """The reason why the finding was expected, from the last campaign that has it; None if it was not expected."""
         return self.seen[-1][1].known_flaw
 
     @property
@@ -53,7 +53,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Growth:
-    """The situations that a campaign met: all, those that no earlier campaign met, and the total so far."""
+    """The numbers of situations that a campaign met: all, new (met by no earlier campaign), and the total so far."""
 
     campaign: Status
     subject: Subject

@@ -1,4 +1,4 @@
-"""Location: parse the location of a campaign, and lock its directory while a process works there."""
+"""Parse the location of a campaign, and lock its directory while a process works there."""
 
 import fcntl
 import os

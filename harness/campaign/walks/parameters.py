@@ -83,9 +83,8 @@ class Parameters:
     def rounds(self) -> Iterator[int | None]:
         """Yield the numbers of blocks after which to test whether the campaign is stable.
 
-        The last number is the limit on blocks; None if only the time limit or stability ends the campaign. The numbers
-        are fixed, and each is one and a half times the one before. Neither workers nor interruptions therefore change
-        where a campaign stops.
+        The last number is the limit on blocks; None without such a limit. The numbers are fixed, and each is one and a
+        half times the one before. Neither workers nor interruptions therefore change where a campaign stops.
         """
         size = _FIRST_ROUND
         while self.stable is not None and (self.blocks is None or size < self.blocks):

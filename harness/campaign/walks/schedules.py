@@ -51,7 +51,7 @@ class Written:
 
 
 class Schedules(Work[Outcome]):
-    """The schedules of parameters."""
+    """The work of a campaign of schedules."""
 
     PARAMETERS = parameters.SCHEMA
     BLOCKS = walk_blocks.SCHEMA

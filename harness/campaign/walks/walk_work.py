@@ -119,7 +119,7 @@ class Walks(ModelSchedules):
         return Walker(self.parameters.protocols, self.parameters.settings, self.parameters.seed)
 
     def get_ready(self) -> None:
-        """Compile the random run."""
+        """Compile the kernels of random runs."""
         self.engine.walk(0, 1)
 
     def finish(self, campaign: "Campaign[Outcome]", progress: "Progress") -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Completion: return the possible continuations of a word. The shell drops those that don't begin with the word."""
+"""Completion: return the possible continuations of a word. The shell drops those that don't fit the word."""
 
 import typer
 

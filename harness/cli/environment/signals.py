@@ -10,7 +10,7 @@ from types import FrameType
 
 @contextmanager
 def as_ctrl_c() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C, with the handler of that moment. Only the exit code differs: 143."""
+    """Treat SIGTERM like Ctrl-C, with the handler that SIGINT has at that time. The exit code is 143."""
     terminated = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
