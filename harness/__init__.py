@@ -1,1 +1,1 @@
-"""Running things: replaying, walking, searching, shrinking, campaigns, and what people see of it."""
+"""The harness: replay, random runs, exhaustive search, shrinking and campaigns, and their output."""

@@ -1,6 +1,6 @@
-"""Extras: what pip installs only where it is asked for, and how to ask for it.
+"""Extras: optional dependencies, and the commands that install them.
 
-Without any there are cases and state machines in pytest, walks, searches, replays and drawings.
+Without extras, epochfuzz offers cases and state machines in pytest, random runs, searches, replays and drawings.
 """
 
 import importlib.util
@@ -8,21 +8,21 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-# What each extra of pyproject.toml is for, and the modules that come with it.
+# For each extra of pyproject.toml: its purpose, and the modules that it installs.
 EXTRAS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "spark": ("this runs on Spark", ("pandas", "pyarrow", "pyspark", "scipy")),
     "cluster": ("this talks to Kafka by its clients", ("confluent_kafka",)),
     "report": ("the report of a run has plots and estimates", ("pygal", "scipy")),
 }
-OLDEST_SPARK: Final = (3, 5)  # of a server as well
+OLDEST_SPARK: Final = (3, 5)  # of a Spark server as well
 
 
 class MissingExtra(Exception):
-    """An extra is not installed, or too old; the message says for what it is needed, and which command installs it."""
+    """An extra is missing or too old. The message gives its purpose, and the command that installs it."""
 
 
 def is_installed(extra: str) -> bool:
-    """Whether all that an extra brings is installed, and new enough."""
+    """Return whether all modules of an extra are installed and new enough."""
     return not _missing(extra) and (extra != "spark" or not _wrong_with_spark())
 
 
@@ -31,7 +31,7 @@ def _missing(extra: str) -> list[str]:
 
 
 def require(extra: str) -> None:
-    """Raise MissingExtra unless all that an extra brings is installed, and new enough."""
+    """Raise MissingExtra unless all modules of an extra are installed and new enough."""
     purpose, missing = EXTRAS[extra][0], _missing(extra)
     if missing:
         raise MissingExtra(
@@ -44,9 +44,10 @@ def require(extra: str) -> None:
 
 
 def _wrong_with_spark() -> str:
-    """Return what is wrong with the PySpark that would be imported, and what to install; an old one may not import.
+    """Return the problem with the installed PySpark, and its remedy; empty if there is none.
 
-    Spark's own distributions have no metadata of pip's, and their PySpark may be in a zip.
+    The version is read from the file, because an old PySpark may fail to import. Spark's own distributions have no pip
+    metadata, and their PySpark may be in a zip.
     """
     spec: Any = importlib.util.find_spec("pyspark")
     text = spec.loader.get_data(str(Path(spec.submodule_search_locations[0], "version.py"))).decode()

@@ -1,8 +1,8 @@
-"""Memory: what a process had of it."""
+"""Memory: the peak memory of a process."""
 
 import resource
 
 
 def most_memory() -> int:
-    """Return the bytes that this process had at the most."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in KiB
+    """Return the peak memory of this process in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux reports KiB

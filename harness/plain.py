@@ -8,5 +8,5 @@ if TYPE_CHECKING:
 
 
 def fields_of(record: "DataclassInstance") -> Any:
-    """Return a record as documents have it, by field, however deep; its class is the type that they declare."""
+    """Return the fields of a record as a dictionary, at any depth. The record's class declares the same types."""
     return asdict(record)

@@ -1,17 +1,17 @@
-"""Printable text: whatever others wrote, as a terminal, a log or a case file can be trusted with it.
+"""Printable text: third-party text that is safe for a terminal, a log and a case file.
 
-An escape sequence can rewrite what a terminal shows, or reach its clipboard; U+202E and its like show a text as what it
-is not. Here such characters are spelled out, as \\x1b: they can be seen, and do nothing.
+An escape sequence can rewrite the screen of a terminal, or access its clipboard. U+202E and similar characters disguise
+a text. This module spells out such characters, as \\x1b. They are then visible and have no effect.
 """
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Return the text with whatever is not printable spelled out, as `\\x1b`; `keep` has the characters that stay."""
+    """Return the text with unprintable characters spelled out, as `\\x1b`. Characters in `keep` stay."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
 
 def paragraphs(text: str) -> str:
-    """Printable text that keeps its line ends and tabs."""
+    """Return printable text that keeps its line ends and tabs."""
     return printable(text, keep="\n\t")

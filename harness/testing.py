@@ -1,4 +1,4 @@
-"""For plain tests: replay a schedule written as text, and ask for a shortest one that breaks a property.
+"""Replay schedules and find shortest violations in plain tests, from schedules written as text.
 
 >>> run = run_schedule(["produce A", "fetch B", "receive B"], "kip-320")
 >>> run.broken, run.steps[-1].state.leo[1]
@@ -22,14 +22,14 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 class NoSuchSchedule(AssertionError):
-    """No schedule breaks the property within the bounds, or memory ended the search before one was found."""
+    """No schedule breaks the property within the bounds, or memory ended the search before it found one."""
 
 
 def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
     """Return the run of a schedule of event texts, such as `fetch B`, under a protocol.
 
-    `settings` are those of epochfuzz.model.configuration.Configuration. Raises EventError, ProtocolError or
-    ConfigurationError, each a ValueError.
+    `settings` are fields of epochfuzz.model.kafka.vocabulary.configuration.Configuration. Raises EventError,
+    ProtocolError or ConfigurationError, each a ValueError.
     """
     configuration = Configuration(**settings)
     schedule = parse_schedule(events)
@@ -41,16 +41,17 @@ def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
 
 
 def minimal(protocol: str, property: str, **settings: Any) -> list[str]:
-    """Return a shortest schedule that breaks a property, found by exhaustive search; the same one at every call.
+    """Return the first of the shortest schedules that break a property, found by exhaustive search.
 
-    The search is bounded by 3 records and 3 changes of epoch unless `settings` say otherwise. Raises NoSuchSchedule
-    where there is none, and ValueError for what is no protocol, property or configuration.
+    Equal calls return equal schedules. The search is bounded by 3 records and 3 changes of epoch, unless `settings`
+    sets other bounds. Raises NoSuchSchedule if no schedule breaks the property, and ValueError for an unknown protocol
+    or property, or an invalid configuration.
     """
     wanted = named(property).bit
     parsed = parse_protocol(protocol)
     configuration = Configuration(**{"records": 3, "epochs": 3, **settings})
 
-    from epochfuzz.harness.engine.explore.explore import explore  # not before it is needed: it loads Numba
+    from epochfuzz.harness.engine.explore.explore import explore  # imported on demand, because it loads Numba
 
     result = explore(parsed, configuration, wanted)
     if result.shortest is None and result.complete:

@@ -1,8 +1,10 @@
-"""Campaigns: work of some kind, fanned out by Spark, kept in a directory, and taken up again wherever it ended.
+"""Campaigns: long runs on Spark, which store their results in a directory and can resume after any interruption.
 
-Kinds of work are walks, state machines and conformance: work.py says what a kind declares, campaign.py does it.
+The kinds of work are random runs, state machines, conformance trials, transition tours, and schedules on clusters.
+run/work.py declares the interface of a kind, and run/campaign.py runs the campaign.
 
-A campaign is its directory: what was asked for (parameters), one row per finished block of schedules (blocks), how
-long they took (waves), what they come to (findings, cases) and that they are all there (outcome). Spark alone reads
-and writes it, through DataFrames, so that it may lie wherever Spark can write, and Spark Connect serves as well.
+A campaign is its directory. The table of parameters holds the request. The table of blocks has one row for each
+finished block of schedules, and the table of waves holds their times. The findings and cases are the results, and the
+outcome marks them as complete. Spark alone writes the directory, through DataFrames. The directory can therefore lie
+wherever Spark can write, and Spark Connect can be used as well.
 """

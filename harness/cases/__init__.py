@@ -1,1 +1,1 @@
-"""Cases: schedules kept as files, what they expect of each protocol, and whether that is so."""
+"""Cases: schedules in files, their expectations for each protocol, and the check of these expectations."""

@@ -1,21 +1,24 @@
-"""The cases that epochfuzz brings with it: those of its corpus, installed beside the code, each known by its id."""
+"""Bundled cases: the cases of epochfuzz's own corpus, installed next to the code, and known by their ids."""
 
 import difflib
 import os
 from pathlib import Path
 
-CORPUS = Path(__file__).resolve().parents[2] / "corpus"  # in a checkout beside harness/, in a wheel too
+CORPUS = Path(__file__).resolve().parents[2] / "corpus"  # next to harness/, in a checkout and in a wheel
 
 
 def located(path: Path) -> Path:
-    """Return the file of the case of that id where a path leads nowhere and is a bare name, else the path itself."""
-    if os.path.exists(path) or path.suffix or len(path.parts) != 1:  # also where a name is too long to be one
+    """Return the file of the bundled case with that id, if the path doesn't exist and is a bare name.
+
+    Any other path is returned unchanged.
+    """
+    if os.path.exists(path) or path.suffix or len(path.parts) != 1:  # also True for a name that is too long
         return path
     return _by_id().get(path.name, path)
 
 
 def missing(path: Path) -> str:
-    """Return what to say of a path that leads nowhere, and is the id of no case either."""
+    """Return a message about a path that doesn't exist, and is not the id of a bundled case either."""
     if path.suffix or len(path.parts) != 1:
         return "there is no such file; check the path"
     near = difflib.get_close_matches(path.name, _by_id(), n=1)

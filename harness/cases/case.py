@@ -1,7 +1,8 @@
-"""A case: one schedule, why it matters, and what each protocol is expected to make of it.
+"""A case: one schedule, the reason why it matters, and its expected result under each protocol.
 
-A case is kept as a YAML file that people read and write. `load_case` refuses whatever it does not understand, since a
-misspelt expectation would otherwise expect nothing; `dump_case` writes what `load_case` reads back as an equal case.
+A case is stored as a YAML file that people read and write. `load_case` rejects unknown keys and values, because a
+misspelt expectation would otherwise expect nothing. `load_case` reads the text that `dump_case` writes as an equal
+case.
 """
 
 import re
@@ -34,11 +35,11 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a schedule should do to one protocol.
+    """The expected result of a schedule under one protocol.
 
-    Each property of `broken` is to break, the first of them after event `at`; others may break along with them, for a
-    broken guarantee seldom comes alone. An empty `broken` is stronger: nothing is to break. `permitted`, if given, is
-    all that is to break as the contract with clients permits.
+    Each property in `broken` must break, the first of them after event `at`. Other properties may break as well,
+    because one broken guarantee often breaks others. An empty `broken` is stronger: no property may break. If
+    `permitted` is given, it lists all properties that break in ways that the contract with clients permits.
     """
 
     broken: tuple[str, ...]
@@ -48,9 +49,9 @@ class Expectation:
 
 @dataclass(frozen=True)
 class OnSystem(Expectation):
-    """What a schedule does to somebody's system, which is to be had or not: `fluss-0.9.1`, say.
+    """The expected result of a schedule on a third-party system, such as `fluss-0.9.1`, which need not be installed.
 
-    `issue` is the one that tells of it, such as apache/fluss#4269; None where none is known.
+    `issue` is the issue that reports the bug, such as apache/fluss#4269; None if no issue is known.
     """
 
     issue: str | None = None
@@ -58,9 +59,9 @@ class OnSystem(Expectation):
 
 @dataclass(frozen=True)
 class CheckedState:
-    """What is to be seen after event number `after` (0: at the start) under one protocol.
+    """The expected observation after event number `after` (0: at the start) under one protocol.
 
-    `observation` has the shape of `epochfuzz.model.observation.observe`; what it leaves out is not compared.
+    `observation` has the shape of model/kafka/contract/observation.py `observe`. Keys that it lacks are not compared.
     """
 
     after: int
@@ -70,10 +71,10 @@ class CheckedState:
 
 @dataclass(frozen=True)
 class Case:
-    """A schedule of event bytes with its settings, its story and its expectations by protocol text.
+    """A schedule of event bytes with its settings, its story, and its expectations by protocol text.
 
-    `systems` are those that nobody here wrote, by name; a replay of the case does not need them. `provenance` is the
-    tool's note of where the case comes from.
+    `systems` holds expectations for third-party systems, by name. A replay of the case does not need the systems.
+    `provenance` is the tool's record of the origin of the case.
     """
 
     id: str
@@ -88,18 +89,18 @@ class Case:
 
     @property
     def fingerprints(self) -> dict[str, str]:
-        """The fingerprints of replays that the case has on record, by protocol text."""
+        """The fingerprints of replays that the case records, by protocol text."""
         return dict((self.provenance or {}).get("fingerprint", {}))
 
     @property
     def protocols(self) -> list[str]:
-        """The protocols that the case says something about, in the order it names them."""
+        """The protocols that the case mentions, in their order."""
         checked = [state.protocol for state in self.states]
         return list(dict.fromkeys([*self.expect, *checked, *self.fingerprints]))
 
 
 def load_case(path: str | Path) -> Case:
-    """Return the case in a file. Raises CaseError, which names the file and the line at fault."""
+    """Return the case in a file. Raises CaseError, which names the file and the line of the error."""
     optional = ("config", "expect", "states", "systems", "provenance")
     parts = read(Path(path)).fields(("schema", "id", "why", "events"), optional)
     if str(parts["schema"].scalar()) != str(SCHEMA):
@@ -120,11 +121,11 @@ def load_case(path: str | Path) -> Case:
 
 
 def dump_case(case: Case) -> str:
-    """Return the text of a case file. What `load_case` makes of it is an equal case, and has the same text."""
+    """Return the text of a case file. `load_case` reads it as an equal case, which has the same text."""
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "id": case.id,
-        "why": Folded(paragraphs(case.why)),  # load_case refuses what is not printable
+        "why": Folded(paragraphs(case.why)),  # load_case rejects unprintable text
         "config": Flow({key: _number_or_word(value) for key, value in case.settings.changed().items()}),
         "events": schedule_texts(case.events),
     }
@@ -140,7 +141,7 @@ def dump_case(case: Case) -> str:
 
 
 def log_texts(log: list[list[Any]]) -> list[str]:
-    """Return a log of an observation as case files write it: `m0@0` for record m0 of epoch 0."""
+    """Return a log of an observation in the form of case files: `m0@0` for record m0 of epoch 0."""
     return [f"{record}@{epoch}" for record, epoch in log]
 
 
@@ -148,7 +149,7 @@ def _settings(value: Value) -> Configuration:
     given = value.fields((), [setting.name for setting in fields(Configuration)])
     chosen: dict[str, Any] = {key: setting.scalar() for key, setting in given.items()}
     if "acks" in chosen:
-        chosen["acks"] = str(chosen["acks"])  # 0 and 1 are numbers to YAML
+        chosen["acks"] = str(chosen["acks"])  # YAML reads 0 and 1 as numbers
     try:
         return Configuration(**chosen)
     except ConfigurationError as error:
@@ -260,7 +261,7 @@ def _fingerprints(value: Value) -> dict[str, str]:
     return {key.parsed(_protocol): item.parsed(_fingerprint) for key, item in value.entries()}
 
 
-# How what can be seen is read from a case file.
+# Readers of observations in a case file.
 _SHAPES: dict[Shape, Callable[[Value], Any]] = {
     Shape.FLAG: Value.flag,
     Shape.NUMBER: Value.whole_number,
@@ -272,7 +273,7 @@ _SHAPES: dict[Shape, Callable[[Value], Any]] = {
     Shape.RECORDS: lambda value: [item.text() for item in value.items("a record")],
 }
 
-# What the parts of a case hold, by key.
+# Readers of the parts of a case, by key.
 _REPLICA = {seen.name: _SHAPES[seen.shape] for seen in observation.REPLICA}
 _CONTROLLER = {seen.name: _SHAPES[seen.shape] for seen in observation.CONTROLLER}
 _CONSUMER = {seen.name: _SHAPES[seen.shape] for seen in observation.CONSUMER}

@@ -1,7 +1,7 @@
-"""The YAML of case files: values that know their name and line on the way in, a pleasant layout on the way out.
+"""The YAML of case files: parse values that know their name and line, and write a readable layout.
 
-Anchors, aliases, tags and merge keys are refused rather than bounded: no case needs them, and without them a file
-holds no more than it shows.
+Anchors, aliases, tags and merge keys are rejected instead of bounded. No case needs them, and without them the size of
+a file bounds its content.
 """
 
 import re
@@ -22,9 +22,9 @@ from epochfuzz.harness.printable import printable
 from epochfuzz.model.kafka.vocabulary.names import nearest
 
 MAX_BYTES = 1 << 20
-STANDARD_INPUT = "-"  # in place of a file
-MAX_DEPTH = 8  # a case needs six
-PROSE_WIDTH = 92  # a line ends with the word that passes it
+STANDARD_INPUT = "-"  # instead of a file name
+MAX_DEPTH = 8  # a case needs six levels
+PROSE_WIDTH = 92  # a line may end with a word that crosses this column
 
 _T = TypeVar("_T")
 
@@ -34,7 +34,7 @@ _WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,19})")  # YAML 1.1 would also rea
 
 
 class CaseError(Exception):
-    """A file that is no case. The text is one line: `FILE:LINE: what is wrong; what to do`."""
+    """A file that is not a case. The message is one line: `FILE:LINE: what is wrong; what to do`."""
 
     def __init__(self, file: Path, line: int | None, message: str) -> None:
         place = str(file) if line is None else f"{file}:{line}"
@@ -43,23 +43,23 @@ class CaseError(Exception):
 
 @dataclass(frozen=True)
 class Value:
-    """One value as it is written, with the name it goes by in messages and the line to blame."""
+    """A value of the file, with the name and the line that error messages use."""
 
     file: Path
     name: str
     node: yaml.Node
 
     def error(self, message: str) -> CaseError:
-        """Return the error that blames this value; to be raised."""
+        """Return an error about this value, for the caller to raise."""
         return CaseError(self.file, _line(self.node.start_mark), message)
 
     def expected(self, what: str) -> CaseError:
-        """Return the error that says what this value is, and what it was given as."""
+        """Return an error that states the expected and the given value."""
         got = "nothing" if self._is("null") else _WHOLES.get(type(self.node)) or repr(self.node.value)
         return self.error(f"{self.name} is {what}; got {got}")
 
     def entries(self) -> Iterator[tuple["Value", "Value"]]:
-        """Yield the keys and values of a mapping whose keys are anybody's choice; no key comes twice."""
+        """Yield the keys and values of a mapping with free keys. Raises CaseError for a repeated key."""
         if not isinstance(self.node, yaml.MappingNode):
             raise self.expected("a mapping, 'key: value'")
         seen = set()
@@ -72,7 +72,7 @@ class Value:
             yield Value(self.file, key.value, key), Value(self.file, key.value, value)
 
     def fields(self, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, "Value"]:
-        """Return the values of a mapping whose keys are fixed, by key."""
+        """Return the values of a mapping with fixed keys, by key."""
         allowed = (*required, *optional)
         found = {}
         for key, value in self.entries():
@@ -85,13 +85,13 @@ class Value:
         return found
 
     def items(self, name: str) -> list["Value"]:
-        """Return the items of a list, each to be called `name`."""
+        """Return the items of a list, each with `name` as its name in messages."""
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.expected("a list")
         return [Value(self.file, name, item) for item in self.node.value]
 
     def scalar(self) -> str | int | bool | None:
-        """Return a single value as YAML understands it; a number that is not a plain whole number stays text."""
+        """Return a single value as YAML reads it. A number that is not a plain whole number stays text."""
         if not isinstance(self.node, yaml.ScalarNode):
             raise self.expected("a single value")
         text = str(self.node.value)
@@ -102,7 +102,7 @@ class Value:
         return int(text) if self._is("int") and _WHOLE_NUMBER.fullmatch(text) else text
 
     def text(self) -> str:
-        """Printable text, its white space folded."""
+        """Return printable text, with its white space folded."""
         if not self._is("str"):
             raise self.expected("text (in quotes if it looks like a number, a date or yes and no)")
         text = " ".join(self.node.value.split())
@@ -123,14 +123,14 @@ class Value:
         return number
 
     def flag(self) -> bool:
-        """Read true or false."""
+        """Return true or false."""
         flag = self.scalar()
         if not isinstance(flag, bool):
             raise self.expected("true or false")
         return flag
 
     def parsed(self, parse: Callable[[str], _T]) -> _T:
-        """Text, as `parse` understands it; the ValueError by which it refuses is the error's message."""
+        """Return the result of `parse` for the text. Turns its ValueError into a CaseError with the same message."""
         try:
             return parse(self.text())
         except ValueError as error:
@@ -141,7 +141,7 @@ class Value:
 
 
 def read(file: Path) -> Value:
-    """Return the one document of a YAML file. Raises CaseError."""
+    """Return the single document of a YAML file. Raises CaseError."""
     text = _text_of(file)
     with suppress(yaml.YAMLError, ValueError, OverflowError):
         if (node := _FastLoader(text, file).get_single_node()) is not None:
@@ -156,7 +156,7 @@ def read(file: Path) -> Value:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise CaseError(file, line, f"not text: it has the control character {error.character!r}; remove it") from None
-    except (ValueError, OverflowError):  # PyYAML lets them out for escapes and versions that no number can hold
+    except (ValueError, OverflowError):  # PyYAML raises them for escapes and versions with numbers that are too large
         raise CaseError(
             file, loader.line + 1, "not YAML: a number is out of range; check escapes such as \\U"
         ) from None
@@ -166,28 +166,28 @@ def read(file: Path) -> Value:
 
 
 def write(content: dict[str, Any]) -> str:
-    """YAML text, block style except where `Flow` and `Folded` say otherwise."""
+    """Return YAML text, in block style except for `Flow` and `Folded` values."""
     return yaml.dump(
         content, Dumper=_Layout, sort_keys=False, default_flow_style=False, width=MAX_BYTES, allow_unicode=True
     )
 
 
 class Flow(dict[str, Any]):
-    """A mapping written on one line, with all that is in it."""
+    """A mapping that is written on one line, including its values."""
 
 
 class Folded(str):
-    """Prose, written as an indented paragraph."""
+    """Prose that is written as an indented paragraph."""
 
 
 class _Strict(Composer):
-    """Composes what a parser reads, and refuses what no case needs."""
+    """Composes nodes from a parser's events, and rejects YAML features that no case needs."""
 
     file: Path
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        event = self.peek_event()  # type: ignore[attr-defined]  # of the parser that it composes from
+        event = self.peek_event()  # type: ignore[attr-defined]  # a method of the parser
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
             raise self.refusal(event, "anchors and aliases are not allowed; write the value out")
         if event.tag is not None:
@@ -211,8 +211,8 @@ class _StrictLoader(_Strict, yaml.SafeLoader):
         self.file = file
 
 
-class _FastLoader(_Strict, yaml_text.LOADER):  # type: ignore[misc, valid-type]  # known at import
-    """The same by libyaml, in a fifth of the time. What it says of mistakes is not as clear."""
+class _FastLoader(_Strict, yaml_text.LOADER):  # type: ignore[misc, valid-type]  # chosen at import
+    """The strict loader with libyaml, in a fifth of the time. Its error messages are less clear."""
 
     def __init__(self, text: str, file: Path) -> None:
         yaml_text.LOADER.__init__(self, text)
@@ -225,7 +225,7 @@ class _Layout(yaml.SafeDumper):
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, indentless=False)  # a list is indented below its key
+        super().increase_indent(flow, indentless=False)  # indent a list below its key
 
     def write_folded(self, text: str) -> None:
         unlimited, self.best_width = self.best_width, PROSE_WIDTH
@@ -259,7 +259,7 @@ def _bytes_of(file: Path) -> bytes:
     try:
         if place.is_dir():
             raise CaseError(file, None, "this is a directory; name a case file")
-        if not place.is_file():  # a pipe would be waited for
+        if not place.is_file():  # a read from a pipe would block
             raise CaseError(file, None, bundled.missing(file))
         with place.open("rb") as stream:
             return stream.read(MAX_BYTES + 1)

@@ -1,6 +1,6 @@
-"""Comparison with the corpus: which findings of a run are cases of it, which are not, and which cases it missed.
+"""Compare the findings of a run with the corpus: known findings, new findings, and cases that the run missed.
 
-Whether a finding is a known bug of its protocol is another matter (search/expectations.py).
+Known bugs of a protocol are a separate question (witness/causes.py).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Unseen:
-    """A case expects a protocol to break a property, and no schedule of the run did."""
+    """A case expects a protocol to break a property, and no schedule of the run broke it."""
 
     case: str
     protocol: str
@@ -31,7 +31,7 @@ class Unseen:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`known` has, for each finding in turn, the id of the case that shows it, None where none in the corpus does."""
+    """`known` holds for each finding, in order, the id of the case that shows it; None if no case does."""
 
     known: tuple[str | None, ...]
     no_longer_seen: tuple[Unseen, ...]
@@ -40,9 +40,9 @@ class Comparison:
 def compare(
     findings: Sequence[Finding], protocols: Iterable[Protocol], settings: Configuration, corpus: Iterable[Case]
 ) -> Comparison:
-    """Return what a run found, beside a corpus.
+    """Compare the findings of a run with a corpus.
 
-    Only cases of the same configuration, bounds aside, can show the same.
+    Only cases with an equal configuration, apart from bounds, can show the same finding.
     """
     alike = [case for case in corpus if without_bounds(case.settings) == without_bounds(settings)]
     known = tuple(next((case.id for case in alike if shows(case, finding)), None) for finding in findings)
@@ -59,20 +59,18 @@ def compare(
 
 
 def news(findings: Sequence[Finding], settings: Configuration, corpus: Iterable[Case]) -> list[Finding]:
-    """Return the findings that are not shown by a case of a corpus, and that no issue or KIP tells of
-    where it is expected.
-    """
+    """Return the unreported findings that no case of a corpus shows."""
     known = compare(findings, (), settings, corpus).known
     return [each for each, case in zip(findings, known, strict=True) if is_unreported(each) and case is None]
 
 
 def is_unreported(finding: Finding) -> bool:
-    """Whether a finding is unexpected, or only suspected: nobody but this project has told of it yet."""
+    """Return whether a finding is unexpected or only suspected: no issue or KIP describes it."""
     return finding.known_flaw is None or finding.causes.status is Status.SUSPECTED
 
 
 def shows(case: Case, finding: Finding) -> bool:
-    """Whether a case expects the finding's protocol to break its property, by the same schedule or by a variant."""
+    """Return whether a case expects the finding's protocol to break its property by the same schedule or a variant."""
     expectation = case.expect.get(finding.protocol.name)
     if expectation is None or finding.property not in expectation.broken:
         return False
@@ -82,14 +80,16 @@ def shows(case: Case, finding: Finding) -> bool:
 
 
 def without_bounds(settings: Configuration) -> dict[str, object]:
-    """Return what of a configuration has to be the same for the same to be found: bounds only say how far to look."""
+    """Return the settings that findings depend on. It leaves out bounds, which only limit the search."""
     bounds = ("records", "epochs")
     return {key: value for key, value in settings.changed().items() if key not in bounds}
 
 
 def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> "walks.Compared":
-    """Return the JSON form: what is `new` to the corpus, what is `known` to it as which case, and what
-    is no longer seen.
+    """Return the JSON form.
+
+    `new` lists findings that are not in the corpus, `known` those that are, with the case, and `no_longer_seen` the
+    missed cases.
     """
     compared = list(zip(findings, comparison.known, strict=True))
     return {
@@ -100,7 +100,7 @@ def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> "wal
 
 
 def comparison_lines(findings: Sequence[Finding], comparison: Comparison) -> Iterator[str]:
-    """Lines for people."""
+    """Yield lines for readers."""
     for finding, case in zip(findings, comparison.known, strict=True):
         place = "not in the corpus" if case is None else f"in the corpus, as case {case}"
         yield f"{finding.protocol.name} breaks {finding.property}: {place}"

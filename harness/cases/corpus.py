@@ -1,4 +1,4 @@
-"""The corpus: case files in directories, each known by its id."""
+"""The corpus: case files in directories, each identified by its id."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from epochfuzz.harness.cases.case import Case, CaseError, load_case
 
 
 def find_cases(paths: Iterable[str | Path]) -> list[Path]:
-    """Return the case files among `paths`: files as named, and every *.yaml under a directory, sorted.
+    """Return the case files among `paths`: the named files, and every *.yaml below a directory, sorted.
 
     Raises CaseError.
     """
@@ -21,7 +21,7 @@ def find_cases(paths: Iterable[str | Path]) -> list[Path]:
 
 
 class CorpusError(CaseError):
-    """Files of which some are no cases: a line for each of those. `cases` has what the others hold."""
+    """Some files are not cases: the message has one line for each. `cases` holds the cases of the other files."""
 
     def __init__(self, errors: Sequence[CaseError], cases: list[Case]) -> None:
         Exception.__init__(self, "\n".join(map(str, errors)))
@@ -29,7 +29,7 @@ class CorpusError(CaseError):
 
 
 def load_corpus(paths: Iterable[str | Path]) -> list[Case]:
-    """Return the cases in files and directories, each id once. Raises CorpusError, which names every file at fault."""
+    """Return the cases in files and directories. Raises CorpusError, which names every faulty file and repeated id."""
     cases: dict[str, Case] = {}
     errors = []
     for path in find_cases(paths):
@@ -43,7 +43,7 @@ def load_corpus(paths: Iterable[str | Path]) -> list[Case]:
 
 
 def _add(cases: dict[str, Case], case: Case) -> None:
-    assert case.path is not None  # it was loaded from there
+    assert case.path is not None  # load_case sets the path
     if case.id in cases:
         message = f"id {case.id!r} is also that of {cases[case.id].path}; give one of them another"
         raise CaseError(case.path, None, message)
@@ -51,5 +51,5 @@ def _add(cases: dict[str, Case], case: Case) -> None:
 
 
 def covers(kept: Case, other: Case) -> bool:
-    """Whether a case has the events and the configuration of another one, and expectations of all its protocols."""
+    """Return whether a case has another's events and configuration, and expectations for all of its protocols."""
     return kept.events == other.events and kept.settings == other.settings and other.expect.keys() <= kept.expect.keys()

@@ -1,4 +1,4 @@
-"""A folder: a directory in which cases are kept, and which a run may add to without harm to what is there."""
+"""A folder: a directory of cases. A run adds cases to it, and never changes existing ones."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,12 +9,12 @@ from epochfuzz.harness.cases.corpus import covers, load_corpus
 
 
 def twin_of(case: Case, kept: Iterable[Case]) -> Case | None:
-    """Return the one among some cases that says all that a case does; None where none does."""
+    """Return the first of some cases that covers a case; None if there is none."""
     return next((other for other in kept if covers(other, case)), None)
 
 
 def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
-    """Return the case, under another id if its own is taken."""
+    """Return the case, with another id if its own is taken."""
     taken = {other.id for other in kept}
     number = 2
     name = case.id
@@ -24,7 +24,7 @@ def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
 
 
 class Folder:
-    """The cases of a directory, which is made if need be. Raises CaseError for files that are none, and OSError."""
+    """The cases of a directory, which is created if necessary. Raises CaseError for faulty files, and OSError."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -32,12 +32,12 @@ class Folder:
         self.cases = load_corpus([directory]) if any(directory.rglob("*.yaml")) else []
 
     def save(self, case: Case) -> Path | None:
-        """Write a case into a file of its own; None where one that is there says all that it does. Raises OSError."""
+        """Write a case into a new file, and return the path; None if an existing case covers it. Raises OSError."""
         if twin_of(case, self.cases) is not None:
             return None
         case = under_a_free_id(case, self.cases)
         path = self.directory / f"{case.id}.yaml"
-        with path.open("x", encoding="utf-8") as file:  # nothing is written over, whoever else writes here
+        with path.open("x", encoding="utf-8") as file:  # never overwrite a file of another process
             file.write(dump_case(case))
         self.cases.append(replace(case, path=path))
         return path

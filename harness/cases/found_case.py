@@ -1,4 +1,4 @@
-"""A finding as a case: to replay, to look at, and to keep in a corpus."""
+"""Turn a finding into a case, for replay, for reading and for a corpus."""
 
 import re
 from typing import Any
@@ -10,9 +10,9 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def case_for(finding: Finding, seed: int, who: str) -> Case:
-    """Return the case of a finding: what its schedule does under every protocol of the walk, and why.
+    """Return the case of a finding: the result of its schedule under every protocol of the run, and the reason.
 
-    `who` found it, as in `A campaign`.
+    `who` names the finder at the start of the reason, as in `A campaign`.
     """
     found = {
         "seed": seed,
@@ -24,14 +24,14 @@ def case_for(finding: Finding, seed: int, who: str) -> Case:
 
 
 def case_of_breach(witness: Witness, protocol: Protocol, property_: str, who: str, found: dict[str, Any]) -> Case:
-    """Return the case of a witness in which a protocol breaks a property; `found` is how its provenance begins."""
+    """Return the case of a witness for a property that a protocol breaks. `found` is the start of its provenance."""
     why = f"{who} found that {protocol.name} breaks {property_}. {witness.runs[protocol.name].told}"
     about = {"protocol": protocol.name, "property": property_}
     return case_of_witness(witness, f"{protocol.name} {property_}", why, found | about)
 
 
 def case_of_witness(witness: Witness, name: str, why: str, provenance: dict[str, Any]) -> Case:
-    """Return the case of a witness, of which it expects what happened. `name` becomes its id."""
+    """Return the case of a witness, which expects the results of the witness. `name` becomes its id."""
     runs = witness.runs
     return Case(
         id=re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),

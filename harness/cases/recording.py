@@ -1,4 +1,4 @@
-"""A recording: a schedule put together one enabled event after the other, to become a case."""
+"""Recording: build a schedule from one enabled event after another, for a case."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.state import Partition
 
 
 class Recording:
-    """A schedule in the making, under the protocol whose state is looked at."""
+    """A schedule under construction, with the protocol whose state is shown."""
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         self.protocol = protocol
@@ -24,12 +24,12 @@ class Recording:
 
     @property
     def run(self) -> Run:
-        """The schedule so far, replayed."""
+        """The replay of the schedule so far."""
         return replay(self.events, self.protocol, self.settings)
 
     @property
     def state(self) -> Partition:
-        """Where the schedule has led."""
+        """The state after the schedule so far."""
         run = self.run
         return run.steps[-1].state if run.steps else run.start
 
@@ -39,25 +39,26 @@ class Recording:
         return self.run.scenes[-1]
 
     def enabled(self) -> list[int]:
-        """Return the events that would change something now, in the order of the alphabet."""
+        """Return the events that are enabled now, in the order of the alphabet."""
         state = self.state
         return [event for event in self.settings.alphabet() if step(state.copy(), event) == APPLIED]
 
     def why_not(self, event: int) -> str:
-        """Why an event is not enabled; empty where it is."""
+        """Return the reason why an event is not enabled; empty if it is enabled."""
         return refusal.why_not(self.state, event)
 
     def case(self, slug: str, why: str) -> Case:
-        """Return the case, with what every generation makes of it expected.
+        """Return the case, with the result of each reference design as its expectation.
 
-        Without a `why`, it is the story, step by step.
+        Without a `why`, its reason is the story of the run, step by step.
         """
         return recorded(slug, why or self.run.told, bytes(self.events), self.settings, [self.protocol])
 
 
 def recorded(slug: str, why: str, events: bytes, settings: Configuration, protocols: Iterable[Protocol]) -> Case:
-    """Return the case of a schedule: what it does now, to every generation and to some more protocols,
-    is what it expects.
+    """Return the case of a schedule. Its expectations are its current results.
+
+    The expectations cover every reference design and `protocols`.
     """
     names = dict.fromkeys([*GENERATIONS, *(protocol.name for protocol in protocols)])
     return rewritten(Case(slug, why, settings, events, expect={name: Expectation(()) for name in names}))

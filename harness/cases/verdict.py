@@ -1,4 +1,4 @@
-"""Verdict: a case replayed, and held against what it expects."""
+"""Verdict: replay a case, and check its expectations."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -13,11 +13,12 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a case's schedule did to one protocol, and how that differs from what was expected, in sentences.
+    """The result of a case's schedule under one protocol, and its differences from the expectation, in sentences.
 
-    `at` is the event after which the expected properties were first broken; if none was expected or none broke, any.
-    `drift` is set where the replay does not have the fingerprint that the case recorded: the model has changed since,
-    or a run is no longer determined by its schedule. It is worse than a mismatch, which is about one protocol's rules.
+    `at` is the number of the event that first broke an expected property. If no property was expected or none of them
+    broke, it is the number of the event that first broke any property. `drift` is set if the replay's fingerprint
+    differs from the recorded one: the model has changed, or a run is no longer deterministic. A drift is more serious
+    than a mismatch, which concerns the rules of one protocol.
     """
 
     run: Run
@@ -27,37 +28,37 @@ class Verdict:
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """All that is not as expected, the drift last."""
+        """All differences from the expectations, with the drift last."""
         return self.mismatches if self.drift is None else (*self.mismatches, self.drift)
 
 
 @dataclass(frozen=True)
 class JudgedCase:
-    """A case and the verdict on each protocol, by protocol text."""
+    """A case and its verdict for each protocol, by protocol text."""
 
     case: Case
     verdicts: dict[str, Verdict]
 
     @property
     def as_expected(self) -> bool:
-        """Whether every protocol did what the case expects of it, step for step where that was recorded."""
+        """True if every protocol met the expectations of the case and the recorded fingerprints."""
         return not self.drifted and not any(verdict.mismatches for verdict in self.verdicts.values())
 
     @property
     def drifted(self) -> bool:
-        """Whether some replay went another way than the recorded one."""
+        """True if the fingerprint of a replay differs from the recorded one."""
         return any(verdict.drift for verdict in self.verdicts.values())
 
 
 def judge(case: Case, protocols: Iterable[str] | None = None) -> JudgedCase:
-    """Replay a case under some protocols; under those it speaks of, if none are named. Raises ProtocolError."""
+    """Replay a case under some protocols, by default under the protocols that it mentions. Raises ProtocolError."""
     names = case.protocols if protocols is None else protocols
     runs = [replay(case.events, parse_protocol(name), case.settings) for name in names]
     return JudgedCase(case, {run.protocol.name: _verdict(case, run) for run in runs})
 
 
 def rewritten(case: Case) -> Case:
-    """Return the case with all that it expects, checks and has fingerprints of replaced by what replay gives."""
+    """Return the case with its expectations, states and fingerprints replaced by the results of replays."""
     runs = {name: verdict.run for name, verdict in judge(case).verdicts.items()}
     provenance = case.provenance
     if case.fingerprints:
@@ -73,9 +74,9 @@ def rewritten(case: Case) -> Case:
 def differences(
     expected: dict[str, Any], observed: dict[str, Any], where: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-    """(keys, expected, observed) wherever an observation differs; what `expected` leaves out is not compared.
+    """Yield (keys, expected, observed) for each difference. Keys that `expected` lacks are not compared.
 
-    What is not there to be observed, since the protocol has nothing of the kind, is observed as None.
+    If the protocol has no observation for a key, the observed value is None.
     """
     for key, value in expected.items():
         if isinstance(value, dict):
@@ -96,7 +97,7 @@ def _verdict(case: Case, run: Run) -> Verdict:
 
 
 def broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
-    """Yield how what a run breaks differs from what was expected, in sentences."""
+    """Yield the differences between the properties that a run broke and the expected ones, in sentences."""
     for name in expected.broken:
         if name not in run.broken:
             yield f"{name} was expected to break and {'is only permitted to' if name in run.permitted else 'held'}"
@@ -111,7 +112,7 @@ def broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
 
 
 def _first_break(run: Run, broken: tuple[str, ...]) -> int | None:
-    """`Run.at`, were the properties of `broken` the only ones."""
+    """Return `Run.at`, computed as if the properties in `broken` were the only ones."""
     return replace(run, first_broken={name: at for name, at in run.first_broken.items() if name in broken}).at
 
 

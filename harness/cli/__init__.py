@@ -1,1 +1,1 @@
-"""The command line: what `epochfuzz` and its commands share."""
+"""The command line: code that `epochfuzz` and its commands share."""

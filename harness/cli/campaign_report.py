@@ -1,7 +1,7 @@
-"""`epochfuzz campaign report`: how far a campaign is, what a finished one has found, and several through time.
+"""`epochfuzz campaign report`: show the progress or the findings of a campaign, and compare several campaigns.
 
-What is on this machine is read without Spark, at once, and also while the campaign runs; what is elsewhere only Spark
-can read, once it is finished.
+A local directory is read without Spark, at once, and also while the campaign runs. For any other directory the campaign
+must be finished, because only Spark can read the directory.
 """
 
 from pathlib import Path
@@ -62,7 +62,7 @@ def report(
         return _report_kept(kept, known, file, sarif, json)
 
 
-# What these import is imported there, so that help and mistakes are answered before Numba is loaded.
+# Imports are inside the functions, so that help and errors are printed before Numba is loaded.
 
 
 def _report_kept(kept: "Kept", known: "list[Case]", file: Path | None, sarif: Path | None, json: bool) -> int:

@@ -1,4 +1,4 @@
-"""What commands about campaigns share: their options, a Spark session, and how they end."""
+"""Share code between the commands about campaigns: options, a Spark session, and the end of a command."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -30,17 +30,17 @@ Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect se
 
 _KEPT = "kept in {0}; show again with: epochfuzz campaign report {0}"
 
-# What these import is imported there, so that help and mistakes are answered before Spark and Numba are loaded. What
-# they say of the run goes to stderr, and what it has found to stdout.
+# Imports are inside the functions, so that help and errors are printed before Spark and Numba are loaded. Messages
+# about the run go to stderr, and findings to stdout.
 
 
 def note(text: str) -> None:
-    """Say something of the run."""
+    """Print a message about the run to stderr."""
     console(json_wanted=True).print(text, markup=False, soft_wrap=True)
 
 
 def kept(directory: str, remote: str | None) -> "Kept | None":
-    """Return what is kept in a directory on this machine, None for one elsewhere. Raises CampaignError."""
+    """Return the campaign of a directory on this machine; None for any other directory. Raises CampaignError."""
     from epochfuzz.harness.campaign.store.kept import Kept
     from epochfuzz.harness.campaign.store.place import on_this_machine
 
@@ -49,7 +49,7 @@ def kept(directory: str, remote: str | None) -> "Kept | None":
 
 
 def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
-    """Return the campaign of a directory, which has to be one that `campaign run` began.
+    """Return the campaign of a directory, which `campaign run` must have started.
 
     Raises BadInput and CampaignError.
     """
@@ -66,7 +66,10 @@ def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
 
 @contextmanager
 def mistakes() -> Iterator[None]:
-    """Turn what is wrong with a campaign or its directory into bad input."""
+    """Turn an error of a campaign or its directory into BadInput.
+
+    A NonDeterminismError ends the command with exit code INTERNAL.
+    """
     from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
 
     try:
@@ -82,11 +85,10 @@ def mistakes() -> Iterator[None]:
 def spark_session(
     master: str | None, remote: str | None, works_in: str | None = None, memory: float | None = None
 ) -> Iterator["SparkSession"]:
-    """Open a Spark session. What goes wrong with Spark or with the directory is bad input, here or where they are set
-    up.
+    """Open a Spark session. Turns errors of Spark and of the directory into BadInput.
 
-    A directory on this machine that it `works_in` is held for that long, and has what Spark needs for a while only.
-    `memory` is for the driver's Java, in GiB.
+    A local directory `works_in` stays locked during the session, and holds Spark's temporary files. `memory` is the
+    limit of the driver's Java heap, in GiB.
     """
     from epochfuzz.harness.campaign.spark import session
     from epochfuzz.harness.campaign.store.place import held, on_this_machine
@@ -108,7 +110,7 @@ def end(
     report: Path | None = None,
     sarif: Path | None = None,
 ) -> int:
-    """Show what a finished campaign has found; returns the exit code."""
+    """Show the results of a finished campaign. Returns the exit code."""
     from epochfuzz.harness.campaign.clusters.cluster_work import ClusterOutcome
     from epochfuzz.harness.campaign.run.status import about
     from epochfuzz.harness.campaign.walks.outcome import MachineOutcome, Outcome

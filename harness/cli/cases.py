@@ -1,4 +1,4 @@
-"""What commands over case files have in common: mistakes in them, and how they end."""
+"""Share code between the commands about case files: errors in the files, and exit codes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from epochfuzz.strategies.project import project
 
 @contextmanager
 def mistakes_as_bad_input() -> Iterator[None]:
-    """Turn a mistake in a case file, or in a protocol to judge it under, into bad input."""
+    """Turn an error in a case file, or in a protocol for its check, into BadInput."""
     try:
         yield
     except CaseError as error:
@@ -24,7 +24,7 @@ def mistakes_as_bad_input() -> Iterator[None]:
 
 
 def known_cases(corpus: Path | None) -> list[Case]:
-    """Return the cases of a corpus; without one that is named, those of ./corpus, if there are any. Raises BadInput."""
+    """Return the cases of a corpus. Without a path, return the cases of ./corpus, if it has any. Raises BadInput."""
     if corpus is None and not any(Path("corpus").rglob("*.yaml")):
         return []
     try:
@@ -34,12 +34,16 @@ def known_cases(corpus: Path | None) -> list[Case]:
 
 
 def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
-    """Return the protocols to check a case under: as asked, of the case, of the project, or the reference designs."""
+    """Return the protocols to check a case under.
+
+    The first list that is not empty is used: the requested protocols, the protocols of the case, those of the project,
+    the reference designs.
+    """
     return asked or case.protocols or [protocol.name for protocol in project().protocols] or list(GENERATIONS)
 
 
 def exit_code(judged_cases: Sequence[JudgedCase]) -> Exit:
-    """Return the exit code of a command that judged cases; a replay unlike the recorded one outweighs any verdict."""
+    """Return the exit code of a command that checked cases. A replay unlike the recorded one outweighs any verdict."""
     if any(judged.drifted for judged in judged_cases):
         return Exit.INTERNAL
     return Exit.AS_EXPECTED if all(judged.as_expected for judged in judged_cases) else Exit.BROKEN

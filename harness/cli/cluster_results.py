@@ -1,4 +1,4 @@
-"""How a campaign on clusters ends: what is printed, the JSON document, and the exit code."""
+"""Print the results of a campaign on clusters, and its JSON document."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def end_clusters(out: Console, outcome: ClusterOutcome, directory: str, facts: "walks.Facts", json: bool) -> int:
-    """Show what clusters have done; returns the exit code: what the model says, too, was to be expected."""
+    """Print the results of clusters. Returns the exit code: BROKEN if a finding ends differently in the model."""
     asked, fuzzed = outcome.parameters, outcome.fuzzed
     out.print(f"Kafka {asked.release}, in the model {asked.protocol}", markup=False)
     found = list(zip(fuzzed.findings, outcome.seen, strict=True))

@@ -1,4 +1,4 @@
-"""A case drawn: for the terminal, or as a file in one of the formats that other tools read."""
+"""Drawing: draw a case for the terminal, or as a file in a format of other tools."""
 
 import io
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.witness.replay import Run
 
-MOST_EVENTS = 500  # a longer schedule is no picture; a browser takes seconds over it
+MOST_EVENTS = 500  # a longer drawing is unreadable, and takes a browser seconds
 _TERMINAL_WIDTH = 100
 
 
 class Format(StrEnum):
-    """The drawings there are."""
+    """The formats of drawings."""
 
     TERMINAL = "terminal"
     SVG = "svg"
@@ -23,7 +23,7 @@ class Format(StrEnum):
 
 
 def refuse_too_long(case: Case) -> None:
-    """Raise BadInput for a case that is too long to be drawn."""
+    """Raise BadInput for a case that is too long for a drawing."""
     if len(case.events) > MOST_EVENTS:
         raise BadInput(
             f"{case.path}: {len(case.events)} events are too many to draw (the most is {MOST_EVENTS});"
@@ -32,9 +32,11 @@ def refuse_too_long(case: Case) -> None:
 
 
 def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
-    """Return the text of a drawing: a TLA+ module has every run, an ITF trace one, the others the two that differ most.
+    """Return the text of a drawing.
 
-    `title` names the module, which has to be named as its file is. Raises BadInput for an ITF trace of several runs.
+    A TLA+ module has every run, and an ITF trace has one run. The other formats have the two runs that differ most.
+    `title` is the name of the module, which must be the name of its file. Raises BadInput for an ITF trace of several
+    runs.
     """
     from epochfuzz.harness.views import itf, tla
     from epochfuzz.harness.views.drawings import mermaid, svg

@@ -1,4 +1,4 @@
-"""The first finding: what can be shown while kernels are compiled, on a machine that has compiled nothing yet."""
+"""Show a first finding while kernels are compiled, on a machine that has no compiled kernels yet."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,13 +12,13 @@ from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Bounds, Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-SHOWN = "and no schedule is shorter"  # ends the line that says what was found
-SMALL = (Bounds(1, 1), Bounds(1, 2), Bounds(2, 2))  # within which most of what is short is found
+SHOWN = "and no schedule is shorter"  # end of the line that describes the finding
+SMALL = (Bounds(1, 1), Bounds(1, 2), Bounds(2, 2))  # bounds within which most short schedules are found
 _SOUGHT = properties.named("no-committed-loss")
 
 
 def show_first_finding(out: Console, protocols: Sequence[Protocol], settings: Configuration) -> None:
-    """Have everything compiled that a walk needs, and meanwhile show a shortest schedule that loses a record."""
+    """Compile the kernels of random runs, and show a shortest schedule that loses a record in the meantime."""
     warming = Warming()
     try:
         if warming.goes_on:
@@ -32,7 +32,7 @@ def show_first_finding(out: Console, protocols: Sequence[Protocol], settings: Co
 
 
 def _search(out: Console, protocols: Sequence[Protocol], settings: Configuration, goes_on: Callable[[], bool]) -> None:
-    """Show the first protocol that breaks, as long as the search is to go on."""
+    """Show the first protocol that breaks, unless `goes_on` ends the search before."""
     for protocol in protocols:
         try:
             schedule = interpreted.shortest(protocol, settings, _SOUGHT.bit, SMALL, goes_on)

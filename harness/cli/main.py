@@ -1,4 +1,4 @@
-"""The command line: one application, its commands in the order in which people meet them."""
+"""The command line: one application. Its help lists the commands in the order of a user's first steps."""
 
 import gc
 import sys
@@ -24,9 +24,8 @@ Examples:
 - `epochfuzz replay m1-loss --trace` shows one, step by step
 - `epochfuzz explain no-committed-loss` says what a name means
 """
-# The commands by what they look at, in the order in which people meet them: each has a module of its name, which is
-# imported for those who ask for it. A command has a function of its name there; one that has commands of its own, None
-# here, an application.
+# The commands, grouped by purpose, in the order in which users meet them. Each command has a module of the same name,
+# which is imported on demand. The module has a function of that name or, for None, an application with subcommands.
 _PANELS: dict[str, dict[str, type[Command] | None]] = {
     "Test something of yours": {"conform": Command, "cluster": None, "audit": Command},
     "Test a protocol (our model, which does not change with your commits)": {
@@ -49,15 +48,15 @@ _COMMANDS = {name: kind for panel in _PANELS.values() for name, kind in panel.it
 
 
 class _Commands(Group):
-    """The commands, each loaded when it is asked for: most of the time of a short one would be that of the others."""
+    """The commands, loaded on demand. Otherwise, a short command would mainly import the other commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names, for help and completion."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of a name, None where there is none."""
-        for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:  # one that there is not may be like any other
+        """Return the command of a name; None if there is none."""
+        for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:  # an unknown name may resemble any command
             if name not in self.commands:
                 self.commands[name] = _loaded(name)
         return super().get_command(ctx, cmd_name)
@@ -103,20 +102,20 @@ def _options(
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Take the options of epochfuzz itself; the help of the application is its own."""
+    """Parse the options of epochfuzz itself. Its help text is _HELP."""
 
 
-_OBJECTS = 50_000  # made before garbage is looked for: replays keep what they make, and 700 cost a third of their time
+_OBJECTS = 50_000  # new objects before a collection; with the default, 700, collections take a third of a replay's time
 
 
 def main() -> None:
-    """Run a command; its return value is the exit code, and bad input is one message on stderr."""
+    """Run a command. Its return value is the exit code, and bad input is one message on stderr."""
     gc.set_threshold(_OBJECTS)
     try:
         code = app(standalone_mode=False)
-        if code == INTERRUPTED:  # Typer's answer to Ctrl-C, which says nothing
+        if code == INTERRUPTED:  # Typer returns this after Ctrl-C, and prints nothing
             raise KeyboardInterrupt
-        sys.stdout.flush()  # here, where it is noticed if nobody reads it
+        sys.stdout.flush()  # raises BrokenPipeError here, not at exit
     except (BadInput, MissingExtra, ProjectError) as error:
         complaints().print(f"epochfuzz: {error}")
         sys.exit(Exit.BAD_INPUT)
@@ -127,7 +126,7 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         end_broken_pipe()
-    except SystemExit as ended:  # rich and Typer end with 1, which would say that a property is broken
+    except SystemExit as ended:  # rich and Typer exit with 1, the code of a broken property
         if isinstance(ended.__context__, BrokenPipeError):
             end_broken_pipe()
         raise

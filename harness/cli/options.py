@@ -1,4 +1,4 @@
-"""Options that several commands share, spelled the same everywhere, and their values parsed."""
+"""Shared options: each has one spelling in all commands, and a parser of its values."""
 
 import dataclasses
 import functools
@@ -22,7 +22,7 @@ from epochfuzz.strategies.project import project
 
 
 def protocol_option(*names: str, help: str) -> Any:
-    """Return an option that names a protocol, which a shell can complete."""
+    """Return an option that names a protocol, with completion by the shell."""
     return typer.Option(*names, autocompletion=completion.protocols, help=help)
 
 
@@ -60,7 +60,7 @@ Certify = Annotated[
         " takes; 0: prove nothing.",
     ),
 ]
-CERTIFY = "25s"  # with what comes before and after, the end is there within half a minute
+CERTIFY = "25s"  # the whole command then ends within half a minute
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
 KeepData = Annotated[
     bool,
@@ -73,13 +73,13 @@ Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the cor
 
 
 def require_out_for_data(keep_data: bool, out: Path | None) -> None:
-    """Raise BadInput for data directories that have no place to stay."""
+    """Raise BadInput if --keep-data is given without a directory for the data."""
     if keep_data and out is None:
         raise BadInput("--keep-data keeps the data directories under --out: name that directory with --out")
 
 
 def needs(extra: str) -> Callable[[Any], Any]:
-    """Return the callback of an option that takes an extra. It raises MissingExtra where there is none."""
+    """Return the callback of an option that needs an extra. It raises MissingExtra if the extra is not installed."""
 
     def check(value: Any) -> Any:
         if value is not None:
@@ -101,7 +101,7 @@ _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def parse_protocols(texts: list[str]) -> list[Protocol]:
-    """Return the protocols named, each once, in the order given. Raises BadInput."""
+    """Return the named protocols, each once, in the order given. Raises BadInput."""
     try:
         return list({text: parse_protocol(text) for text in texts}.values())
     except ProtocolError as error:
@@ -109,35 +109,32 @@ def parse_protocols(texts: list[str]) -> list[Protocol]:
 
 
 def say_what_versions_stand_for(out: Console, protocols: Iterable[Protocol]) -> None:
-    """Say of each version of Kafka that is named which protocol it stands for."""
+    """Print for each named version of Kafka the protocol that models it."""
     for meaning in dict.fromkeys(versions.meaning(protocol.name) for protocol in protocols):
         if meaning:
             out.print(meaning, markup=False, soft_wrap=True)
 
 
 def given(context: typer.Context) -> set[str]:
-    """Return the options that the command line has, and neither we nor the project by default."""
+    """Return the options given on the command line, without any defaults."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return {name for name, source in sources.items() if source is not None and not source.name.startswith("DEFAULT")}
 
 
 def given_settings(context: typer.Context) -> dict[str, Any]:
-    """Return the settings among the options that the command line has, by name."""
+    """Return the settings given on the command line, by name."""
     names = {setting.name for setting in dataclasses.fields(Configuration)}
     return {name: context.params[name] for name in given(context) & names}
 
 
 def refuse_for_own_model(context: typer.Context, *used: str) -> None:
-    """Refuse options that were given, and say nothing to a model of one's own; settings it looks at.
-
-    Raises BadInput.
-    """
+    """Raise BadInput for given options that a user's own model doesn't use. Settings are accepted."""
     other = context.params.keys() - {"model", *used, *given_settings(context)}
     refuse_given(context, sorted(other), "--model runs a model that is not Kafka's")
 
 
 def refuse_given(context: typer.Context, names: Iterable[str], instead: str) -> None:
-    """Raise BadInput for options that were given, and would be dropped in silence."""
+    """Raise BadInput for given options that the command would otherwise ignore silently."""
     here = given(context)
     dropped = [_option(name.rstrip("_")) for name in names if name in here]
     if dropped:
@@ -145,10 +142,10 @@ def refuse_given(context: typer.Context, names: Iterable[str], instead: str) -> 
 
 
 def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command an option for every setting, and hand it the Configuration as `settings`.
+    """Give a command an option for every setting, and pass it the Configuration as `settings`.
 
-    `defaults` are the command's own where they differ from Configuration's. A value that no partition can have is
-    BadInput, naming the option.
+    `defaults` overrides defaults of Configuration for this command. A value outside its range raises BadInput, which
+    names the option.
     """
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
@@ -182,7 +179,7 @@ def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspe
 
 
 def words_of(settings: Configuration) -> list[str]:
-    """Return the options that give a command these settings, whatever the project's own are."""
+    """Return the options that give a command these settings, independent of the project's defaults."""
     said = settings.changed().keys() | project().config.keys()
     words = []
     for setting in dataclasses.fields(settings):
@@ -203,7 +200,7 @@ def _negation(key: str) -> str:
 
 
 def parse_property(name: str) -> int:
-    """Return the set that holds the one property named. Raises BadInput."""
+    """Return the bit of the named property. Raises BadInput."""
     try:
         return properties.named(name).bit
     except properties.UnknownProperty as error:
@@ -211,7 +208,7 @@ def parse_property(name: str) -> int:
 
 
 def parse_duration(text: str, option: str = "--for", also: str = "") -> float:
-    """Seconds for a text such as 60s, 5m or 8h. Raises BadInput."""
+    """Return the seconds of a text such as 60s, 5m or 8h. Raises BadInput."""
     match = _DURATION.fullmatch(text)
     if match is None or float(match[1]) == 0:
         raise BadInput(f"{option}: a duration is a number and s, m or h, such as 60s or 8h{also}; got {text!r}")
@@ -219,7 +216,7 @@ def parse_duration(text: str, option: str = "--for", also: str = "") -> float:
 
 
 def parse_certify(text: str) -> float | None:
-    """Seconds for a budget of proofs: 0 for none, None for as long as it takes. Raises BadInput."""
+    """Return the seconds of a proof budget: 0 for no proofs, None for no limit. Raises BadInput."""
     if text in ("0", "all"):
         return {"0": 0.0, "all": None}[text]
     return parse_duration(text, "--certify", also=", or 0 or all")

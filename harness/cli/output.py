@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, one JSON document on stdout, everything else on stderr."""
+"""The end of a command: exit codes, one JSON document on stdout, everything else on stderr."""
 
 import json
 import os
@@ -15,29 +15,29 @@ from rich.table import Table
 from epochfuzz.harness.views.console import PrintableConsole
 from epochfuzz.harness.views.unpadded import Unpadded
 
-INTERRUPTED = 130  # as a shell reports a command that SIGINT ended
-PIPE_CLOSED = 141  # the same for SIGPIPE
+INTERRUPTED = 130  # the code with which a shell reports SIGINT
+PIPE_CLOSED = 141  # the code with which a shell reports SIGPIPE
 _PIPED_WIDTH = 100  # columns
 _UNLIMITED = 10_000
 
 
 class Exit(IntEnum):
-    """The exit codes, the same for every command."""
+    """The exit codes, equal in every command."""
 
     AS_EXPECTED = 0
-    BROKEN = 1  # a property broken where it should hold, or a case not as it expects
+    BROKEN = 1  # a property broke that should hold, or a case differs from its expectation
     BAD_INPUT = 2
-    INTERNAL = 3  # an internal error, or results that differ where they must not
+    INTERNAL = 3  # an internal error, or results that differ between equal runs
     GOAL_UNMET = 4  # a vacuous run, or a search that could not finish
 
 
 class BadInput(Exception):
-    """Something the user gave cannot be used; the message says what, where, and what to do."""
+    """Input that cannot be used. The message states the problem, the place and the remedy."""
 
 
 @contextmanager
 def as_bad_input(kind: type[Exception]) -> Iterator[None]:
-    """Turn errors of a kind into bad input: the message is all that is said of them."""
+    """Turn errors of a class into BadInput, with only their message."""
     try:
         yield
     except kind as error:
@@ -45,13 +45,13 @@ def as_bad_input(kind: type[Exception]) -> Iterator[None]:
 
 
 def end_broken_pipe() -> NoReturn:
-    """End because nobody reads stdout any more; what is still to be flushed there goes nowhere."""
+    """Exit because the reader of stdout has closed it. Discards the unflushed output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(PIPE_CLOSED)
 
 
 def console(json_wanted: bool) -> Console:
-    """Where a command prints for people: stdout, or stderr when stdout is for JSON."""
+    """Return the console for output to the user: stdout, or stderr if stdout is for JSON."""
     stream = sys.stderr if json_wanted else sys.stdout
     if stream.isatty():
         return PrintableConsole(file=stream, highlight=False, emoji=False)
@@ -59,12 +59,12 @@ def console(json_wanted: bool) -> Console:
 
 
 def complaints() -> Console:
-    """Where a command says what is wrong: text as it is, be there a `:100:` or a `[bold]` in it."""
+    """Return the console for error messages. It prints texts such as `:100:` and `[bold]` unchanged."""
     return PrintableConsole(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
 
 
 def print_table(out: Console, table: Table) -> None:
-    """Print a table; where no terminal limits it, as wide as it has to be for every cell to be whole."""
+    """Print a table. Without a terminal, the table is as wide as its cells need."""
     if out.is_terminal:
         out.print(table)
     else:
@@ -72,13 +72,13 @@ def print_table(out: Console, table: Table) -> None:
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    """Print the one JSON document of a command."""
+    """Print the JSON document of a command."""
     json.dump(document, sys.stdout, indent=2)
     sys.stdout.write("\n")
 
 
 def write_file(path: Path, text: str, *, in_new_directory: bool = False) -> None:
-    """Write a file that was asked for, in a directory that may have to be made. Raises BadInput if that fails."""
+    """Write a requested file, if necessary in a new directory. Raises BadInput if that fails."""
     try:
         if in_new_directory:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""`epochfuzz replay --subject`: case files, replayed by somebody's own implementation beside the model."""
+"""`epochfuzz replay --subject`: replay case files on a user's own implementation, and compare it with the model."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import cases as documents
     from epochfuzz.harness.witness.replay import Run
 
-Reruns = list[tuple[Case, str, "Rerun | str"]]  # under a protocol, or why the subject cannot
+Reruns = list[tuple[Case, str, "Rerun | str"]]  # under a protocol; a text is the reason why the subject cannot
 
 
 def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[str] | None, *, json: bool) -> Exit:
-    """Replay cases by a command under some protocols; under those they speak of, if none are named.
+    """Replay cases on the system under test, under some protocols. Returns the exit code.
 
-    Raises BadInput and ProtocolError.
+    Without protocols, each case names its own. Raises BadInput and ProtocolError.
     """
     from epochfuzz.harness.conform.protocol.process import CommandError
     from epochfuzz.harness.views.progress import show_search
@@ -76,7 +76,7 @@ def _table(reruns: Reruns) -> Table:
 
 
 def verdict_text(run: "Run") -> str:
-    """Return what is broken, and after which event first."""
+    """Return the broken properties, and the number of the event of the first break."""
     return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"
 
 

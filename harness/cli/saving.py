@@ -1,4 +1,4 @@
-"""`--out` and `--new` of a walk: what it found, saved as case files."""
+"""`--out` and `--new` of random runs: save findings as case files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Saving:
-    """Where findings are saved, and what they are compared with where only news are; None: all are saved."""
+    """The folder for findings, and the corpus for comparison if only new findings are saved; None to save all."""
 
     folder: Folder
     corpus: Sequence[Case] | None
 
     @staticmethod
     def asked(directory: Path | None, new: bool, corpus: Path | None) -> "Saving | None":
-        """Return what the options ask for, checked before anything runs; None for nothing. Raises BadInput."""
+        """Return the request of the options, checked before the run; None without --out. Raises BadInput."""
         if corpus is not None and not new:
             raise BadInput("--corpus is what --new compares with: give --new as well")
         if directory is None:
@@ -40,7 +40,7 @@ class Saving:
                 raise BadInput(f"--out: {directory}: {error.strerror}") from None
 
     def save(self, walker: "Engine", findings: "Sequence[Finding]") -> list[str]:
-        """Save what is to be saved, and is not there yet; returns the files. Raises BadInput."""
+        """Save the chosen findings that are not in the folder yet. Returns their files. Raises BadInput."""
         from epochfuzz.harness.cases.comparison import news
         from epochfuzz.harness.cases.found_case import case_for
 
@@ -52,7 +52,7 @@ class Saving:
         return [str(path) for path in paths if path is not None]
 
     def tell(self, out: Console, saved: Sequence[str]) -> None:
-        """Say what was saved, and how to look at it."""
+        """Print the names of the saved files."""
         for path in saved:
             out.print(f"saved {path}", markup=False, soft_wrap=True)
         if not saved:

@@ -1,4 +1,4 @@
-"""How a walk ends, in this process or on Spark: what is printed, the JSON document, and the exit code."""
+"""Print the results of random runs, in this process or on Spark, and their JSON document."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,11 +30,11 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @dataclass(frozen=True)
 class Ending:
-    """What is to be made of what a walk has found.
+    """The requested outputs of random runs.
 
-    `report` is the HTML file to write, and `sarif` the SARIF file, where one is wanted; `trace` draws known bugs as
-    well as what is new. The report has of the run, beside its configuration, what is told `about` it, and the
-    situations within reach that were `never_met`, by protocol text. `more` are further keys of the JSON document.
+    `report` is the HTML file and `sarif` the SARIF file to write; None for no file. `trace` draws known bugs, too. The
+    report shows the configuration, the facts `about` the run, and, by protocol text, the reachable situations that were
+    `never_met`. `more` holds further keys of the JSON document.
     """
 
     out: Console
@@ -48,7 +48,7 @@ class Ending:
 
 
 def end_walk(ending: Ending, walker: Engine, walked: Walked, found: Sequence[Finding]) -> int:
-    """Print what a walk has found, and write what is wanted of it; returns the exit code."""
+    """Print the results of random runs, and write the requested files. Returns the exit code."""
     out, protocols, settings, tally = ending.out, walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
     out.print(summary.goals_table(protocols, settings, tally.goals))
@@ -75,9 +75,9 @@ def end_walk(ending: Ending, walker: Engine, walked: Walked, found: Sequence[Fin
 def interruptible(
     out: Console, walker: Walker[Protocol, Configuration], walked: Walked, what: Sequence[str]
 ) -> Iterator[None]:
-    """Show what comes of a walk. If Ctrl-C ended that, or ends this, say what is known and how to go on.
+    """Print the violations so far and the command to resume if Ctrl-C ends the random runs or this block.
 
-    `what` is what was walked, as options. Raises KeyboardInterrupt.
+    `what` holds the options that select the protocols. Raises KeyboardInterrupt after Ctrl-C.
     """
     try:
         if walked.interrupted:
@@ -94,7 +94,7 @@ def interruptible(
 
 
 def tell_unfinished(out: Console, found: Found) -> None:
-    """Say what Ctrl-C came before, once all that was known by then is shown. Raises KeyboardInterrupt."""
+    """Print the violations that Ctrl-C left unshrunk. Raises KeyboardInterrupt after Ctrl-C."""
     for breach in found.unshrunk:
         out.print(summary.unshrunk(breach), soft_wrap=True)
     if found.interrupted:
@@ -103,7 +103,7 @@ def tell_unfinished(out: Console, found: Found) -> None:
 
 def write_report(out: Console, file: Path, page: Page) -> None:
     """Write a page as an HTML file."""
-    from epochfuzz.harness.views.report import html  # what renders is loaded for those who asked for it
+    from epochfuzz.harness.views.report import html  # loads the renderer on demand
 
     with out.status("drawing the report"):
         write_file(file, html.render(page))
@@ -117,7 +117,10 @@ def write_sarif(out: Console, file: Path, walker: Engine, found: Sequence[Findin
 
 
 def end_machine(out: Console, outcome: "MachineOutcome", json: bool, **more: Any) -> int:
-    """Return the same for a campaign over a machine of the user's own, whose findings are exceptions and steps."""
+    """Print the results of a campaign of a user's own machine. Returns the exit code.
+
+    Its findings are exceptions and steps.
+    """
     parameters = outcome.parameters
     for error in outcome.errors:
         out.print(Text(f"\n{error['property']} in {error['seen']} runs; the shortest is {error['schedule']}:", "bold"))
@@ -162,6 +165,6 @@ def _error_json(error: Mapping[str, Any]) -> "walks.Error":
 
 
 def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:
-    """Return the command line that walks the same schedules again."""
+    """Return the command line that runs the same schedules again."""
     words = ["epochfuzz fuzz", *what, *options.words_of(settings)]
     return " ".join([*words, f"--schedules {schedules}", f"--seed {seed}"])

@@ -1,6 +1,6 @@
-"""Warming: kernels compiled by processes of their own, side by side, where this machine has not compiled them yet.
+"""Warming: compile kernels in parallel processes, unless this machine has already compiled them.
 
-`python -m epochfuzz.harness.cli.warming NAME` compiles what a command needs, into the cache that it looks into.
+`python -m epochfuzz.harness.cli.warming NAME` compiles the kernels of a command into the cache that the command reads.
 """
 
 import os
@@ -30,11 +30,11 @@ def _search() -> None:
     from epochfuzz.harness.engine.explore.explore import explore
 
     settings = Configuration(records=1, epochs=2)
-    explore(_PROTOCOL, settings, properties.named("isr-complete").bit)  # is found, and retraced
-    explore(_PROTOCOL, settings, 0)  # and here a table grows
+    explore(_PROTOCOL, settings, properties.named("isr-complete").bit)  # finds a violation, and retraces it
+    explore(_PROTOCOL, settings, 0)  # makes a table grow
 
 
-# By the name of what is compiled: what compiles it, and a kernel that shows that this has been done.
+# By name: the function that compiles, and the kernel whose presence shows that the function has run.
 WARMED: dict[str, tuple[Callable[[], None], str]] = {
     "search": (_search, "harness_engine_explore_expansion_expand"),
     "walk": (_walk, "harness_engine_walk_walk_walk_block"),
@@ -42,7 +42,7 @@ WARMED: dict[str, tuple[Callable[[], None], str]] = {
 
 
 class Warming:
-    """Processes that compile; none where there is nothing to compile, or nowhere to keep it."""
+    """Processes that compile. There are none if everything is compiled, or if there is no cache directory."""
 
     def __init__(self) -> None:
         self._processes = [
@@ -55,21 +55,21 @@ class Warming:
 
     @property
     def goes_on(self) -> bool:
-        """Whether something is being compiled."""
+        """True while a process compiles."""
         return any(process.poll() is None for process in self._processes)
 
     def wait(self) -> None:
-        """Wait until all is compiled. What a process failed to compile, this one compiles when it needs it."""
+        """Wait until all processes end. If a process failed to compile a kernel, this process compiles it on demand."""
         for process in self._processes:
             process.wait()
 
     def stop(self) -> None:
-        """Compile no more."""
+        """Stop the compilation."""
         for process in self._processes:
             process.kill()
         self.wait()
 
 
 if __name__ == "__main__":
-    os.nice(10)  # what is shown meanwhile comes first
+    os.nice(10)  # the visible output has priority
     WARMED[sys.argv[1]][0]()

@@ -1,1 +1,1 @@
-"""The commands of `epochfuzz`, one a file."""
+"""The commands of `epochfuzz`, one per file."""

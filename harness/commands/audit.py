@@ -1,4 +1,4 @@
-"""`epochfuzz audit`: broker logs, read for committed records that are gone."""
+"""`epochfuzz audit`: search broker logs for lost committed records."""
 
 import json as json_text
 import os
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PAGE = "audit.html"
 DOCUMENT = "audit.json"
-_LARGE = 1 << 30  # bytes from which Spark is worth its start
+_LARGE = 1 << 30  # bytes; for less, Spark's start takes longer than it saves
 _NEEDS_SPARK = options.needs("spark")
 
 
@@ -117,7 +117,7 @@ def _exit(found: "Audit", accept_gaps: bool) -> int:
 
 
 def _refuse_another(out: Path) -> None:
-    """Raise BadInput where a directory already has the files of an audit, as themselves or as links."""
+    """Raise BadInput if a directory already has the files of an audit, or links with their names."""
     for name in (PAGE, DOCUMENT):
         if os.path.lexists(out / name):
             raise BadInput(f"--out: {out / name} is already there: choose another directory")
@@ -165,7 +165,7 @@ def _write(out: Path, found: "Audit", cases: "Cases", command: str) -> None:
 
 
 def _document(found: "Audit", cases: "Cases") -> "evidence.Audit":
-    """Return the JSON document: of each finding, what the model makes of it as well."""
+    """Return the JSON document. Each finding includes the model's explanation of it."""
     findings: list[evidence.Explained] = [
         {**finding.plain(), "explained": cases[finding].plain() if finding in cases else None}
         for finding in found.findings
@@ -180,6 +180,6 @@ def _document(found: "Audit", cases: "Cases") -> "evidence.Audit":
 
 
 def _command(logs: list[str], broker: str | None, layouts: list[str] | None) -> str:
-    """Return the command line by which somebody else sees it."""
+    """Return the command line that repeats the audit."""
     named = [] if broker is None else ["--broker", broker]
     return shlex.join(["epochfuzz", "audit", *logs, *named, *(w for each in layouts or () for w in ("--layout", each))])

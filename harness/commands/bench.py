@@ -1,4 +1,4 @@
-"""`epochfuzz bench`: detection power and speed, measured side by side."""
+"""`epochfuzz bench`: measure detection power and speed, and compare them."""
 
 from pathlib import Path
 from typing import Annotated

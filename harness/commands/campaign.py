@@ -1,4 +1,4 @@
-"""`epochfuzz campaign`: the walk of `fuzz` on Spark, kept in a directory, to be resumed and reported on."""
+"""`epochfuzz campaign`: the random runs of `fuzz` on Spark, stored in a directory, with resume and report."""
 
 import secrets
 from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
 
 DEFAULT_SECONDS = 30.0
-# What a campaign on clusters has no use for: the release says what Kafka does, and a partition has its defaults.
+# Options without a meaning for clusters: the release determines Kafka's behaviour, and its partition has the defaults.
 _NOT_OF_CLUSTERS = (
     *("protocol", "certify", "corpus"),
     *(each.name for each in fields(Configuration) if each.name != "replicas"),
@@ -34,7 +34,7 @@ _NOT_OF_CLUSTERS = (
 
 
 class Engine(Enum):
-    """What runs the schedules of a campaign."""
+    """The engines that run the schedules of a campaign."""
 
     WALK = "walk"
     HYPOTHESIS = "hypothesis"
@@ -65,7 +65,7 @@ def run(
     *,
     settings: Configuration,
     out: Out,
-    protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer reads the default, nobody writes to it
+    protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer only reads the default
     schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to run.")] = None,
     for_: Annotated[str | None, typer.Option("--for", help="Walk for that long instead: 30s, 5m, 8h.")] = None,
     until_stable: Annotated[
@@ -156,7 +156,7 @@ def run(
 def _on_clusters(
     out: str, release: str, replicas: int, seed: int, schedules: int | None, seconds: float | None
 ) -> Callable[["SparkSession"], "Campaign[Any]"]:
-    """Return how to begin a campaign on clusters. Raises BadInput and MissingExtra."""
+    """Return the function that starts a campaign on clusters. Raises BadInput and MissingExtra."""
     from epochfuzz.harness.cluster.broker.cluster import NAMES
 
     extras.require("cluster")
@@ -202,7 +202,7 @@ def resume(
     known = known_cases(corpus)
     with campaigns.mistakes():
         kept = campaigns.kept(directory, remote)
-        if kept is not None:  # what is wrong is said before Spark is started
+        if kept is not None:  # report errors before Spark starts
             _refuse_another_machine(kept.work, directory, machine)
 
     def load(spark: "SparkSession") -> "Campaign[Any]":
@@ -217,8 +217,10 @@ app.command("report", cls=SparkCommand)(report)
 
 
 def _refuse_another_machine(work: "Work[Any]", directory: str, machine: str | None) -> None:
-    """Refuse to go on with a campaign of a state machine for who does not name it: somebody else may have made the
-    directory, and its machine is code that will be imported from here. Raises BadInput.
+    """Raise BadInput unless the user names the state machine of the campaign.
+
+    Someone else may have created the directory. A resumed campaign imports the module of its state machine on this
+    machine.
     """
     from epochfuzz.harness.campaign.machines.machine_work import OwnMachines
     from epochfuzz.harness.campaign.machines.own import place_of
@@ -235,7 +237,7 @@ def _refuse_another_machine(work: "Work[Any]", directory: str, machine: str | No
 
 @dataclass(frozen=True)
 class _Where:
-    """Where a campaign runs and is kept, and what is to be made of what it finds; `certify` is in seconds."""
+    """The location and the options of a campaign: its directory, Spark, the corpus, and `certify` in seconds."""
 
     directory: str
     master: str | None
@@ -246,7 +248,7 @@ class _Where:
 
 
 def _finish(begin: Callable[["SparkSession"], "Campaign[Any]"], where: _Where) -> int:
-    """Begin or load a campaign, take it to its end, and show what it has found."""
+    """Start or load a campaign, run it to its end, and show its results. Returns the exit code."""
     from epochfuzz.harness.campaign.run.progress import Shown
     from epochfuzz.harness.campaign.store.errors import CampaignError
 

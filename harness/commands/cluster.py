@@ -1,4 +1,4 @@
-"""`epochfuzz cluster`: schedules on Kafka itself, a controller and three brokers on this machine."""
+"""`epochfuzz cluster`: run schedules on Kafka itself, a controller and three brokers on this machine."""
 
 from collections import Counter
 from pathlib import Path
@@ -35,7 +35,7 @@ Example: `epochfuzz cluster run re-elected-leader`
 
 @app.callback()
 def _cluster() -> None:
-    """Group the commands; the help of the group is its own."""
+    """Group the commands. The help text is the `help` of the Typer application."""
 
 
 app.command("replay", cls=ClusterCommand)(cluster_schedules.replay)
@@ -144,9 +144,10 @@ def _counted(all_runs: "list[Run]") -> dict[str, int]:
 
 
 def _exit_code(request: "Request", all_runs: "list[Run]") -> int:
-    """Return what is as expected: a release loses the record, a repaired one or a control keeps it.
+    """Return the exit code: AS_EXPECTED, BROKEN, or GOAL_UNMET if a run did not reach the end of the scenario.
 
-    Nothing is expected of a Kafka of somebody's own: a loss is a broken property there, as everywhere.
+    A release is expected to lose the record. A repaired release and a control are expected to keep it. A user's own
+    Kafka is expected to keep it as well, because a loss breaks a property.
     """
     counts = _counted(all_runs)
     if counts["not_reached"]:
@@ -155,7 +156,7 @@ def _exit_code(request: "Request", all_runs: "list[Run]") -> int:
 
 
 def _command(scenario: Scenario, variant: Variant, release: str, repair: Repair | None) -> str:
-    """Return the command line by which somebody else sees it."""
+    """Return the command line that repeats the run."""
     chosen = {"release": release, "end": variant.end, "election": variant.election, "control": variant.control}
     given = {name: value for name, value in (chosen | {"repair": repair}).items() if value is not None}
     return " ".join(["epochfuzz cluster run", scenario, *(f"--{name} {value}" for name, value in given.items())])

@@ -1,4 +1,4 @@
-"""`epochfuzz cluster replay` and `cluster fuzz`: schedules of the model's events on Kafka, message by message."""
+"""`epochfuzz cluster replay` and `cluster fuzz`: run schedules of the model's events on Kafka, message by message."""
 
 import json as json_text
 import secrets
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.cluster.schedules.play import Playing
     from epochfuzz.harness.documents import evidence
 
-_SEEDS = 32  # bits of one that is drawn
+_SEEDS = 32  # bits of a random seed
 
 Release = Annotated[str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")]
 Home = Annotated[
@@ -204,7 +204,10 @@ def _plain(
 
 
 def _exit_code(played: "list[tuple[Case, Playing, Beside | None]]") -> int:
-    """Return what is as expected: every case ends as in the model of the release, or keeps all where there is none."""
+    """Return the exit code: AS_EXPECTED, BROKEN, or GOAL_UNMET if a cluster did not reach a step.
+
+    A case is as expected if it ends as in the model of the release. Without such a model, it must keep all guarantees.
+    """
     from epochfuzz.harness.cluster.schedules.ends import Ended
 
     if any(playing.ended is Ended.NOT_REACHED for _, playing, _ in played):

@@ -1,4 +1,4 @@
-"""`epochfuzz conform`: somebody's own implementation, run beside the model."""
+"""`epochfuzz conform`: compare a user's own implementation with the model."""
 
 import secrets
 import shlex
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _CORPUS = Path("corpus")
 _OUT = Path("conform-cases")
 _PROCESSES_FOR = 50
-_TOURS_FOR = 2_000  # tours are short, and a process that has just started is slow
+_TOURS_FOR = 2_000  # test sequences are short, and a new process is slow
 
 _OF_SCHEDULES = ("schedules", "seed", "selection", "corpus")
 _OF_TOURS = ("refused", "for_")
@@ -42,7 +42,7 @@ def conform(
     settings: Configuration,
     context: typer.Context,
     command: Annotated[list[str], typer.Argument(help="The command that speaks the conformance protocol, after --.")],
-    protocol: options.Protocols = ["kip-320"],  # noqa: B006 - typer reads the default, nobody writes to it
+    protocol: options.Protocols = ["kip-320"],  # noqa: B006 - typer only reads the default
     judge: Annotated[
         JudgedBy, typer.Option("--judge", help="By the model, field by field, or by the promises to clients only.")
     ] = JudgedBy.LOCKSTEP,
@@ -139,7 +139,7 @@ def conform(
     if seed is None:
         seed = secrets.randbelow(1 << 32)
 
-    # Imported here so that help and mistakes are answered before anything is compiled.
+    # Imported here, so that help and errors are printed before anything is compiled.
     from epochfuzz.harness.conform.exhaustive.crew import Asked, Exhaustive
     from epochfuzz.harness.conform.exhaustive.standing import KeptError
     from epochfuzz.harness.conform.oracle.fault import SubjectUnable
@@ -197,7 +197,7 @@ def conform(
 
 
 def _small(context: typer.Context, settings: Configuration) -> Configuration:
-    """Return the settings, with small bounds where none were given."""
+    """Return the settings, with small bounds unless the command line gives bounds."""
     given = options.given(context)
     small: dict[str, Any] = {name: value for name, value in SMALL.items() if name not in given}
     return replace(settings, **small)
@@ -205,9 +205,10 @@ def _small(context: typer.Context, settings: Configuration) -> Configuration:
 
 @dataclass(frozen=True)
 class _Ending:
-    """What is to be made of what a run showed; `again` is the command line that does it again, or goes on.
+    """The requested outputs of a run. `again` is the command line that repeats or resumes the run.
 
-    `tours` were played rather than schedules; how far they came is `kept` in a file, if not by a campaign.
+    `tours` is true if the run played test sequences instead of schedules. Their progress is in the file `kept`, or in a
+    campaign.
     """
 
     out: Console
@@ -220,7 +221,7 @@ class _Ending:
 
 
 def _end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> int:
-    """Show what came of it, and save it; returns the exit code. What was interrupted ends as such after that."""
+    """Show and save the results. Returns the exit code. Raises KeyboardInterrupt at the end of an interrupted run."""
     from epochfuzz.harness.conform.run.proofs import proofs
     from epochfuzz.harness.engine.runtime.interruption import Interruption
     from epochfuzz.harness.views import conformance as report
@@ -266,7 +267,7 @@ def _end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> int:
 
 
 def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
-    """Tell people that a subject cannot run what is asked of it, or not even start."""
+    """Return the error of a system under test that cannot run the request, or cannot start."""
     from epochfuzz.harness.conform.oracle.fault import SubjectUnable
 
     if isinstance(error, SubjectUnable):
@@ -348,7 +349,7 @@ def _tours_line(
 
 
 def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for: int) -> list[str]:
-    """Return the words of a command line that both ways of running a plan have, of which some are the settings'."""
+    """Return the words that the command lines of schedules and of test sequences share, including `settings`."""
     from epochfuzz.harness.conform.protocol.subject import PATIENCE
 
     words = ["epochfuzz", "conform"]

@@ -1,4 +1,4 @@
-"""`epochfuzz corpus`: what a run has found becomes a case that stays."""
+"""`epochfuzz corpus`: keep the findings of a run as cases."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`epochfuzz explain`: what a name means, why it exists, which generations have it, and an example."""
+"""`epochfuzz explain`: print the meaning of a name, its reason, the reference designs that have it, and an example."""
 
 import re
 from collections.abc import Iterable
@@ -65,7 +65,7 @@ def explain(
     if name == ["releases"]:
         return _explain_releases(out, json)
     wanted = _as_release(" ".join(name))
-    if issues.is_issue(wanted) and wanted not in explaining.glossary():  # kip-101 is a generation, KIP-101 a proposal
+    if issues.is_issue(wanted) and wanted not in explaining.glossary():  # kip-101 is a design, KIP-101 a proposal
         return _explain_issue(out, wanted, json)
     try:
         version = versions.meaning(wanted)
@@ -81,13 +81,13 @@ def explain(
 
 
 def _as_release(name: str) -> str:
-    """Return the name of a version that is written as `4.3.1`, `v4.3` or `Kafka 4.3.1`; any other name as it is."""
+    """Return the name of a version written as `4.3.1`, `v4.3` or `Kafka 4.3.1`. Returns any other name unchanged."""
     written = _VERSION.fullmatch(name)
     return f"{versions.PREFIX}{written[1]}" if written else name
 
 
 def _explain_issue(out: Console, name: str, json: bool) -> int:
-    """Return what a KIP or an issue of Kafka's tells of."""
+    """Print the description of a KIP or an issue of Kafka, and the names that refer to it. Returns the exit code."""
     try:
         issue = issues.issue(name)
     except explaining.UnknownName as error:
@@ -112,7 +112,7 @@ def _explain_issue(out: Console, name: str, json: bool) -> int:
 
 
 def _explain_releases(out: Console, json: bool) -> int:
-    """Return the map of releases: what each of them, and each generation, keeps and breaks."""
+    """Print the release matrix: the properties that each release and each reference design keeps and breaks."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in releases.HEAD:
         narrowest = max(map(len, surveyed())) if column == releases.HEAD[0] else None
@@ -196,9 +196,10 @@ def _print_example(out: Console, example: Example) -> None:
 
 
 def _command_line(example: Example) -> str:
-    """Return the exhaustive search that finds the example, or one as short.
+    """Return the command line of an exhaustive search that finds the example, or another of equal length.
 
-    With three replicas there is no room for two protocols, and the examples are the shortest for the one by itself.
+    With three replicas a search of two protocols doesn't fit into memory. Such an example is the shortest for its
+    protocol alone.
     """
     search = f"fuzz --breaks {example.under} --holds {example.beside}"
     if example.beside is None or example.settings.replicas > 2:

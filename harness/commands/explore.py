@@ -1,4 +1,4 @@
-"""`epochfuzz explore`: exhaustive search of a protocol within bounds, in memory or on Spark."""
+"""`epochfuzz explore`: search a protocol exhaustively within bounds, in memory or on Spark."""
 
 from enum import Enum
 from pathlib import Path
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 _NEEDS_SPARK = options.needs("spark")
 _OF_SEARCHES = ("property_", "depth", "jobs", "symmetry", "out", "resume", "master", "remote")
-_GOING_ON = ("resume", "memory", "master", "remote", "json")  # options of a search that was begun
+_GOING_ON = ("resume", "memory", "master", "remote", "json")  # options that a resumed search accepts
 
 
 class ToursAs(Enum):
-    """How tours are written."""
+    """The file formats of test sequences."""
 
     JSONL = "jsonl"
     ITF = "itf"
@@ -105,7 +105,7 @@ def explore(
 
 
 def _own(context: typer.Context, model: str) -> int:
-    """Search a model of one's own."""
+    """Search a user's own model. Returns the exit code."""
     from epochfuzz.harness.own import loading
 
     options.refuse_for_own_model(context, "protocol", "property_", "depth", "memory", "jobs", "symmetry", "json")
@@ -126,7 +126,7 @@ def _own(context: typer.Context, model: str) -> int:
 
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:
-    """Raise BadInput for an option that would be dropped in silence."""
+    """Raise BadInput for an option that the command would otherwise ignore silently."""
     if context.params["tests"] is not None:
         options.refuse_given(context, _OF_SEARCHES, "--tests DIR writes every transition, and searches for nothing")
     elif context.params["resume"] is not None:
@@ -143,7 +143,7 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
 def _write_tests(
     protocol: "Protocol", settings: Configuration, directory: Path, as_: ToursAs, memory: float, json: bool
 ) -> int:
-    """Write tours along every transition within bounds into a directory of their own."""
+    """Write test sequences through every transition within bounds into a new directory. Returns the exit code."""
     _refuse_what_is_there(directory)
 
     from epochfuzz.harness.conform.exhaustive.graph import graph
@@ -181,7 +181,7 @@ def _write_tests(
 
 
 def _refuse_what_is_there(directory: Path) -> None:
-    """Raise BadInput for a directory with something in it, and for what is none."""
+    """Raise BadInput for a directory that is not empty, and for a path that is not a directory."""
     try:
         if any(directory.iterdir()):
             raise BadInput(f"--tests: there is something in {directory} already; name a directory that is new or empty")
@@ -210,7 +210,7 @@ def _in_memory(asked: "Asked", memory: float, jobs: int | None, json: bool) -> i
 def _on_spark(
     asked: "Asked | None", directory: str, memory: float, master: str | None, remote: str | None, json: bool
 ) -> int:
-    """Begin the search that is asked for in a directory, or go on with the one that is there."""
+    """Start the requested search in a directory, or resume the search in it. Returns the exit code."""
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
@@ -229,7 +229,7 @@ def _on_spark(
 
 
 def _end(out: Console, asked: "Asked", result: "Exploration", seconds: float, json: bool) -> int:
-    """Show what a search has found; returns the exit code."""
+    """Show the result of a search. Returns the exit code."""
     from epochfuzz.harness.views.terminal import timeline
     from epochfuzz.harness.witness.replay import replay
 

@@ -1,4 +1,4 @@
-"""`epochfuzz fuzz`: compiled random schedules in this process, failures shrunk, certified and shown."""
+"""`epochfuzz fuzz`: run compiled random schedules in this process, and shrink, certify and show the failures."""
 
 import os
 import secrets
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import walks
 
 DEFAULT_SCHEDULES = 200_000
-ABLATION_SECONDS = 120.0  # of which half is for the walk, and half to shrink what it finds
-_ABLATION_MEMORY = 1 << 28  # thirty reproducers are certified, most of them short
+ABLATION_SECONDS = 120.0  # one half for the random runs, the other half to shrink their findings
+_ABLATION_MEMORY = 1 << 28  # bytes: about thirty reproducers are proven, most of them short
 
 
 @options.configured()
@@ -31,7 +31,7 @@ def fuzz(
     *,
     settings: Configuration,
     context: typer.Context,
-    protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer reads the default, nobody writes to it
+    protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer only reads the default
     schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to walk.")] = None,
     for_: Annotated[str | None, typer.Option("--for", help="End after that long instead, such as 60s.")] = None,
     model: options.OwnModel = None,
@@ -113,7 +113,7 @@ def _refuse_two_ends(schedules: int | None, for_: str | None) -> None:
 
 @dataclass(frozen=True)
 class _Walk:
-    """A walk as it was asked for: how far it goes, what is to be proven of what it finds, and what to make of it."""
+    """A request for random runs: their limits, the seconds for proofs, and the requested outputs."""
 
     out: Console
     settings: Configuration
@@ -129,17 +129,17 @@ class _Walk:
     saving: Saving | None = None
 
     def proven(self, certify: str) -> "_Walk":
-        """Return the same with as much time for proofs as --certify says. Raises BadInput."""
+        """Return the request with the time limit for proofs that --certify gives. Raises BadInput."""
         return replace(self, certify=options.parse_certify(certify))
 
     def within(self, schedules: int | None = None, seconds: float | None = None) -> "_Walk":
-        """Return the same with an end where none was asked for."""
+        """Return the request, with limits unless it already has one."""
         is_bounded = self.schedules is not None or self.seconds is not None
         return self if is_bounded else replace(self, schedules=schedules, seconds=seconds)
 
 
 def _own(asked: _Walk, model: str, protocols: Sequence[str], given: Mapping[str, Any]) -> int:
-    """Walk a model of one's own."""
+    """Run random schedules of a user's own model. Returns the exit code."""
     from epochfuzz.harness.own import loading
 
     loaded = loading.load(model)
@@ -157,7 +157,7 @@ def _own(asked: _Walk, model: str, protocols: Sequence[str], given: Mapping[str,
 
 _SAVING = ("out_", "new", "corpus")
 
-# What fuzz does, by the options that say so, and the options that have no meaning there.
+# The modes of fuzz by the options that select them, with the options that have no meaning in each mode.
 _NOT_USED = {
     ("breaks", "holds"): (
         *("protocol", "ablate", "schedules", "jobs", "trace", "certify", "report", "sarif"),
@@ -174,13 +174,13 @@ _INSTEAD = {
 
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:
-    """Raise BadInput for an option that would be dropped in silence."""
+    """Raise BadInput for an option that the command would otherwise ignore silently."""
     given = options.given(context)
     mode = next(mode for mode in _NOT_USED if given.issuperset(mode))
     options.refuse_given(context, _NOT_USED[mode], _INSTEAD[mode])
 
 
-# What each of these imports is imported there, so that help and mistakes are answered before anything is compiled.
+# Imports are inside the functions, so that help and errors are printed before anything is compiled.
 
 
 def _walk(asked: _Walk, protocols: Sequence[Protocol]) -> int:

@@ -1,4 +1,4 @@
-"""`epochfuzz new-case`: a schedule recorded event by event, from a keyboard or a pipe, and saved as a case."""
+"""`epochfuzz new-case`: record a schedule event by event, from a keyboard or a pipe, and save it as a case."""
 
 import contextlib
 import importlib
@@ -66,10 +66,10 @@ def new_case(
     if not file.parent.is_dir():
         raise BadInput(f"{file}: there is no directory {file.parent} to save it in: make it first")
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")  # what is not text is no event either
+        sys.stdin.reconfigure(errors="replace")  # a line that is not text is not an event
     if sys.stdin.isatty():
-        with contextlib.suppress(ImportError):  # which Windows does not have
-            importlib.import_module("readline")  # from here on `input` has lines that can be edited, and a history
+        with contextlib.suppress(ImportError):  # Windows has no readline
+            importlib.import_module("readline")  # gives `input` line editing and a history
     session = _Session(console(json), Recording(parsed, settings), file, slug)
     session.converse()
     if json:
@@ -78,7 +78,7 @@ def new_case(
 
 
 class _Session:
-    """A conversation about a recording."""
+    """A dialogue about a recording."""
 
     def __init__(self, out: Console, recording: Recording, file: Path, slug: str) -> None:
         self.out = out
@@ -88,7 +88,10 @@ class _Session:
         self.saved: Case | None = None
 
     def converse(self) -> None:
-        """Show, ask, do; until `quit` or the end of the input. Ctrl-C ends it too, and what was recorded is kept."""
+        """Show the state, and read and run commands, until `quit`, the end of the input or Ctrl-C.
+
+        After Ctrl-C, an unsaved recording is saved.
+        """
         try:
             self._answer()
         except KeyboardInterrupt:
@@ -116,7 +119,7 @@ class _Session:
         return bool(events) and (self.saved is None or self.saved.events != events)
 
     def json(self) -> "documents.NewCase":
-        """Return what was saved, if anything was."""
+        """Return the saved case, if there is one, and the events."""
         expect = {} if self.saved is None else self.saved.expect
         return {
             "case": None if self.saved is None else str(self.file),
@@ -125,8 +128,9 @@ class _Session:
         }
 
     def _ask(self, question: str) -> str | None:
-        """Return a line from the keyboard, to be edited, or from a pipe, which is echoed; None at the
-        end of the input.
+        """Return a line from the keyboard or from a pipe; None at the end of the input.
+
+        A line from the keyboard can be edited. A line from a pipe is echoed.
         """
         at_keyboard = sys.stdin.isatty() and self.out.file is sys.stdout and self.out.is_terminal
         if not at_keyboard:
@@ -141,7 +145,7 @@ class _Session:
         return "".join(character for character in answer if character.isprintable())
 
     def _show(self) -> list[int]:
-        """Return the state, and what may happen next; the events to choose from."""
+        """Print the state and the enabled events. Returns the events."""
         scene = self.recording.scene
         self.out.print(Text(f"\n{scene.number} {scene.event} ({self.recording.protocol.name})", "bold"))
         self.out.print(timeline.scene(scene))
@@ -151,7 +155,10 @@ class _Session:
         return choices
 
     def _event(self, answer: str, choices: list[int]) -> int | None:
-        """Return the event that an answer means; None, and what is wrong is said, where it is none or not enabled."""
+        """Return the event that an answer names.
+
+        If the event is unknown or not enabled, print the reason and return None.
+        """
         numbered = {str(number): event for number, event in enumerate(choices, 1)}
         if answer in numbered:
             return numbered[answer]

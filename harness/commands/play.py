@@ -1,4 +1,4 @@
-"""`epochfuzz play`: a schedule tried out in a browser."""
+"""`epochfuzz play`: build a schedule in a browser."""
 
 import contextlib
 import os

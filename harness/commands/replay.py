@@ -1,4 +1,4 @@
-"""`epochfuzz replay`: case files, replayed and held against what they expect."""
+"""`epochfuzz replay`: replay case files, and check their expectations."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,7 +87,7 @@ def replay(
         if rewrite:
             cases = [rewritten(each) for each in cases]
             for each in cases:
-                assert each.path is not None  # it was loaded from there
+                assert each.path is not None  # load_corpus sets the path
                 if not each.path.exists():
                     raise BadInput(
                         f"{each.path}: a case that epochfuzz brings is not rewritten: save it as a file first"
@@ -125,7 +125,7 @@ def replay(
 def _own(
     context: typer.Context, model: str, cases: list[Path], protocols: list[str] | None, *, trace: bool, json: bool
 ) -> int:
-    """Replay schedules of a model of one's own."""
+    """Replay schedules of a user's own model. Returns the exit code."""
     from epochfuzz.harness.own import loading
 
     options.refuse_for_own_model(context, "case", "protocol", "trace", "json")
@@ -139,7 +139,10 @@ def _own(
 
 
 def _load(paths: list[Path]) -> tuple[list[Case], CorpusError | None]:
-    """Return the cases in files and directories, and what is wrong with files that are none: those hide no others."""
+    """Return the cases in files and directories, and the errors of the other files.
+
+    Raises CorpusError if there is no case.
+    """
     try:
         return load_corpus(paths), None
     except CorpusError as error:
@@ -192,7 +195,7 @@ def _did_nothing(run: Run) -> str:
 
 
 def _not_enabled(judged_cases: list[JudgedCase]) -> Iterator[str]:
-    """List the events that did nothing and why, a line for all protocols with the same list."""
+    """Yield the events that were not enabled and the reasons, one line for all protocols with equal lists."""
     for judged in judged_cases:
         by_list: dict[str, list[str]] = {}
         for name, verdict in judged.verdicts.items():
@@ -212,7 +215,7 @@ def _reasons(run: Run) -> str:
 
 
 def _without_effect(judged_cases: list[JudgedCase]) -> list[str]:
-    """Return the ids of the cases that expect nothing of the protocols, and of which no event was enabled."""
+    """Return the ids of cases that expect nothing of the protocols, and whose events were never enabled."""
     return [
         judged.case.id
         for judged in judged_cases
@@ -226,7 +229,7 @@ def _protocols(judged_cases: list[JudgedCase]) -> list[Protocol]:
 
 
 def _causes(judged_cases: list[JudgedCase]) -> Iterator[str]:
-    """Why what breaks does, a line for each protocol and all properties that break for the same causes."""
+    """Yield the causes of the broken properties, one line for each protocol and cause."""
     for judged in judged_cases:
         for name, verdict in judged.verdicts.items():
             by_cause: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""`epochfuzz report`: case files as one HTML file, to be stepped through in a browser."""
+"""`epochfuzz report`: write case files into one HTML file, with steps to view in a browser."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`epochfuzz selftest`: deliberately broken protocols, each of which must be caught."""
+"""`epochfuzz selftest`: check that random schedules detect every mutant of the model."""
 
 import secrets
 from typing import TYPE_CHECKING

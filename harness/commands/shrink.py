@@ -1,4 +1,4 @@
-"""`epochfuzz shrink`: a case's schedule made as short as can be, and certified."""
+"""`epochfuzz shrink`: make the schedule of a case as short as possible, and prove that no schedule is shorter."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -129,7 +129,7 @@ def shrink(
 
 
 def _own(context: typer.Context, model: str) -> int:
-    """Shrink the schedule of a model of one's own."""
+    """Shrink the schedule of a user's own model. Returns the exit code."""
     from epochfuzz.harness.own import loading
 
     asked = context.params
@@ -146,7 +146,7 @@ def _own(context: typer.Context, model: str) -> int:
 
 
 def _ended(interruption: "Interruption") -> int:
-    """Return the exit code. Raises KeyboardInterrupt once what was known when Ctrl-C came is shown."""
+    """Return the exit code. Raises KeyboardInterrupt if Ctrl-C ended the shrinking or the proof."""
     if interruption.happened:
         raise KeyboardInterrupt
     return Exit.AS_EXPECTED

@@ -1,1 +1,1 @@
-"""What a walk or a search of Kafka's protocols found, and what is asked of one."""
+"""Findings of random runs and searches of Kafka's protocols, and requests for searches."""

@@ -1,4 +1,4 @@
-"""Asked: what an exhaustive search is to find out, of which protocol and within which bounds."""
+"""Search request: the property to break, the protocol, and the bounds of an exhaustive search."""
 
 import json
 from dataclasses import asdict, dataclass, field, fields
@@ -11,9 +11,10 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
 @dataclass(frozen=True)
 class Asked:
-    """A search for a schedule of at most `depth` events (None: any length) that breaks the property that is `sought`.
+    """A search for a schedule of at most `depth` events (None: any length) that breaks the property `sought`.
 
-    `symmetric`: one state may stand for all that differ in the names of replicas. `model` is the digest of the rules.
+    If `symmetric` is true, one state may represent all states that differ only in the names of replicas. `model` is the
+    digest of the model's rules.
     """
 
     protocol: Protocol
@@ -26,22 +27,22 @@ class Asked:
 
     @property
     def wanted(self) -> int:
-        """What is sought, as a set of properties."""
+        """The property, as a set of properties."""
         return properties.set_of((self.sought,))
 
     @property
     def heading(self) -> str:
-        """What is searched, in a line."""
+        """One line that describes the search."""
         return f"{self.protocol.name} · {self.sought} · {self.settings.text()}"
 
     def text(self) -> str:
-        """Return this as text, the same for equal searches."""
+        """Return the request as text, which is equal for equal requests."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return json.dumps(values | {"protocol": self.protocol.name, "settings": asdict(self.settings)}, sort_keys=True)
 
     @staticmethod
     def from_text(text: str) -> "Asked":
-        """Return what a text asks for. Raises ValueError."""
+        """Return the request of a text. Raises ValueError."""
         values = json.loads(text)
         protocol, settings = parse_protocol(values.pop("protocol")), Configuration(**values.pop("settings"))
         return Asked(protocol, settings, **values)

@@ -1,4 +1,4 @@
-"""Fuzz: walk random schedules in this process, and turn what they break into minimal reproducers."""
+"""Findings: turn the properties that random runs break into short reproducers, in this process."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,14 +24,14 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import walks
 
-_CANDIDATES = 3  # failures worth shrinking where nothing proves the first reproducer minimal
-MOST_CANDIDATES = 4  # and where there is time to look for variants
+_CANDIDATES = 3  # failures to shrink if the first reproducer is not proven shortest
+MOST_CANDIDATES = 4  # failures to shrink if there is time to look for variants
 CERTIFICATE_MEMORY = 1 << 30
 
 
 @dataclass(frozen=True)
 class Breach:
-    """A property that a protocol broke and may not, how many schedules did it, and the shortest of some kinds."""
+    """A property that a protocol must not break but broke: the number of schedules, and the shortest failures."""
 
     protocol: Protocol
     property: str
@@ -41,11 +41,12 @@ class Breach:
 
 @dataclass(frozen=True)
 class Finding:
-    """A property that a protocol breaks, with the shortest reproducer known, in canonical form (canonical.py).
+    """A property that a protocol breaks, with the shortest known reproducer in canonical form.
 
-    `witness` is that schedule as it went under all protocols that were walked, `variants` are reproducers as short as
-    that one which do not come to the same. `seen` counts the schedules that broke the property, `schedule` is the
-    number of the one that was shrunk, from `shrunk_from` events.
+    engine/shrink/canonical.py defines the canonical form. `witness` is the run of that schedule under all protocols of
+    the random run. `variants` are reproducers of equal length that lead to different states. `seen` counts the
+    schedules that broke the property. `schedule` is the number of the schedule that was shrunk, from `shrunk_from`
+    events.
     """
 
     protocol: Protocol
@@ -59,16 +60,16 @@ class Finding:
 
     @cached_property
     def causes(self) -> Causes:
-        """Which choices of the protocol the reproducer needs, and what is known of them."""
+        """The choices of the protocol's mechanisms that the reproducer needs, and the issues that report them."""
         return causes(self.reproducer.schedule, self.protocol, self.witness.settings, self.property)
 
     @cached_property
     def known_flaw(self) -> str | None:
-        """Why that was to be expected, None where it was not."""
+        """The reason why the finding was expected; None if it was not expected."""
         return self.causes.reason if self.protocol.is_named else None
 
     def plain(self) -> "walks.Shrunk":
-        """Return this as plain data, as both the JSON document and the tables of a campaign have it."""
+        """Return the finding as plain data, in the form of the JSON document and of a campaign's tables."""
         return {
             "protocol": self.protocol.name,
             "property": self.property,
@@ -83,7 +84,7 @@ class Finding:
 
 
 class Engine(Interface):
-    """What draws schedules, runs them, and gives again the one that failed: the walk, or a state machine."""
+    """An engine that draws and runs schedules, and returns the schedule of a failure: a Walker or a state machine."""
 
     protocols: tuple[Protocol, ...]
     settings: Configuration
@@ -97,7 +98,7 @@ class Engine(Interface):
 
 
 def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tally) -> list[Breach]:
-    """Return what each protocol broke and may not, in the order of protocols and then of properties."""
+    """Return the violations of each protocol, in the order of protocols and then of properties."""
     allowed = properties.permitted(settings)
     return [
         Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:MOST_CANDIDATES]))
@@ -109,27 +110,27 @@ def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tall
 
 @dataclass
 class Found:
-    """What a walk broke: findings, in the order of breaches, and what Ctrl-C came before it was shrunk."""
+    """The findings of random runs, in the order of the violations, and the violations that Ctrl-C left unshrunk."""
 
     findings: list[Finding] = field(default_factory=list)
     unshrunk: list[Breach] = field(default_factory=list)
     interrupted: bool = False
 
     def add(self, other: "Found") -> None:
-        """Add what came of further breaches."""
+        """Add the findings of further violations."""
         self.findings += other.findings
         self.unshrunk += other.unshrunk
         self.interrupted |= other.interrupted
 
 
 class Shown(Interface):
-    """Who shows findings as they come, and as they get better."""
+    """An observer that shows findings when they are found, and when they improve."""
 
     def doing(self, what: str) -> None:
-        """Name what is being done."""
+        """Show the name of the current step."""
 
     def found(self, findings: Sequence[Finding]) -> None:
-        """Note that these are known by now."""
+        """Show the findings so far."""
 
 
 def findings(
@@ -139,10 +140,10 @@ def findings(
     certify: float | None = None,
     memory: int = CERTIFICATE_MEMORY,
 ) -> Found:
-    """Shrink breaches and show them at once; then look for what is shorter, and prove that nothing is.
+    """Shrink violations and show them at once. Then search for shorter schedules, and prove that none is shorter.
 
-    It takes about as many seconds as `certify` says, None for no end; with 0 everything is shrunk, and nothing proven.
-    The first Ctrl-C ends it with what is known by then. `memory` (bytes) bounds each search.
+    The function takes about `certify` seconds; None for no limit. With 0, everything is shrunk and nothing is proven.
+    The first Ctrl-C ends it, with the findings so far. `memory` (bytes) bounds each search.
     """
     with Interruption() as interruption:
         if certify and of:
@@ -164,9 +165,7 @@ def findings(
 def findings_by_protocol(
     walker: Engine, of: Sequence[Breach], shown: Shown, certify: float | None, memory: int
 ) -> Iterator[Found]:
-    """Yield the findings of one protocol after the other, in so many seconds in all: each has its
-    share of what is left.
-    """
+    """Yield the findings of one protocol after another. Each protocol has an equal share of the remaining time."""
     deadline = Deadline(certify)
     by_protocol = [list(same) for _, same in groupby(of, attrgetter("protocol"))]
     while by_protocol:
@@ -179,7 +178,7 @@ def findings_by_protocol(
 
 
 class _Findings:
-    """The findings of a walk, as they get better."""
+    """The findings of random runs, which improve over time."""
 
     def __init__(self, walker: Engine, shown: Shown, deadline: Deadline) -> None:
         self._walker, self._shown, self._deadline = walker, shown, deadline
@@ -188,11 +187,11 @@ class _Findings:
 
     @property
     def known(self) -> list[Finding]:
-        """What is known of them by now."""
+        """The findings so far."""
         return list(self._found.values())
 
     def shrink(self, breach: Breach) -> None:
-        """Leave out of the shortest failure what is needless, which takes a moment, and show what remains."""
+        """Remove unnecessary events from the shortest failure, which is fast, and show the result."""
         self._shown.doing(f"shrinking {breach.property} under {breach.protocol.name}")
         wanted = properties.named(breach.property).bit
         failing = self._walker.failing(breach.failures[0], breach.protocol, breach.property)
@@ -203,7 +202,7 @@ class _Findings:
         self._shown.found(self.known)
 
     def certify(self, memory: int) -> None:
-        """Prove what a moment proves, shrink the rest further, and prove that as far as time goes."""
+        """Prove the findings that take little time, shrink the others further, and prove those in the time left."""
         claims = list(self._found)
         self._shown.doing("certifying")
         prove(claims, self._deadline, memory, QUICK, self._improved)
@@ -212,7 +211,10 @@ class _Findings:
         prove_all(claims, self._deadline, memory, self._improved)
 
     def shorten(self, most: int) -> None:
-        """Have Hypothesis shrink up to so many failures of what is not proven: they may be of different kinds."""
+        """Shrink up to `most` failures of each unproven finding with Hypothesis.
+
+        The failures of a finding may be of different kinds.
+        """
         for rank in range(most):
             for claim in self._found:
                 if self._deadline.remaining < self._deadline.seconds / 2:  # the other half is for proofs
@@ -235,9 +237,9 @@ class _Findings:
 
 
 def finding(walker: Engine, breach: Breach, candidates: int) -> Finding:
-    """Return the finding of a breach: the shortest failure of each kind, up to `candidates` of them, is shrunk.
+    """Return the finding of a violation. Shrinks the shortest failure of each kind, up to `candidates` of them.
 
-    The shortest that comes of them is the reproducer, and others as short are its variants. Nothing is proven.
+    The shortest result is the reproducer, and other results of that length are its variants. Nothing is proven.
     """
     protocol, settings = breach.protocol, walker.settings
     wanted = properties.named(breach.property).bit
@@ -253,7 +255,7 @@ def finding(walker: Engine, breach: Breach, candidates: int) -> Finding:
 
 
 def certified(found: Sequence[Finding], seconds: float | None, memory: int = CERTIFICATE_MEMORY) -> list[Finding]:
-    """Return the findings of a run, proven as far as so many seconds go; None for no end."""
+    """Return the findings of a run, proven within a time limit in seconds; None for no limit."""
     claims = {
         Claim(each.protocol, each.witness.settings, properties.named(each.property).bit, each.reproducer.schedule): each
         for each in found
@@ -267,7 +269,10 @@ def certified(found: Sequence[Finding], seconds: float | None, memory: int = CER
 
 
 def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = None) -> Finding:
-    """Return a finding of which more is proven, or that has a shorter schedule, of another failure if one is given."""
+    """Return a finding with a better reproducer: a stronger proof, or a shorter schedule.
+
+    The shorter schedule may come from another `failure`.
+    """
     if len(reproducer.schedule) == len(known.reproducer.schedule):
         return replace(known, reproducer=replace(reproducer, schedule=known.reproducer.schedule))
     wanted = properties.named(known.property).bit
@@ -286,7 +291,7 @@ def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = N
 def as_finding(
     walker: Engine, breach: Breach, reproducer: Reproducer, as_short: Sequence[bytes], shrunk: Failure
 ) -> Finding:
-    """Return the finding of a breach that was shrunk to a reproducer, and to others as short."""
+    """Return the finding of a violation, with its reproducer and the other schedules of equal length."""
     protocol, settings = breach.protocol, walker.settings
     wanted = properties.named(breach.property).bit
     schedules = [reproducer.schedule, *as_short]

@@ -1,4 +1,4 @@
-"""Goals that a run must meet: a run in which nothing was ever truncated has nothing to say about truncation."""
+"""Required goals of a run: a run that never truncated a log says nothing about truncation."""
 
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.goals import Goal

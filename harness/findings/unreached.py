@@ -1,4 +1,4 @@
-"""Unreached: situations that a walk has not met, though exhaustive search within small bounds meets them."""
+"""Unreached: situations that random runs have not met, but that exhaustive search within small bounds meets."""
 
 from dataclasses import dataclass, replace
 
@@ -9,12 +9,12 @@ from epochfuzz.model.kafka.contract.situations import SITUATIONS
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-_MEMORY = 256 << 20  # bytes; with every fault switched on, it ends the search before the bounds do
+_MEMORY = 256 << 20  # bytes; with all faults enabled, memory ends the search before the bounds do
 
 
 @dataclass(frozen=True)
 class Reachable:
-    """The situations that a search within `settings` met; every one, where it was complete."""
+    """The situations that a search within `settings` met. A complete search meets every reachable situation."""
 
     settings: Configuration
     complete: bool
@@ -22,9 +22,9 @@ class Reachable:
 
 
 def reachable(protocol: Protocol, settings: Configuration) -> Reachable:
-    """Return what two replicas can meet with two records and two elections, the faults being those of the settings.
+    """Return the situations that two replicas can meet with two records, two elections and the faults of the settings.
 
-    A situation speaks of one replica and its leader, so whatever two replicas meet, more of them meet as well.
+    A situation describes one replica and its leader, so larger clusters can meet every situation of two replicas.
     """
     small = replace(settings, replicas=2, min_insync_replicas=min(2, settings.min_insync_replicas), records=2, epochs=2)
     met = np.zeros(SITUATIONS, np.uint8)

@@ -1,1 +1,1 @@
-"""Models of one's own on the command line: `--model module:NAME`, with plain texts for what Kafka's is told of."""
+"""Models of users on the command line: `--model module:NAME`, with plain texts instead of Kafka's narration."""

@@ -1,4 +1,4 @@
-"""Case files of any model: a schedule, its settings, and what each protocol is expected to make of it."""
+"""Case files of any model: a schedule, its settings, and its expected result under each protocol."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,10 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is to break under a protocol, and after which event first; nothing where `broken` is empty."""
+    """The properties that must break under a protocol, and the number of the event that breaks the first of them.
+
+    If `broken` is empty, no property may break.
+    """
 
     broken: tuple[str, ...]
     at: int | None = None
@@ -30,7 +33,7 @@ class OwnCase:
 
 
 def load_case(path: Path, model: Model) -> OwnCase:
-    """Return the case in a file. Raises CaseError, which names the file and the line at fault."""
+    """Return the case in a file. Raises CaseError, which names the file and the line of the error."""
     parts = read(path).fields(("schema", "id", "why", "events"), ("config", "expect"))
     if parts["schema"].scalar() != SCHEMA:
         raise parts["schema"].expected(f"{SCHEMA}, the only one this version reads")
@@ -63,7 +66,7 @@ def _expected(key: Value, value: Value, model: Model) -> tuple[str, Expectation]
 
 
 def dump_case(case: OwnCase, model: Model) -> str:
-    """Return the text of a case file, which `load_case` reads back as an equal case."""
+    """Return the text of a case file. `load_case` reads it as an equal case."""
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "id": case.id,

@@ -1,4 +1,4 @@
-"""The commands on a model of one's own: walked, searched, shrunk and replayed, and told by fields and events alone."""
+"""Commands on a user's own model: fuzz, explore, shrink and replay. Fields and events alone describe its runs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ CERTIFICATE_MEMORY = 1 << 30
 
 @dataclass(frozen=True)
 class Searched:
-    """An exhaustive search as it was asked for."""
+    """A request for an exhaustive search."""
 
     model: Model
     protocol: Protocol
@@ -46,13 +46,13 @@ class Searched:
 
     @property
     def sought(self) -> str:
-        """The property."""
+        """The name of the property."""
         (name,) = self.model.judgement.named(self.wanted)
         return name
 
 
 def explore(asked: Searched, *, json: bool) -> int:
-    """Search a model, and say what was found."""
+    """Search a model, and print the result. Returns the exit code."""
     out = console(json)
     out.print(f"{asked.protocol.name} · {asked.sought} · {asked.settings.text()}", markup=False)
     with show_search(out) as progress, mistakes_as_bad_input():
@@ -101,7 +101,7 @@ def _conclusion(asked: Searched, found: searching.Exploration) -> str:
 
 @dataclass(frozen=True)
 class Walked:
-    """A walk as it was asked for: how many schedules, or for how many seconds, and how long to prove what it finds."""
+    """A request for random runs: the number of schedules or the seconds, and the seconds for proofs."""
 
     model: Model
     protocols: Sequence[Protocol]
@@ -122,7 +122,7 @@ class _Finding:
 
 
 def fuzz(asked: Walked, *, json: bool) -> int:
-    """Walk random schedules of a model under each protocol, and shrink what breaks."""
+    """Run random schedules of a model under each protocol, and shrink the failures. Returns the exit code."""
     out = console(json)
     out.print(f"seed {asked.seed} · {asked.settings.text()}", markup=False)
     with show_walk(out, asked.schedules, asked.seconds) as progress, mistakes_as_bad_input():
@@ -156,7 +156,7 @@ def fuzz(asked: Walked, *, json: bool) -> int:
 
 
 def _findings(asked: Walked, walker: Walker[Any, Any], tally: Tally, deadline: Deadline) -> Iterator[_Finding]:
-    """Yield what broke, each shrunk, and proven as far as the time goes: each has its share of what is left."""
+    """Yield the broken properties, each shrunk and proven within an equal share of the remaining time."""
     names = asked.model.judgement.names
     broken = [(at, bit) for at in range(len(asked.protocols)) for bit in range(len(names)) if tally.seen[at, bit]]
     for number, (at, bit) in enumerate(broken):
@@ -200,7 +200,7 @@ def _plain(model: Model, found: _Finding) -> "documents.OwnFinding":
 
 @dataclass(frozen=True)
 class Shrinking:
-    """A case file to be shrunk, for which property if not for the first that breaks, and how long to prove that."""
+    """A request to shrink a case file: the property (None: the first that breaks), and the seconds for a proof."""
 
     model: Model
     protocol: Protocol
@@ -211,7 +211,7 @@ class Shrinking:
 
 
 def shrink(asked: Shrinking, *, json: bool) -> int:
-    """Shrink the schedule of a case file, and print what is left as one."""
+    """Shrink the schedule of a case file, and print the result as a case file. Returns the exit code."""
     model, path, protocol = asked.model, asked.path, asked.protocol
     with as_bad_input(CaseError):
         case = load_case(path, model)
@@ -246,7 +246,7 @@ def shrink(asked: Shrinking, *, json: bool) -> int:
 
 
 def replay(model: Model, paths: Sequence[Path], protocols: Sequence[str], *, trace: bool, json: bool) -> int:
-    """Replay case files, and say whether each protocol does what the case expects."""
+    """Replay case files, and print whether each protocol meets the expectations. Returns the exit code."""
     out = console(json)
     table = Table("case", "protocol", "broken", "after event", "as expected")
     document: documents.OwnReplay = {"cases": []}

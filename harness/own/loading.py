@@ -1,4 +1,4 @@
-"""Loading: the model that `--model module:NAME` names, and what the command line says of its protocols and settings."""
+"""Loading: import the model that `--model module:NAME` names, and parse its protocols and settings."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 
 def load(text: str) -> Model:
-    """Return the model of a name in a module, which may be one in the current directory. Raises BadInput."""
+    """Return the model `module:NAME`. The module may be in the current directory. Raises BadInput."""
     module, colon, name = text.partition(":")
     if not (module and colon and name):
         raise BadInput(f"--model: a module and the name that the model has in it, such as mylog:LOG; got {text!r}")
@@ -51,12 +51,12 @@ def protocol_of(model: Model, text: str) -> Protocol:
 
 
 def settings_of(model: Model, given: Mapping[str, Any]) -> Any:
-    """Return the model's settings but for what the command line gives. Raises BadInput."""
+    """Return the model's settings, changed by the options of the command line. Raises BadInput."""
     return _parsed("--model", model.settings.changed_to, given)
 
 
 def wanted_of(model: Model, property_: str | None) -> int:
-    """Return the set of the one property that is named, of the most severe one where none is. Raises BadInput."""
+    """Return the set with the named property, by default with the most severe property. Raises BadInput."""
     names = model.judgement.names
     if property_ is not None and property_ not in names:
         raise BadInput(f"--property: unknown property {property_!r}; the properties are {', '.join(names)}")
@@ -72,7 +72,7 @@ def _parsed(option: str, parse: Callable[[Any], _T], given: Any) -> _T:
 
 @contextmanager
 def mistakes_as_bad_input() -> Iterator[None]:
-    """Turn what is wrong with a model's rules or declarations into bad input, whose message says what."""
+    """Turn an error in a model's rules or declarations into BadInput, with the error in the message."""
     from numba.core.errors import NumbaError
 
     from epochfuzz.harness.engine.explore.explore import NotConfirmed
@@ -88,5 +88,5 @@ def mistakes_as_bad_input() -> Iterator[None]:
 
 
 def _told(lines: Sequence[str]) -> Sequence[str]:
-    """Return what a compiler says that its user can do something about: where it was, and not how it came there."""
+    """Return the lines of a compiler's error that help a user: the location, without the chain of calls."""
     return [line for line in lines if not line.startswith(("Failed in", "During:", "- ", "There are", ">>>"))][:3]

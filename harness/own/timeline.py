@@ -1,4 +1,4 @@
-"""Timelines of any model: each event of a schedule with the fields that it changed, and what broke."""
+"""Timelines of any model: each event of a schedule with the fields that it changed, and the broken properties."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from epochfuzz.model.core.plain import REPLICA_NAMES
 
 @dataclass(frozen=True)
 class Told:
-    """A schedule as it went under a protocol: its lines, the properties that broke, and after which event first."""
+    """A replay of a schedule: its lines, the broken properties, and the number of the event of the first break."""
 
     lines: tuple[str, ...]
     broken: tuple[str, ...]
@@ -21,7 +21,10 @@ class Told:
 
 
 def told(schedule: bytes, protocol: Protocol, settings: Any) -> Told:
-    """Tell a schedule: an event that is not enabled is said to be none, and what is judged at the end comes last."""
+    """Replay a schedule, and describe each event in a line.
+
+    An event that is not enabled is marked. Properties that are checked at the end come last.
+    """
     execution = Execution(protocol, settings)
     model = protocol.model
     lines, broken, at = [_line(0, "", ", ".join(f"{n} {v}" for n, v in _values(execution.state).items()))], 0, None
@@ -53,7 +56,7 @@ def _broken(names: list[str], when: str) -> Iterator[str]:
 
 
 def _values(p: Any) -> dict[str, str]:
-    """Return what each element of a state is, by its name."""
+    """Return the value of each element of a state, by its name."""
     values = {}
     for field in p.table.variables:
         if field.read(p):

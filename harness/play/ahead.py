@@ -1,4 +1,4 @@
-"""Ahead: exhaustive search from a position for the nearest broken property, in the background, within a budget."""
+"""Ahead: search exhaustively from a position for the nearest violation, in the background and within a time budget."""
 
 import threading
 import time
@@ -19,16 +19,16 @@ ANY = "any property"
 
 
 class CannotSearch(ValueError):
-    """A question without an answer; the message says why."""
+    """The search is impossible. The message says why."""
 
 
 class _Cancelled(Exception):
-    """Somebody does not want to know any more."""
+    """The user has cancelled the search."""
 
 
 @dataclass
 class Search:
-    """One search: what is asked, and how far it has come. `answer` is empty as long as it goes on."""
+    """A search: the request and its progress. `answer` is empty until the search ends."""
 
     position: Position
     protocol: Protocol
@@ -40,11 +40,11 @@ class Search:
     _cancelled: threading.Event = field(default_factory=threading.Event)
 
     def cancel(self) -> None:
-        """Have it end soon."""
+        """Request the end of the search."""
         self._cancelled.set()
 
     def plain(self) -> dict[str, Any]:
-        """Return this as plain data. What was found comes with the address at which one can step through it."""
+        """Return the search as plain data. A schedule that was found comes with the address of its page."""
         return {
             "doing": self._doing,
             "answer": self.answer,
@@ -56,7 +56,7 @@ class Search:
         return f"/?{self.position.going(*found).at(self.position.step).query()}"
 
     def run(self) -> None:
-        """Search, and have the answer ready at the end, whatever the end is."""
+        """Run the search, and set the answer, however the search ends."""
         from epochfuzz.harness.engine.keys.packing import DoesNotFit
         from epochfuzz.harness.engine.runtime.deadline import TimeUp
 
@@ -68,7 +68,7 @@ class Search:
             self.answer = f"Not found in {self.seconds} seconds: {self._doing}. A longer budget may find a longer way."
         except (DoesNotFit, MemoryError) as error:
             self.answer = f"The search had to end: {error}."
-        except Exception as error:  # of a thread, nobody else would hear of it
+        except Exception as error:  # nothing else reports the exceptions of a thread
             self.answer = f"The search failed, which is a bug in epochfuzz: {type(error).__name__}: {error}"
 
     def _searched(self) -> str:
@@ -78,7 +78,7 @@ class Search:
         already = broken_by(self.position, self.protocol, self.position.settings)
         wanted = _wanted(self.property, self.protocol, self.position, already)
         here = self.position.here
-        explore(self.protocol, self.position.settings, wanted, depth=1, memory=MEMORY, after=here)  # compiles
+        explore(self.protocol, self.position.settings, wanted, depth=1, memory=MEMORY, after=here)  # compiles it
         started = time.monotonic()
 
         def report(progress: SearchProgress) -> None:
@@ -112,7 +112,7 @@ class Search:
 
 
 class Searches:
-    """The searches of a server: one at a time, for each may take the memory that it states."""
+    """The searches of a server. Only one runs at a time, because each may take all of MEMORY."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
@@ -120,7 +120,7 @@ class Searches:
         self._lock = threading.Lock()
 
     def start(self, search: Search) -> int:
-        """Start a search, and give it a number; the one before is cancelled. Raises CannotSearch."""
+        """Start a search, cancel the previous one, and return the number of the new one. Raises CannotSearch."""
         already = broken_by(search.position, search.protocol, search.position.settings)
         _wanted(search.property, search.protocol, search.position, already)
         with self._lock:
@@ -130,11 +130,11 @@ class Searches:
             return self._latest[0]
 
     def numbered(self, number: int) -> Search | None:
-        """Return the search of a number, while there is no later one."""
+        """Return the search of a number; None if a later search has started."""
         return self._latest[1] if self._latest and self._latest[0] == number else None
 
     def cancel(self) -> None:
-        """Cancel what is running."""
+        """Cancel the running search."""
         if self._latest:
             self._latest[1].cancel()
 

@@ -1,4 +1,4 @@
-"""A board: all that there is to see at a position, and where a click leads from there."""
+"""Board: the content of the page at a position, and the positions that its links lead to."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from epochfuzz.model.kafka.vocabulary.state import Partition
 
 _KEPT = 512  # runs
 
-# A click adds an event under every protocol, and going back and forth adds none.
+# A click adds one run per protocol to the cache. Moving back and forth adds none.
 replayed = lru_cache(_KEPT)(replay)
 
 
 @dataclass(frozen=True)
 class Pane:
-    """What a step looks like under some protocols, which all look the same."""
+    """A step as it looks under some protocols, equal for all of them."""
 
     protocols: tuple[str, ...]
     scene: Scene
@@ -44,39 +44,39 @@ class Mark:
 
     @property
     def event(self) -> str:
-        """What happens there."""
+        """The event of the step."""
         return self.moment.event if self.moment else "start"
 
     @property
     def broken(self) -> bool:
-        """Whether any protocol breaks a property there."""
+        """True if any protocol breaks a property at the step."""
         return self.moment is not None and any(scene.newly_broken for scene in self.moment.scenes)
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing happens there, under any protocol."""
+        """True if the event of the step is enabled under no protocol."""
         return self.moment is not None and not any(scene.applied for scene in self.moment.scenes)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An event that can happen here, under which protocols it can and under which not, and the position after it."""
+    """An enabled event, the protocols that enable it, the other protocols, and the position after it."""
 
     event: str
     under: tuple[str, ...]
     not_under: tuple[str, ...]
     position: Position
-    is_next: bool  # in the schedule as it is
+    is_next: bool  # in the current schedule
 
     @property
     def id(self) -> str:
-        """The id of its element on the page, by which the focus stays where it is."""
+        """The id of its element on the page, which keeps the focus in place."""
         return self.event.replace(" ", "-")
 
 
 @dataclass(frozen=True)
 class Refused:
-    """Events that cannot happen here for the same reason, by protocols."""
+    """Events that are not enabled here for equal reasons, with the reasons by protocols."""
 
     events: tuple[str, ...]
     reasons: tuple[tuple[tuple[str, ...], str], ...]
@@ -85,7 +85,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the whole schedule does to a protocol; `unexpected` are the properties that should hold under it."""
+    """The result of the whole schedule under a protocol. `unexpected` holds broken properties that should hold."""
 
     run: Run
     unexpected: tuple[str, ...]
@@ -93,7 +93,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Branch:
-    """A way that was left: what it does after what it shares with the one taken."""
+    """An abandoned schedule: its events after the prefix that it shares with the current schedule."""
 
     shared: int
     events: tuple[str, ...]
@@ -102,29 +102,29 @@ class Branch:
 
 
 class Board:
-    """What there is to see at a position."""
+    """The content of the page at a position."""
 
     def __init__(self, position: Position) -> None:
         self._asked = position
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The schedule under each protocol."""
+        """The replay of the schedule under each protocol."""
         return tuple(replayed(self._asked.events, each, self._asked.settings) for each in self._asked.protocols)
 
     @cached_property
     def story(self) -> Story:
-        """The same as every drawing shows it."""
+        """The replays in the form that every drawing shows."""
         return story_of(*self.runs)
 
     @cached_property
     def position(self) -> Position:
-        """The step that is shown: at most the last, or one beyond it where the end shows something more."""
+        """The position shown: at most the last step, or one step beyond it if the end shows something more."""
         return self._asked.at(min(self._asked.step, len(self.story.moments)))
 
     @property
     def last(self) -> int:
-        """The last step that there is to see."""
+        """The number of the last step shown."""
         return len(self.story.moments)
 
     @cached_property
@@ -135,12 +135,12 @@ class Board:
 
     @property
     def current(self) -> Mark:
-        """Where on the track this is."""
+        """The mark of the current step."""
         return self.track[self.position.step]
 
     @cached_property
     def panes(self) -> tuple[Pane, ...]:
-        """What the step looks like: each look once, with the protocols that have it."""
+        """The current step as it looks under each protocol. Protocols with equal looks share a pane."""
         looks: list[tuple[Scene, list[str]]] = []
         for run in self.runs:
             scene = (*run.scenes, run.ending)[self.position.step]
@@ -153,7 +153,7 @@ class Board:
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """What the schedule comes to under each protocol."""
+        """The verdict on the schedule under each protocol."""
         return tuple(
             Verdict(run, tuple(n for n in run.broken if not run.protocol.is_named or run.causes[n].reason is None))
             for run in self.runs
@@ -161,7 +161,7 @@ class Board:
 
     @cached_property
     def choices(self) -> dict[str, tuple[Choice, ...]]:
-        """The events that can happen here, by replica."""
+        """The enabled events, by replica."""
         position, settings = self.position, self.position.settings
         here = position.on_schedule
         following = position.events[position.step : position.step + 1]
@@ -176,7 +176,7 @@ class Board:
 
     @cached_property
     def refused(self) -> tuple[Refused, ...]:
-        """The events that cannot happen here under some protocol, and why."""
+        """The events that are not enabled under some protocol, and the reasons."""
         by_reason: dict[tuple[tuple[tuple[str, ...], str], ...], list[str]] = {}
         for event in self.position.settings.alphabet():
             whys: dict[str, list[str]] = {}
@@ -194,7 +194,7 @@ class Board:
 
     @cached_property
     def branches(self) -> tuple[Branch, ...]:
-        """The ways that were left."""
+        """The abandoned schedules."""
         return tuple(self._branch(events) for events in self.position.branches)
 
     def _branch(self, events: bytes) -> Branch:
@@ -210,11 +210,11 @@ class Board:
 
 
 def broken_by(position: Position, protocol: Protocol, settings: Configuration) -> dict[str, int]:
-    """Return what the events that led to a position broke under a protocol, and at which step."""
+    """Return the properties that the events up to a position broke under a protocol, each with its step."""
     return replayed(position.here, protocol, settings).first_broken
 
 
 def names(protocols: Iterable[str]) -> str:
-    """Names as in a sentence."""
+    """Join names for a sentence."""
     *others, last = protocols
     return f"{', '.join(others)} and {last}" if others else last

@@ -1,4 +1,4 @@
-"""A position: a schedule, how far into it one looks, under what, and which other ways were left; all in an address."""
+"""Position: a schedule, the current step, the protocols and settings, and abandoned schedules, all in an address."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,21 +12,21 @@ from epochfuzz.model.kafka.vocabulary.names import nearest
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
 
 MOST_PROTOCOLS = 24
-MOST_BRANCHES = 8  # the oldest is forgotten
+MOST_BRANCHES = 8  # the oldest one is dropped
 
 _SETTINGS = vars(Configuration())
 _KEYS = ("case", "protocol", *_SETTINGS, "events", "step", "branch")
 
 
 class BadPosition(ValueError):
-    """An address that says where nobody can be; the message says why."""
+    """An address that encodes no position. The message says why."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """Where somebody is: after `step` events of a schedule. One step beyond its end, all faults have stopped.
+    """A position: after `step` events of a schedule. One step beyond its end, all faults have stopped.
 
-    `branches` are schedules that were left for another way, the latest first; `case` is what the schedule is called.
+    `branches` are abandoned schedules, latest first. `case` is the name of the schedule.
     """
 
     protocols: tuple[Protocol, ...] = tuple(GENERATIONS.values())
@@ -38,16 +38,16 @@ class Position:
 
     @property
     def here(self) -> bytes:
-        """The events that led here."""
+        """The events up to the position."""
         return self.events[: self.step]
 
     @property
     def on_schedule(self) -> "Position":
-        """This, or the last step where this is beyond it: what comes of a schedule when faults stop leads nowhere."""
+        """The position itself, or the last step of its schedule if all faults have stopped there."""
         return self.at(min(self.step, len(self.events)))
 
     def query(self) -> str:
-        """Return the one spelling of the address; `parse` reads it back."""
+        """Return the canonical address of the position. `parse` reads it back."""
         pairs: list[tuple[str, Any]] = [("case", self.case)] if self.case else []
         pairs += [("protocol", protocol.name) for protocol in self.protocols]
         words = self.settings.words()
@@ -58,23 +58,23 @@ class Position:
         return urlencode(pairs, safe=",:")
 
     def at(self, step: int) -> "Position":
-        """Return the same schedule at another step."""
+        """Return the position at another step of the schedule."""
         return replace(self, step=max(0, min(step, len(self.events) + 1)))
 
     def going(self, *events: int) -> "Position":
-        """After further events from here. A schedule that goes on in another way is kept as a branch."""
+        """Return the position after further events. If the schedule continued differently, it is kept as a branch."""
         gone = self.here + bytes(events)
         if self.events.startswith(gone):
             return replace(self, step=len(gone))
         return self._on(gone, len(gone))
 
     def along(self, branch: bytes) -> "Position":
-        """On another schedule, as far as it goes where this one does."""
+        """Return the position on another schedule, at the current step or at the end of their common prefix."""
         shared = next((i for i, (a, b) in enumerate(zip(self.events, branch, strict=False)) if a != b), len(branch))
         return self._on(branch, min(shared, self.step))
 
     def without_branch(self, branch: bytes) -> "Position":
-        """Return the same, with one of the branches forgotten."""
+        """Return the position without one of the branches."""
         return replace(self, branches=tuple(other for other in self.branches if other != branch))
 
     def _on(self, events: bytes, step: int) -> "Position":
@@ -83,7 +83,7 @@ class Position:
 
 
 def parse(query: Mapping[str, Iterable[str]]) -> Position:
-    """Return the position of an address, as lists of values by key; what is empty counts as left out.
+    """Return the position of an address, given as lists of values by key. Empty values are ignored.
 
     Raises BadPosition.
     """
@@ -108,7 +108,7 @@ def parse(query: Mapping[str, Iterable[str]]) -> Position:
 
 
 def spelled(events: bytes) -> str:
-    """Return a schedule as an address has it."""
+    """Return a schedule in the spelling of addresses."""
     return ",".join(schedule_texts(events))
 
 
@@ -136,6 +136,6 @@ def _step(texts: list[str], length: int) -> int:
 
 def _setting(key: str, text: str) -> Any:
     if isinstance(_SETTINGS[key], bool):
-        return {"true": True, "false": False}.get(text, text)  # Configuration refuses what is neither
+        return {"true": True, "false": False}.get(text, text)  # Configuration rejects any other text
     is_number = isinstance(_SETTINGS[key], int) and text.isascii() and text.isdigit() and len(text) <= 4
     return int(text) if is_number else text

@@ -1,4 +1,4 @@
-"""Saving: a schedule that was played becomes a case file, which is read back before anybody relies on it."""
+"""Saving: write a played schedule as a case file, after a check that it reads back unchanged."""
 
 import tempfile
 from pathlib import Path
@@ -10,18 +10,18 @@ from epochfuzz.harness.play.position import Position
 
 
 class CannotSave(Exception):
-    """A case that cannot be written; the message says why, and what to do."""
+    """A case that cannot be written. The message gives the reason and the remedy."""
 
 
 class IsThere(CannotSave):
-    """A file of that name is there already."""
+    """A file of that name already exists."""
 
 
 def save(position: Position, slug: str, why: str, directory: Path, *, replace: bool) -> Path:
     """Write the whole schedule as a case, and return the file. Raises CannotSave.
 
-    What it expects of every generation, and of the protocols that are looked at, is what they do now. A file that is
-    there is replaced only if that is wanted.
+    Its expectations are the current results under every reference design and under the protocols of the position. An
+    existing file is replaced only if `replace` is true.
     """
     if not position.events:
         raise CannotSave("there is nothing to save: a case has at least one event")
@@ -40,14 +40,14 @@ def save(position: Position, slug: str, why: str, directory: Path, *, replace: b
 
 
 def _why(position: Position) -> str:
-    """Return the story under the first protocol that breaks something, or the first of all."""
+    """Return the story under the first protocol that breaks a property, or under the first protocol."""
     runs = Board(position).runs
     telling = next((run for run in runs if run.broken), runs[0])
     return f"Under {telling.protocol.name}: {telling.told}"
 
 
 def _check(text: str) -> None:
-    """Raise CannotSave unless the text is a case that is read as it was meant."""
+    """Raise CannotSave unless the text reads back as an equal case."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "case.yaml"
         file.write_text(text, encoding="utf-8")

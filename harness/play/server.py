@@ -1,7 +1,7 @@
-"""The server of the page: on the loopback interface alone, for one person, and without a network.
+"""The server of the page: on the loopback interface only, for a single user, and without a network.
 
-Any page in the same browser can send requests here. One that calls itself by a name of its own (DNS rebinding) is found
-out by the Host header; one that would have something written or computed, by the Origin header.
+Any page in the browser can send requests to this server. The Host header reveals a page with another name (DNS
+rebinding). The Origin header reveals a page of another origin that requests a write or a search.
 """
 
 import json
@@ -36,7 +36,7 @@ HOST = "127.0.0.1"
 _TRUSTED_HOSTS = [HOST, "localhost"]
 _MOST_BYTES = 1 << 17  # of a form
 
-# What a page may load: itself, and nothing of anybody else's. Figures have their least and greatest width with them.
+# The page may load only its own resources. Figures set their minimum and maximum width in inline styles.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:;"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -77,7 +77,7 @@ def _environment() -> Environment:
 
 @dataclass
 class Application:
-    """The page and what it asks for, as WSGI. It opens at `start`, and saves cases in `directory`."""
+    """The page and its resources as a WSGI application. It opens at `start`, and saves cases in `directory`."""
 
     start: Position
     directory: Path
@@ -85,7 +85,7 @@ class Application:
     _templates: Environment = field(default_factory=_environment)
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        """Answer a request."""
+        """Respond to a request."""
         request = Request(environ)
         request.trusted_hosts = _TRUSTED_HOSTS
         request.max_content_length = request.max_form_memory_size = _MOST_BYTES
@@ -99,7 +99,7 @@ class Application:
         return response(environ, start_response)
 
     def _answered(self, request: Request) -> Response:
-        _ = request.host  # raises SecurityError for a Host that is none of ours
+        _ = request.host  # raises SecurityError for an untrusted Host
         endpoint, arguments = _URLS.bind_to_environ(request.environ).match()
         if request.method == "POST" and request.headers.get("Origin") != request.host_url.rstrip("/"):
             raise Forbidden("this is done from the page of epochfuzz play itself, and from no other")
@@ -174,7 +174,7 @@ class Application:
 
 
 def _input(setting: "Field[Any]", settings: Configuration) -> dict[str, Any]:
-    """Return what a form needs to know of a setting."""
+    """Return the data of a setting for the form."""
     value = getattr(settings, setting.name)
     about = {"name": setting.name, "value": value, **setting.metadata}
     if isinstance(value, bool):
@@ -183,7 +183,7 @@ def _input(setting: "Field[Any]", settings: Configuration) -> dict[str, Any]:
 
 
 def _query(form: MultiDict[str, str]) -> MultiDict[str, str]:
-    """Return the address of the page from which a form was sent."""
+    """Return the query of the page that sent the form."""
     return Request.from_values(query_string=form.get("position", "")).args
 
 
@@ -199,14 +199,14 @@ def _json(document: dict[str, Any]) -> Response:
 
 
 class _Silent(WSGIRequestHandler):
-    """Says nothing of each request."""
+    """A request handler that logs nothing."""
 
     def log(self, type: str, message: str, *args: Any) -> None:
-        """Nobody asked."""
+        """Ignore the message."""
 
 
 def listen(application: Application, port: int) -> BaseWSGIServer:
-    """Return a server of the application that listens already; port 0 is any that is free. Raises OSError."""
-    with socket.create_server((HOST, port)) as listening:  # werkzeug's own way ends the process where that fails
+    """Return a server that already listens. Port 0 selects a free port. Raises OSError."""
+    with socket.create_server((HOST, port)) as listening:  # werkzeug's own socket code exits the process on an error
         taken = listening.getsockname()[1]
         return make_server(HOST, taken, application, threaded=True, request_handler=_Silent, fd=listening.fileno())

@@ -1,1 +1,1 @@
-"""The pytest plugin: case files are tests."""
+"""The pytest plugin, which collects case files as tests."""

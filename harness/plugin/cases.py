@@ -1,4 +1,4 @@
-"""Case files as pytest knows them: an item for each protocol, which fails with a drawing and not with a traceback."""
+"""Case files as pytest items: one per protocol, which fails with a drawing instead of a traceback."""
 
 import os
 import shlex
@@ -17,14 +17,14 @@ from epochfuzz.strategies.project import project
 
 
 class NotAsExpected(Exception):
-    """A replay that is not as its case expects; the message says how."""
+    """A replay differs from the expectations of its case. The message lists the differences."""
 
 
 class CaseFile(pytest.File):
     """A case file."""
 
     def collect(self) -> Iterator["CaseItem"]:
-        """One item for each protocol that the case speaks of, or that was asked for."""
+        """Yield one item for each protocol: those of the command line, of the case, or of the project."""
         try:
             case = load_case(self.path)
         except CaseError as error:
@@ -40,7 +40,7 @@ class CaseFile(pytest.File):
 
 
 class CaseItem(pytest.Item):
-    """A case, to be replayed under one protocol and held against what is expected of it."""
+    """A case, to replay under one protocol and to compare with its expectations."""
 
     def __init__(self, *, case: Case, protocol: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -48,7 +48,7 @@ class CaseItem(pytest.Item):
         self.protocol = protocol
 
     def runtest(self) -> None:
-        """Replay. Raises NotAsExpected."""
+        """Replay the case. Raises NotAsExpected."""
         if self.config.getoption("epochfuzz_rewrite"):
             self.case = _rewrite(self.case)
         verdict = judge(self.case, [self.protocol]).verdicts[self.protocol]
@@ -63,7 +63,7 @@ class CaseItem(pytest.Item):
             raise NotAsExpected("\n".join([heading, *complaints, reproduce, "", _timeline(self.case, verdict)]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return what is not as expected and the timeline up to there; a traceback for errors of our own only."""
+        """Return the differences and the timeline up to them. Errors of epochfuzz itself have a traceback."""
         if isinstance(excinfo.value, NotAsExpected):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
@@ -73,20 +73,20 @@ class CaseItem(pytest.Item):
         return self.path, None, self.name
 
     def _command_line(self) -> str:
-        """Return what replays the same outside pytest, in the rootdir."""
+        """Return the command that repeats the replay outside pytest, in the rootdir."""
         path = os.path.relpath(self.path, self.config.rootpath)
         return shlex.join(["epochfuzz", "replay", path, "--protocol", self.protocol, "--trace"])
 
 
 def _rewrite(case: Case) -> Case:
-    """Write what replay gives into the file of the case. Raises NotAsExpected where that cannot be done.
+    """Write the results of replay into the file of the case. Raises NotAsExpected if the file cannot be written.
 
-    Several workers may write one file at a time. All write the same, and the file is replaced whole, so that none
-    reads half of it.
+    Several workers may write one file at once. All of them write equal text, and replace the file as a whole, so that
+    no worker reads half a file.
     """
     met = rewritten(case)
     if met != case:
-        assert case.path is not None  # it was loaded from there
+        assert case.path is not None  # load_case sets the path
         written = case.path.with_name(f".{case.path.name}.{os.getpid()}")
         try:
             written.write_text(dump_case(met), encoding="utf-8")
@@ -97,9 +97,9 @@ def _rewrite(case: Case) -> Case:
 
 
 def _complaints(case: Case, verdict: Verdict) -> list[str]:
-    """Return what is not as expected.
+    """Return the differences from the expectations.
 
-    A protocol that the case says nothing of must hold what its generation promises.
+    A protocol that the case doesn't mention must break no property, except by a known bug.
     """
     run = verdict.run
     if run.protocol.name in case.protocols:
@@ -112,7 +112,7 @@ def _complaints(case: Case, verdict: Verdict) -> list[str]:
 
 
 def _timeline(case: Case, verdict: Verdict) -> str:
-    """Return the run, drawn up to where it is no longer as expected."""
+    """Return the drawing of the run, up to the first difference."""
     from epochfuzz.harness.plugin.drawing import drawn
     from epochfuzz.harness.views.terminal import timeline
 
@@ -120,7 +120,10 @@ def _timeline(case: Case, verdict: Verdict) -> str:
 
 
 def _parts_after(case: Case, verdict: Verdict) -> int:
-    """Return the first event after which the run is not as expected; the last one where something never happened."""
+    """Return the number of the event that first makes the run differ from its expectations.
+
+    If an expected break never happened, it is the number of the last event.
+    """
     run, name = verdict.run, verdict.run.protocol.name
     moments: list[int | None] = []
     for state in case.states:

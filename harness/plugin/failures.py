@@ -1,7 +1,7 @@
-"""Failures of state machines: what happened, as a timeline, and the case, to be replayed without Hypothesis.
+"""Failures of state machines: add a timeline and a case to the report, for replay without Hypothesis.
 
-An exception of the suite's own knows nothing of a machine, but one of the frames that it was raised through has it;
-and that is the machine of the example that Hypothesis has shrunk, for it raises what it runs last.
+A test suite's own exception doesn't refer to a machine. The machine is in a frame of the exception's traceback. It
+belongs to the example that Hypothesis has shrunk, because Hypothesis raises the exception of its last run.
 """
 
 import sys
@@ -23,11 +23,11 @@ _MOST_SAID = 300  # characters of an exception's message
 
 
 def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str, str]]:
-    """(title, text) of what there is to add to the report of an exception: nothing where it is of no machine.
+    """Yield (title, text) of each section for the report of an exception; none if no machine raised it.
 
-    The cases are saved in the directory, if there is one.
+    The cases are saved in the directory, if one is given.
     """
-    if isinstance(error, BaseExceptionGroup):  # Hypothesis reports several failures of one machine together
+    if isinstance(error, BaseExceptionGroup):  # Hypothesis groups several failures of one machine
         for each in error.exceptions:
             yield from sections(each, directory)
         return
@@ -38,7 +38,7 @@ def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str
 
 
 def _told(error: BaseException) -> tuple[Any, Case] | None:
-    """Return the drawing and the case of a failure, where a frame of it has a machine to which something happened."""
+    """Return the drawing and the case of a failure if a frame of its traceback holds a machine with events."""
     for name, told in (("strategies", _of_replication), ("harness.conform.run", _of_conformance)):
         module = sys.modules.get(f"epochfuzz.{name}.machine")
         if module is None:
@@ -86,7 +86,7 @@ def _said(error: BaseException) -> str:
 
 
 def _title(case: Case, directory: Path | None) -> str:
-    """Return what became of the case."""
+    """Return the title of the section, which says where the case was saved."""
     if directory is None:
         return "the case; --epochfuzz-save saves it"
     try:

@@ -1,7 +1,7 @@
-"""The pytest plugin: case files are collected as tests, one for each case and protocol.
+"""The pytest plugin: collect case files as tests, one for each case and protocol.
 
-pytest loads it in every project of an environment in which epochfuzz is installed, so it costs nothing until there is
-a case: what replays cases is in cases.py, and imported when the first one is collected.
+pytest loads the plugin in every project of an environment with epochfuzz. The plugin therefore costs no time until a
+case is collected: the first case imports cases.py, which replays cases.
 """
 
 import re
@@ -20,11 +20,11 @@ HYPOTHESIS_PROFILES = ("dev", "ci", "nightly")
 
 _MACHINES = {"epochfuzz.strategies.machine", "epochfuzz.harness.conform.run.machine"}
 _KEYS_OF_A_CASE = {"schema", "id", "events"}
-_BEGINNING = 1 << 16  # characters, in which a case has all its keys; other people's YAML may be of any size
+_BEGINNING = 1 << 16  # characters that hold all keys of a case; third-party YAML may be of any size
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`epochfuzz_corpus`, and the options that say what to do with its cases."""
+    """Add the setting `epochfuzz_corpus`, and the options for its cases."""
     parser.addini(
         "epochfuzz_corpus",
         "directories below the rootdir whose *.yaml files are epochfuzz cases; they are collected along with testpaths",
@@ -53,9 +53,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Register epochfuzz's Hypothesis profiles where `--hypothesis-profile` asks for one of them.
+    """Register epochfuzz's Hypothesis profiles if `--hypothesis-profile` names such a profile.
 
-    Conftest files are loaded after that, so that a project's own profile of the same name wins.
+    Conftest files are loaded later, so a project's own profile of that name takes precedence.
     """
     if getattr(early_config.known_args_namespace, "hypothesis_profile", None) in HYPOTHESIS_PROFILES:
         from epochfuzz.strategies import profiles
@@ -64,7 +64,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse what cannot be used, and have the corpus collected where pytest is called without paths."""
+    """Reject invalid options, and add the corpus to the collection if pytest is called without paths."""
     _read_project(config)
     protocols(config)
     corpus = _corpus(config)
@@ -77,16 +77,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Forget the rootdir: what comes after pytest in this process is no longer about it."""
+    """Forget the rootdir, which later code in this process must not use."""
     from epochfuzz.strategies.project import look_in
 
     look_in(None)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile | None":
-    """Every *.yaml file in the corpus is a case, right or wrong; elsewhere, one that looks like a case.
+    """Collect every *.yaml file in the corpus as a case, and other files that look like a case.
 
-    Where a corpus is named, the files elsewhere are for others unless they are arguments of the command.
+    If a corpus is configured, a file outside of it is collected only if the command line names it.
     """
     if file_path.suffix != ".yaml":
         return None
@@ -104,9 +104,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile 
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Have the failure of a machine end with what happened, and with its case."""
+    """Add the timeline and the case to the report of a machine's failure."""
     report = yield
-    add_section = getattr(report.longrepr, "addsection", None)  # there is none where only a line is shown
+    add_section = getattr(report.longrepr, "addsection", None)  # a report of a single line has no sections
     if call.excinfo is not None and add_section is not None and not _MACHINES.isdisjoint(sys.modules):
         from epochfuzz.harness.plugin.failures import sections
 
@@ -117,7 +117,7 @@ def pytest_runtest_makereport(
 
 
 def protocols(config: pytest.Config) -> list[str]:
-    """Return the protocols asked for on the command line, each once. Raises UsageError."""
+    """Return the protocols given on the command line, each once. Raises UsageError."""
     texts = config.getoption("epochfuzz_protocol")
     if not texts:
         return []
@@ -130,7 +130,7 @@ def protocols(config: pytest.Config) -> list[str]:
 
 
 def _read_project(config: pytest.Config) -> None:
-    """Have the project's defaults looked for from the rootdir on, wherever pytest was called. Raises UsageError."""
+    """Read the project's defaults, starting from the rootdir wherever pytest was called. Raises UsageError."""
     from epochfuzz.strategies.project import ProjectError, look_in, project
 
     look_in(config.rootpath)
@@ -144,7 +144,7 @@ def _corpus(config: pytest.Config) -> list[Path]:
     """Return the directories of the corpus. Raises UsageError."""
     directories = config.getini("epochfuzz_corpus")
     for directory in directories:
-        if not isinstance(directory, str):  # TOML has lists in lists too
+        if not isinstance(directory, str):  # TOML allows nested lists
             raise pytest.UsageError(f"epochfuzz_corpus: a list of directories, each of them a text; got {directory!r}")
     return [config.rootpath / directory for directory in directories]
 

@@ -1,1 +1,1 @@
-"""Kafka itself as the work of a campaign: every task has a cluster, and plays what the model chooses."""
+"""Campaigns on Kafka itself: every task starts a cluster, and plays the schedules that the model chooses."""

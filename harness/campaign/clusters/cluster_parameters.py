@@ -1,4 +1,4 @@
-"""The parameters of a campaign on clusters: everything that what is played depends on, and how much was asked for."""
+"""Parameters of a campaign on clusters: everything that decides which schedules are played, and how many."""
 
 import math
 from collections.abc import Mapping
@@ -12,27 +12,30 @@ from epochfuzz.harness.version import epochfuzz_version, model_digest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
-BLOCK = 8  # schedules; a minute on one core
+BLOCK = 8  # schedules; about a minute on one core
 
 SCHEMA = pa.schema(
     {
         "engine": pa.string(),  # cluster
-        "release": pa.string(),  # of Kafka
-        "protocol": pa.string(),  # what the model takes the release for
+        "release": pa.string(),  # the release of Kafka
+        "protocol": pa.string(),  # the protocol of the model for that release
         "replicas": pa.int64(),
         "seed": pa.int64(),
-        "schedules": pa.int64(),  # how many to play; null where time says when to stop
-        "seconds": pa.float64(),  # for how long to play; null where a number of schedules was asked for
-        "block": pa.int64(),  # how many schedules make a block
-        "model": pa.string(),  # the digest of the rules and of the engine
-        "version": pa.string(),  # of epochfuzz
+        "schedules": pa.int64(),  # number of schedules to play; null if a time limit ends the campaign
+        "seconds": pa.float64(),  # time limit; null if the number of schedules is given
+        "block": pa.int64(),  # schedules per block
+        "model": pa.string(),  # digest of the model's rules and of the engine
+        "version": pa.string(),  # version of epochfuzz
     }
 )
 
 
 @dataclass(frozen=True)
 class ClusterParameters:
-    """What a campaign plays: so many `schedules`, or for so many `seconds`. Raises ValueError for what nobody can."""
+    """Parameters of a campaign on clusters, limited by a number of schedules or by seconds.
+
+    Raises ValueError for a parameter outside its range.
+    """
 
     release: str
     protocol: str
@@ -59,27 +62,27 @@ class ClusterParameters:
 
     @property
     def settings(self) -> Configuration:
-        """Of the partition: Kafka's defaults."""
+        """The configuration of the partition: Kafka's defaults."""
         return Configuration(replicas=self.replicas)
 
     @property
     def parsed_protocol(self) -> Protocol:
-        """What the model plays."""
+        """The protocol that the model runs."""
         return parse_protocol(self.protocol)
 
     @property
     def blocks(self) -> int | None:
-        """How many blocks there are to play; None where time says when to stop."""
+        """The number of blocks; None if a time limit ends the campaign."""
         return None if self.schedules is None else -(-self.schedules // self.block)
 
     def turns(self, block: int) -> range:
-        """Return the turns of a block: in each the model chooses one of a hundred schedules."""
+        """Return the turns of a block. In each turn the model chooses one of a hundred schedules."""
         first = block * self.block
         end = first + self.block
         return range(first, end if self.schedules is None else min(end, self.schedules))
 
     def row(self) -> dict[str, Any]:
-        """Return this as a row of SCHEMA."""
+        """Return the parameters as a row of SCHEMA."""
         return asdict(self)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The task of clusters beside their blocks: shrinking, by replay on a cluster of the task's own."""
+"""Cluster tasks outside blocks: shrink a finding by replay on the task's own cluster."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from epochfuzz.harness.campaign.spark.worker import Batches, each, work
 
 
 def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Shrink the sightings numbered; a row of plays.SHRUNK for each."""
+    """Shrink the numbered sightings. Yields a row of plays.SHRUNK for each."""
     asked = work(argument["work"])
     assert isinstance(asked, Clusters)
     with asked.equipped():

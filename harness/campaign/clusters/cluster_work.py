@@ -1,8 +1,8 @@
-"""Schedules on Kafka itself as the work of a campaign.
+"""Campaigns of schedules on real Kafka clusters.
 
-A block's schedules depend on the seed and on its number alone; how they end does not, for the threads of real brokers
-have a part in that. So no block is played twice to be compared, and one that a killed driver had played again counts
-as it came out first.
+The schedules of a block depend only on the seed and on the block's number. Their results also depend on the threads of
+real brokers. No block therefore runs twice for comparison. If a killed driver ran a block again, its first result
+counts.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ _SHRINK = "epochfuzz.harness.campaign.clusters.cluster_tasks:shrink_sightings"
 
 @dataclass(frozen=True)
 class ClusterOutcome:
-    """What a finished campaign has shown; `seen` says of each finding how many schedules were of its kind."""
+    """The results of a finished campaign. `seen` holds the number of schedules for each finding, in order."""
 
     parameters: ClusterParameters
     begun: datetime | None
@@ -48,15 +48,15 @@ class ClusterOutcome:
 
 
 class Clusters(Work[ClusterOutcome]):
-    """Schedules that the model chooses, played on a cluster of each task's own."""
+    """Schedules that the model chooses, played on a cluster of each task."""
 
     NAME = "cluster"
     PARAMETERS = SCHEMA
     BLOCKS = plays.BLOCKS
     TWICE = False
-    LONGEST_WAVE = TASK = 120.0  # a cluster takes some ten seconds to start
+    LONGEST_WAVE = TASK = 120.0  # a cluster takes about ten seconds to start
 
-    playground: "Playground"  # of the task under way
+    playground: "Playground"  # set while a task runs
 
     def __init__(self, asked: ClusterParameters) -> None:
         self.parameters = asked
@@ -66,12 +66,12 @@ class Clusters(Work[ClusterOutcome]):
 
     @property
     def heading(self) -> str:
-        """What it runs, in a line."""
+        """One line that describes the work."""
         return f"Kafka {self.parameters.release} · {super().heading}"
 
     @property
     def seed(self) -> int:
-        """Of the schedules."""
+        """The seed of the schedules."""
         return self.parameters.seed
 
     @property
@@ -81,11 +81,11 @@ class Clusters(Work[ClusterOutcome]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The protocol that the model takes the release for."""
+        """The protocol of the model for the release."""
         return (self.parameters.protocol,)
 
     def row(self) -> dict[str, Any]:
-        """Return this as a row of PARAMETERS."""
+        """Return the work as a row of PARAMETERS."""
         return {"engine": self.NAME, **self.parameters.row()}
 
     @classmethod
@@ -94,15 +94,15 @@ class Clusters(Work[ClusterOutcome]):
         return cls(ClusterParameters.from_row(row))
 
     def require(self) -> None:
-        """Find Kafka's clients here, before workers look for them. Raises CampaignError."""
+        """Check on this machine that Kafka's clients are installed. Raises CampaignError."""
         try:
             extras.require("cluster")
         except extras.MissingExtra as error:
             raise CampaignError(str(error)) from None
 
     def get_ready(self) -> None:
-        """Find all that a cluster takes; Maven fetches the release. Raises ClusterError."""
-        from epochfuzz.harness.campaign.clusters import play_blocks  # noqa: F401 - which takes Kafka's clients
+        """Check that the worker can start a cluster, and fetch the release with Maven. Raises ClusterError."""
+        from epochfuzz.harness.campaign.clusters import play_blocks  # noqa: F401 - fails without Kafka's clients
 
         try:
             tools.java()
@@ -113,7 +113,7 @@ class Clusters(Work[ClusterOutcome]):
 
     @contextmanager
     def equipped(self) -> Iterator[None]:
-        """Have a cluster, once something is to be played, for as long as a task lasts."""
+        """Provide a cluster for the length of a task. It starts with the first schedule."""
         from epochfuzz.harness.campaign.clusters.play_blocks import Playground
         from epochfuzz.harness.cluster.schedules.player import Player
 
@@ -130,28 +130,28 @@ class Clusters(Work[ClusterOutcome]):
         return F.col("number")
 
     def compared(self) -> list[Column]:
-        """Return what has to be the same should a block be played again: what is played, not how that ends."""
+        """Return the columns that must be equal if a block runs again: the schedules, without their results."""
         chosen = F.transform("played", lambda played: F.struct(played["schedule"], played["events"]))
         return [F.col("number"), F.col("drawn"), chosen]
 
     def counted(self) -> dict[str, Column]:
-        """Schedules, events, and how many schedules have found something."""
+        """Count the schedules, their events, and the schedules with a finding."""
         found = F.filter("played", lambda played: played["ended"].isin(*map(str, FINDINGS)))
         return {"schedules": F.col("schedules"), "events": F.col("events"), "found": F.size(found)}
 
     def stages(self, campaign: "Campaign[ClusterOutcome]") -> Iterator[Stage]:
-        """Yield all that was asked for."""
+        """Yield one stage with all blocks."""
         yield Stage(0, self.parameters.blocks)
 
     def progress(self, counts: Counts, seconds: float) -> str:
-        """How far it is."""
+        """Return the progress in one line."""
         return (
             f"{counts['schedules']:,} schedules · {counts['events'] / seconds:.1f} events/s"
             f" · {counts['found']:,} of them found something"
         )
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
-        """How long it will take from now on; None where a driver that was killed has noted no time."""
+        """Return the estimated seconds until the end; None if a killed driver has recorded no time."""
         if self.parameters.schedules is not None:
             if not seconds:
                 return None
@@ -159,8 +159,8 @@ class Clusters(Work[ClusterOutcome]):
         return super().seconds_remaining(counts, seconds)
 
     def finish(self, campaign: "Campaign[ClusterOutcome]", progress: "Progress") -> dict[str, int]:
-        """From what was played to findings and cases."""
-        from epochfuzz.harness.campaign.walks import cases  # which are YAML: workers need none
+        """Turn the results of blocks into findings and cases."""
+        from epochfuzz.harness.campaign.walks import cases  # cases are YAML, which workers don't need
         from epochfuzz.harness.cases.case import dump_case
         from epochfuzz.harness.cluster.schedules.fuzzed_case import case_of
 
@@ -193,7 +193,7 @@ class Clusters(Work[ClusterOutcome]):
         return [] if finished is None else versions.to_arrow(finished.orderBy("number")).to_pylist()
 
     def outcome(self, campaign: "Campaign[ClusterOutcome]") -> ClusterOutcome:
-        """Return what a finished campaign has shown."""
+        """Return the results of a finished campaign."""
         if campaign.kept is not None:
             return self.kept_outcome(campaign.kept)
         whole = plays.summed(self._blocks(campaign))
@@ -201,7 +201,7 @@ class Clusters(Work[ClusterOutcome]):
         return self._outcome(campaign.begun(), whole, campaign.seconds(whole.schedules), rows)
 
     def kept_outcome(self, kept: Kept) -> ClusterOutcome:
-        """Return the same of a campaign on this machine, without Spark."""
+        """Return the results of a finished campaign on this machine, without Spark."""
         whole = plays.summed(plays.each_once(kept))
         rows = kept.read_rows("findings", plays.TABLE)
         return self._outcome(kept.begun, whole, kept.seconds(whole.schedules), rows)
@@ -215,7 +215,7 @@ class Clusters(Work[ClusterOutcome]):
         return ClusterOutcome(self.parameters, begun, whole, tuple(row["seen"] for row in rows))
 
     def so_far(self, kept: Kept) -> SoFar:
-        """Return what the finished blocks come to."""
+        """Return the results of the finished blocks."""
         blocks, protocol = plays.each_once(kept), self.parameters.protocol
         whole = plays.summed(blocks)
         found = sum(whole.ends[ended] for ended in FINDINGS)

@@ -1,4 +1,4 @@
-"""Plays: schedules that clusters have played, as rows, and what they come to. It takes no cluster to read them."""
+"""Plays: schedules that clusters have played, as rows, and their sums. This module needs no cluster."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -14,57 +14,57 @@ from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 
 PLAYED = pa.struct(
     {
-        "schedule": pa.int64(),  # its number
+        "schedule": pa.int64(),  # number of the schedule
         "events": pa.list_(pa.string()),
-        "steps": pa.int64(),  # how many of the events were played
+        "steps": pa.int64(),  # number of events that were played
         "ended": pa.string(),
-        "why": pa.string(),  # empty where all was kept
-        "model": pa.string(),  # how it ends there
-        "seconds": pa.float64(),  # from a new topic to the verdict
+        "why": pa.string(),  # empty if the cluster kept all guarantees
+        "model": pa.string(),  # end of the schedule in the model
+        "seconds": pa.float64(),  # from the new topic to the verdict
     }
 )
 BLOCKS = pa.schema(
     {
         "number": pa.int64(),
-        "drawn": pa.int64(),  # schedules, of which the model chose those that were played
-        "schedules": pa.int64(),  # played
-        "events": pa.int64(),  # played, of all of them
+        "drawn": pa.int64(),  # drawn schedules, of which the model chose the played ones
+        "schedules": pa.int64(),  # played schedules
+        "events": pa.int64(),  # played events of all schedules
         "played": pa.list_(PLAYED),
     }
 )
-# What a worker returns of a kind of finding: the shortest schedule known that ends so.
+# The result of a worker for one kind of finding: the shortest known schedule of that kind.
 SHRUNK = pa.schema(
     {
         "ended": pa.string(),
-        "model": pa.string(),  # how it ends there
+        "model": pa.string(),  # end of the schedule in the model
         "why": pa.string(),
         "events": pa.list_(pa.string()),
-        "length": pa.int64(),  # of `events`
-        "seen": pa.int64(),  # how many schedules of the campaign were of this kind
-        "schedule": pa.int64(),  # the number of the one that was shrunk
-        "shrunk_from": pa.int64(),  # how many events it had
-        "replays": pa.int64(),  # that shrinking took
+        "length": pa.int64(),  # number of `events`
+        "seen": pa.int64(),  # schedules of the campaign with this kind of finding
+        "schedule": pa.int64(),  # number of the schedule that was shrunk
+        "shrunk_from": pa.int64(),  # number of its events before shrinking
+        "replays": pa.int64(),  # replays that shrinking took
     }
 )
-TABLE = SHRUNK.append(pa.field("case", pa.string()))  # of findings, with the text of a case file
+TABLE = SHRUNK.append(pa.field("case", pa.string()))  # findings, with the text of a case file
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """The shortest schedule of those that ended in one way, here and in the model; `seen` counts them."""
+    """The shortest schedule among those with equal ends on the cluster and in the model. `seen` counts them."""
 
     played: dict[str, Any]
     seen: int
 
 
 def block_row(number: int, drawn: int, played: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what came of a block."""
+    """Return the results of a block as a row."""
     events = sum(each["steps"] for each in played)
     return {"number": number, "drawn": drawn, "schedules": len(played), "events": events, "played": played}
 
 
 def each_once(kept: Kept) -> list[dict[str, Any]]:
-    """Return the blocks that are there, each once, in order."""
+    """Return the blocks of a campaign, each once, in order."""
     by_number: dict[int, dict[str, Any]] = {}
     for part in kept.tables("blocks"):
         for row in part.to_pylist():
@@ -73,7 +73,7 @@ def each_once(kept: Kept) -> list[dict[str, Any]]:
 
 
 def summed(rows: Iterable[dict[str, Any]]) -> Fuzzed:
-    """Return what blocks come to, without findings."""
+    """Return the sums over blocks, without findings."""
     whole = Fuzzed()
     for row in rows:
         whole.drawn += row["drawn"]
@@ -83,7 +83,7 @@ def summed(rows: Iterable[dict[str, Any]]) -> Fuzzed:
 
 
 def sightings(rows: Iterable[dict[str, Any]]) -> list[Sighting]:
-    """Return what is to be shrunk: of each kind the shortest, of equal ones that which comes first."""
+    """Return the schedules to shrink: the shortest of each kind, and the first among equal lengths."""
     by_kind: dict[tuple[str, str], Sighting] = {}
     for row in rows:
         for each in row["played"]:
@@ -102,25 +102,25 @@ def finding(row: dict[str, Any]) -> Finding:
 
 
 def found(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[Found]:
-    """Yield findings of rows of SHRUNK as reports have them."""
+    """Yield the findings in rows of SHRUNK in the form of reports."""
     for row in rows:
         length, seen = row["length"], row["seen"]
         yield _found(protocol, Ended(row["ended"]), Ended(row["model"]), seen=seen, length=length, is_shrunk=True)
 
 
 def sighted(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[Found]:
-    """Yield what blocks have found so far, not shrunk."""
+    """Yield the unshrunk findings of the blocks so far."""
     for each in sightings(rows):
         ended, model, length = Ended(each.played["ended"]), Ended(each.played["model"]), len(each.played["events"])
         yield _found(protocol, ended, model, seen=each.seen, length=length, is_shrunk=False)
 
 
 def _found(protocol: str, ended: Ended, model: Ended, *, seen: int, length: int, is_shrunk: bool) -> Found:
-    """Return a finding: the model of the release is what was to be expected."""
+    """Return a finding. It is expected if the model of the release ends in the same way."""
     known_flaw = "the model of the release ends so, too" if ended is model else None
     return Found(protocol, kind(ended, model), seen, length, is_shrunk=is_shrunk, known_flaw=known_flaw)
 
 
 def kind(ended: Ended, model: Ended) -> str:
-    """Return what a kind of finding is called."""
+    """Return the name of a kind of finding."""
     return f"{ended}, as in the model" if ended is model else unlike(ended, model)

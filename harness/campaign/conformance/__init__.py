@@ -1,1 +1,1 @@
-"""Conformance as the work of a campaign: somebody's own implementation, run on Spark's workers beside the model."""
+"""Conformance campaigns: compare a user's own implementation with the model, on Spark's workers."""

@@ -1,4 +1,4 @@
-"""The tasks of conformance beside its blocks, by processes of the subject where the worker is."""
+"""Conformance tasks outside blocks. They start processes of the system under test on the worker."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Confirm and shrink the failed trials numbered; a row of rows.NONCONFORMITIES for each."""
+    """Confirm and shrink the numbered failed trials. Yields a row of rows.NONCONFORMITIES for each."""
     asked = work(argument["work"])
     assert isinstance(asked, Trials)
     protocol = parse_protocol(argument["protocol"])
@@ -28,7 +28,10 @@ def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def ask_subject(text: str, numbers: Batches) -> Batches:
-    """Find out what a subject of tours has; a row of rows.SUBJECT. Raises SubjectUnable and CommandError."""
+    """Query which events the system under test has. Yields a row of rows.SUBJECT.
+
+    Raises SubjectUnable and CommandError.
+    """
     asked = work(text)
     assert isinstance(asked, Tours)
     for _ in each(numbers):

@@ -1,7 +1,7 @@
-"""Conformance as the work of a campaign: a plan's blocks, the protocols one after another.
+"""Conformance campaigns: the blocks of a plan, one protocol after another.
 
-A block is run as on this machine (conform/block.py), and its outcome is made as that of a run on this machine
-(conform/run.py), so that a campaign finds what such a run finds.
+A block runs as in a local run (conform/run/block.py), and the outcome is computed as for a local run
+(conform/run/run.py). A campaign therefore has the same findings as a local run.
 """
 
 import json
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 PARAMETERS = pa.schema(
     {
         "engine": pa.string(),  # conformance
-        "plan": pa.string(),  # JSON: what was asked for
-        "model": pa.string(),  # the digest of the rules
-        "version": pa.string(),  # of epochfuzz
+        "plan": pa.string(),  # the request as JSON
+        "model": pa.string(),  # digest of the model's rules
+        "version": pa.string(),  # version of epochfuzz
     }
 )
 
 
 class Trials(Work[Conformance]):
-    """The blocks of a plan. The block of number n is block n % plan.blocks under protocol n // plan.blocks."""
+    """The blocks of a plan. Block n of the campaign is block n % plan.blocks under protocol n // plan.blocks."""
 
     NAME = "conformance"
     PARAMETERS = PARAMETERS
@@ -49,7 +49,7 @@ class Trials(Work[Conformance]):
 
     @property
     def seed(self) -> int:
-        """Of the schedules."""
+        """The seed of the schedules."""
         return self.plan.seed
 
     @property
@@ -63,7 +63,7 @@ class Trials(Work[Conformance]):
         return tuple(protocol.name for protocol in self.plan.protocols)
 
     def row(self) -> dict[str, Any]:
-        """Return this as a row of PARAMETERS."""
+        """Return the work as a row of PARAMETERS."""
         plan = json.dumps(self.plan.document())
         return {"engine": self.NAME, "plan": plan, "model": self.model, "version": self.version}
 
@@ -76,14 +76,14 @@ class Trials(Work[Conformance]):
             raise ValueError(f"plan: {error}") from None
 
     def differing(self, other: Work[Any]) -> list[str]:
-        """Return the parameters in which another work differs from this."""
+        """Return the names of the parameters that differ in another work."""
         if not isinstance(other, Trials):
             return ["kind of work"]
         mine, theirs = (each.plan.document() | {"model": each.model} for each in (self, other))
         return [name for name in mine if mine[name] != theirs[name]]
 
     def how_to_resume(self, uri: str) -> str:
-        """Return what to do to go on with it."""
+        """Return the advice to resume the campaign."""
         return f"give the command again that began it, `epochfuzz conform --campaign {uri} ...`"
 
     def block(self, number: int) -> dict[str, Any]:
@@ -101,17 +101,18 @@ class Trials(Work[Conformance]):
         return number
 
     def compared(self) -> list[Column]:
-        """Return what has to be the same again: all but what the subject printed, which may name
-        processes and times.
+        """Return the columns that must be equal when a block runs again.
+
+        The output of the system under test is left out, because it may name processes and times.
         """
         others = [F.col(name) for name in self.BLOCKS.names if name != "failed"]
         return [*others, F.transform("failed", lambda failed: failed.dropFields("output"))]
 
     def refuse(self, number: int) -> None:
-        """Do nothing: that the subject does not do the same again is a finding of its own (results.py)."""
+        """Do nothing, because a nondeterministic system under test is a finding of its own (results.py)."""
 
     def counted(self) -> dict[str, Column]:
-        """Schedules, steps, and by protocol what may end its stage."""
+        """Count the schedules, the steps, and for each protocol the failures that may end its stage."""
         columns = {"schedules": F.col("schedules") + F.col("cases"), "steps": F.col("steps")}
         for index, protocol in enumerate(self.plan.protocols):
             is_of = F.col("protocol") == protocol.name
@@ -126,7 +127,7 @@ class Trials(Work[Conformance]):
             yield Stage(index * self.plan.blocks, (index + 1) * self.plan.blocks)
 
     def is_enough(self, stage: Stage, counts: Counts) -> bool:
-        """Whether a run stops within the blocks that are finished: there is no need of others."""
+        """Return whether a local run would stop within the finished blocks, so that no more blocks are needed."""
         index = stage.first // self.plan.blocks if self.plan.blocks else 0
         most = self.plan.max_failures
         return (
@@ -136,27 +137,27 @@ class Trials(Work[Conformance]):
         )
 
     def progress(self, counts: Counts, seconds: float) -> str:
-        """How far it is."""
+        """Return the progress in one line."""
         return f"{counts['schedules']:,} schedules · {round(counts['steps'] / seconds):,} steps/s"
 
     def finish(self, campaign: "Campaign[Conformance]", progress: "Progress") -> dict[str, int]:
-        """From failures to findings."""
+        """Turn failures into findings."""
         conformance = run(self.plan, self.crew(campaign), progress.doing)
-        if conformance.interrupted:  # what is finished would never be gone on with
+        if conformance.interrupted:  # a campaign with an outcome could never be resumed
             raise KeyboardInterrupt
         findings = len(conformance.nonconformities)
         return {"schedules": conformance.schedules, "events": conformance.shown.steps, "findings": findings}
 
     def outcome(self, campaign: "Campaign[Conformance]") -> Conformance:
-        """Return what a finished campaign has shown."""
+        """Return the results of a finished campaign."""
         return run(self.plan, self.crew(campaign))
 
     def crew(self, campaign: "Campaign[Conformance]") -> Crew:
-        """Return who has the results of its blocks."""
+        """Return the runner that reads the results of finished blocks."""
         from epochfuzz.harness.campaign.conformance.results import Results
 
         return Results(campaign, self)
 
     def so_far(self, kept: Kept) -> SoFar:
-        """Return what the finished blocks come to."""
+        """Return the results of the finished blocks."""
         return SoFar(kept_rows.counts(kept), kept_rows.found(kept, self.plan), {}, None)

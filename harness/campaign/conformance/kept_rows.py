@@ -1,4 +1,4 @@
-"""Rows of conformance read without Spark: how much was run, and what failed."""
+"""Read the rows of conformance campaigns without Spark: the amount of work done, and the failures."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def counts(kept: Kept) -> Counts:
-    """Schedules and cases together, and steps, of the blocks that are there."""
+    """Count the schedules and cases, together, and the steps of the finished blocks."""
     counted: Counts = Counter()
     for row in _each_once(kept):
         counted["schedules"] += row["schedules"] + row["cases"]
@@ -23,13 +23,14 @@ def counts(kept: Kept) -> Counts:
 
 
 def played(kept: Kept) -> int:
-    """How many transitions the tours of the blocks that are there have gone along."""
+    """Return the number of transitions that the test sequences of the finished blocks have played."""
     return len(set().union(*(row["played"] for row in _each_once(kept))))
 
 
 def found(kept: Kept, plan: Plan) -> tuple[Found, ...]:
-    """Return the nonconformities of a finished campaign; before that, the shortest failures so far,
-    one of each cause.
+    """Return the nonconformities of a finished campaign, or the failures so far of an unfinished one.
+
+    The failures of an unfinished campaign are grouped by cause, each with its shortest length.
     """
     if kept.is_finished:
         return tuple(_nonconformity(row, plan) for row in kept.read_rows("findings", rows.NONCONFORMITIES))

@@ -1,4 +1,4 @@
-"""Results: what a campaign's blocks came to, for conform/run.py to make an outcome of, as if they had been run here."""
+"""Results: give the results of a campaign's blocks to conform/run/run.py, as if they had run locally."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -28,7 +28,7 @@ _SHRINK = "epochfuzz.harness.campaign.conformance.conformance_tasks:shrink_sight
 
 
 class Results:
-    """The crew of a campaign whose blocks are done: results are read, and failures shrunk by tasks, once."""
+    """The runner of a campaign whose blocks are finished. It reads results, and has each failure shrunk once."""
 
     def __init__(self, campaign: "Campaign[Conformance]", work: Trials) -> None:
         self.toured: Toured | None = None
@@ -39,8 +39,9 @@ class Results:
         self.seconds = campaign.seconds(0 if self._finished is None else _schedules(self._finished))
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield what comes of the plan's blocks under a protocol, in order, a partition at a time:
-        memory does not grow.
+        """Yield the results of the plan's blocks under a protocol, in order.
+
+        Spark reads one partition at a time, so memory doesn't grow with the number of blocks.
         """
         for first, again in self._rows(protocol, 0, plan.blocks):
             result = rows.block_result(first, plan)
@@ -49,7 +50,7 @@ class Results:
             yield result
 
     def _rows(self, protocol: Protocol, first: int, end: int) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
-        """Yield the rows of some blocks in order; if one came out otherwise the second time, with that."""
+        """Yield the rows of some blocks in order, each with its second row if the results differ."""
         if self._finished is None:
             return
         number = F.col("number")
@@ -60,8 +61,9 @@ class Results:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
     ) -> Iterator[Nonconformity]:
-        """Yield a nonconformity for each of the failed trials, shrunk by a task each; or those that
-        were shrunk before.
+        """Yield a nonconformity for each failed trial.
+
+        A task shrinks each failed trial, unless the directory already holds the results.
         """
         table = f"findings/protocol={plan.protocols.index(protocol)}"
         if self._directory.read(table, rows.NONCONFORMITIES) is None:
@@ -70,7 +72,7 @@ class Results:
             yield rows.nonconformity(row, plan)
 
     def progress(self, conformance: Conformance) -> str:
-        """How far reading them is."""
+        """Return how many of the results have been read."""
         return conformance.progress
 
     def _shrunk(self, protocol: Protocol, failed: Sequence[tuple[Failed, int]]) -> list[dict[str, Any]]:
@@ -92,7 +94,7 @@ def _schedules(finished: DataFrame) -> int:
 
 
 def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return what came of those blocks the second time that came out otherwise, by protocol and number."""
+    """Return the second rows of the blocks whose second run had another result, by protocol and number."""
     written = blocks.written(campaign.directory, work)
     differing = [] if written is None else checks.differing(written, work)
     if not differing or written is None:
@@ -102,8 +104,10 @@ def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, i
 
 
 def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: Iterable[Trial]) -> Failed:
-    """Return the failure that a block is which came out otherwise when it was run again: the first of
-    its trials that shows it.
+    """Return the failure of a block whose second run had another result.
+
+    The failure names the first trial with different results. If no trial differs, the failure compares the sums of the
+    two runs.
     """
     one_of_them = None
     for trial in trials:

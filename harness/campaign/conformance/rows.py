@@ -1,4 +1,4 @@
-"""Rows: what comes of blocks and of failures as plain data, which Spark carries and Parquet keeps."""
+"""Rows: blocks and failures as plain data, for Spark and Parquet."""
 
 import json
 from collections import Counter
@@ -18,69 +18,69 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
-_NUMBERS = ("played", "differing", "bound")  # of transitions, in a block of tours
+_NUMBERS = ("played", "differing", "bound")  # columns with numbers of transitions, in a block of test sequences
 _COUNTS = pa.map_(pa.string(), pa.int64())
 FAILED = pa.struct(
     {
-        "schedule": pa.int64(),  # its number; null for a case, and for a tour
-        "case": pa.string(),  # its id; null for a schedule, and for a tour
-        "tour": pa.int64(),  # its number; null for what is none
+        "schedule": pa.int64(),  # number of the schedule; null for a case or a test sequence
+        "case": pa.string(),  # id of the case; null for a schedule or a test sequence
+        "tour": pa.int64(),  # number of the test sequence; null for a schedule or a case
         "kind": pa.string(),
-        "field": pa.string(),  # that differs, or the property that broke; null where there was no answer to judge
+        "field": pa.string(),  # field that differs, or property that broke; null without a response to check
         "expected": pa.string(),  # JSON
         "observed": pa.string(),  # JSON
-        "output": pa.string(),  # the end of what the subject printed
-        "events": pa.list_(pa.string()),  # sent up to there
+        "output": pa.string(),  # end of the output of the system under test
+        "events": pa.list_(pa.string()),  # events sent until the failure
     }
 )
 BLOCKS = pa.schema(
     {
         "protocol": pa.string(),
-        "number": pa.int64(),  # of the block under its protocol, from 0
-        "schedules": pa.int64(),  # drawn ones that were run
+        "number": pa.int64(),  # number of the block under its protocol, from 0
+        "schedules": pa.int64(),  # random schedules that ran
         "cases": pa.int64(),
-        "steps": pa.int64(),  # events sent, answered and judged
-        "applied": _COUNTS,  # by verb, events that the subject applied
-        "fields": _COUNTS,  # by field, observations that showed it
-        "met": _COUNTS,  # by kind and name, how often it was met; null in campaigns of before
+        "steps": pa.int64(),  # events that were sent, answered and checked
+        "applied": _COUNTS,  # by verb: events that the system under test applied
+        "fields": _COUNTS,  # by field: observations that had the field
+        "met": _COUNTS,  # by kind and name: times that it was met; null in older campaigns
         "failed": pa.list_(FAILED),
-        "unable": pa.map_(pa.string(), pa.string()),  # by case, why the subject could not run it
-        "unexpected": pa.int64(),  # schedules that failed other than by a known bug
-        "unjudged": pa.int64(),  # schedules that gave no answers to judge
-        "given_up": pa.bool_(),  # the last ones were not run, for there was too much of that
+        "unable": pa.map_(pa.string(), pa.string()),  # by case: the reason why the system under test could not run it
+        "unexpected": pa.int64(),  # schedules that failed, except by a known bug
+        "unjudged": pa.int64(),  # schedules without responses to check
+        "given_up": pa.bool_(),  # the block stopped early, because too many of its schedules had no responses
     }
 )
 TOURS = pa.schema(
     [
         *BLOCKS,
         pa.field("played", pa.list_(pa.int32())),  # numbers of transitions
-        pa.field("differing", pa.list_(pa.int32())),  # those of them from which a tour did not go on as planned
+        pa.field("differing", pa.list_(pa.int32())),  # those after which a test sequence could not continue as planned
         pa.field("bound", pa.list_(pa.int32())),  # those that only a bound forbids
     ]
 )
 SUBJECT = pa.schema(
     {
-        "events": pa.list_(pa.string()),  # the verbs that the subject has; null where it gave no answer
-        "failed": FAILED,  # what there was instead of an answer
-        "transitions": pa.int64(),  # that can be reached by these
+        "events": pa.list_(pa.string()),  # events that the system under test has; null if it gave no response
+        "failed": FAILED,  # the failure, if there was no response
+        "transitions": pa.int64(),  # transitions that these events can reach
     }
 )
-_ANSWER = pa.struct({"applied": pa.bool_(), "observation": pa.string()})  # JSON
+_ANSWER = pa.struct({"applied": pa.bool_(), "observation": pa.string()})  # observation is JSON
 NONCONFORMITIES = pa.schema(
     {
         "protocol": pa.string(),
-        "failure": FAILED,  # on the shortest schedule found
-        "configuration": pa.string(),  # JSON: that of a case, or what of it the failure needs
-        "answers": pa.list_(_ANSWER),  # to each event
-        "shrunk_from": pa.int64(),  # events
-        "seen": pa.int64(),  # how many schedules failed alike
-        "known_flaw": pa.string(),  # why it was to be expected; null where it was not
+        "failure": FAILED,  # with the shortest schedule found
+        "configuration": pa.string(),  # JSON: settings of the case, or those that the failure needs
+        "answers": pa.list_(_ANSWER),  # responses to the events
+        "shrunk_from": pa.int64(),  # number of events before shrinking
+        "seen": pa.int64(),  # number of schedules with the same failure
+        "known_flaw": pa.string(),  # reason why it was expected; null if it was not
     }
 )
 
 
 def failed_row(failed: Failed) -> dict[str, Any]:
-    """Return a failed trial."""
+    """Return a failed trial as a row."""
     fault, trial = failed.fault, failed.trial
     return {
         "schedule": trial.number,
@@ -99,7 +99,7 @@ def failed(row: dict[str, Any], plan: Plan) -> Failed:
     """Return the failed trial of a row."""
     expected, observed = json.loads(row["expected"]), json.loads(row["observed"])
     fault = Fault(Kind(row["kind"]), row["field"], expected, observed, row["output"])
-    events, tour = parse_schedule(row["events"]), row.get("tour")  # campaigns of before there were tours have no such
+    events, tour = parse_schedule(row["events"]), row.get("tour")  # null in campaigns from before test sequences
     if tour is not None:
         trial = Trial(events, plan.settings, known=plan.known, tour=tour)
     elif row["case"] is not None:
@@ -110,7 +110,7 @@ def failed(row: dict[str, Any], plan: Plan) -> Failed:
 
 
 def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]:
-    """Return what came of a block."""
+    """Return the results of a block as a row."""
     return {
         "protocol": protocol,
         "number": number,
@@ -129,18 +129,18 @@ def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]
 
 
 def block_result(row: dict[str, Any], plan: Plan) -> BlockResult:
-    """Return what came of the block of a row."""
+    """Return the results of a block from its row."""
     return BlockResult(**_of_every_block(row, plan))
 
 
 def tours_row(protocol: str, number: int, result: TourResult) -> dict[str, Any]:
-    """Return what came of a block of tours."""
+    """Return the results of a block of test sequences as a row."""
     numbers: dict[str, Any] = {name: sorted(getattr(result, name)) for name in _NUMBERS}
     return block_row(protocol, number, result) | numbers
 
 
 def tours_result(row: dict[str, Any], plan: Plan) -> TourResult:
-    """Return what came of the block of tours of a row."""
+    """Return the results of a block of test sequences from its row."""
     numbers: dict[str, Any] = {name: set(row[name]) for name in _NUMBERS}
     return TourResult(**_of_every_block(row, plan), **numbers)
 
@@ -160,7 +160,7 @@ def _of_every_block(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
 
 
 def nonconformity_row(nonconformity: Nonconformity) -> dict[str, Any]:
-    """Return a nonconformity."""
+    """Return a nonconformity as a row."""
     return {
         "protocol": nonconformity.protocol.name,
         "failure": failed_row(Failed(nonconformity.trial, nonconformity.sighting)),

@@ -1,4 +1,4 @@
-"""Results of tours: what a campaign's rounds came to, for the next round, and for the outcome of all of them."""
+"""Results of test sequences: use the blocks of each round to plan the next round and to compute the outcome."""
 
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ _ASK = "epochfuzz.harness.campaign.conformance.conformance_tasks:ask_subject"
 
 
 def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[Stage]:
-    """Yield a stage for each round, until nothing is left, or a run on this machine would have ended."""
+    """Yield a stage for each round, until no transition is left or a local run would have ended."""
     subject = _subject(campaign, work)
     if subject["events"] is None:
         return
@@ -45,14 +45,14 @@ def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[Stage]:
 
 
 class TourResults(Results):
-    """The crew of a campaign of tours whose blocks are done."""
+    """The runner of a campaign of test sequences whose blocks are finished."""
 
     def __init__(self, campaign: "Campaign[Conformance]", work: Tours) -> None:
         super().__init__(campaign, work)
         self._campaign, self._tours = campaign, work
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield what comes of the tours of all rounds, in order."""
+        """Yield the results of the test sequences of all rounds, in order."""
         subject = _subject(self._campaign, self._tours)
         if subject["events"] is None:
             yield no_answer(plan, protocol, rows.failed(subject["failed"], plan).fault)
@@ -69,7 +69,7 @@ class TourResults(Results):
             self.toured = toured(graph, standing, is_complete)
 
     def results_of(self, each: Round, first: int) -> Iterator[TourResult]:
-        """Yield what came of the blocks of a round, the first of which has a number."""
+        """Yield the results of the blocks of a round, which start at block number `first`."""
         plan, protocol = self._tours.plan, self._tours.protocol
         for row, again in self._rows(protocol, first, first + each.blocks(plan)):
             result = rows.tours_result(row, plan)
@@ -79,12 +79,12 @@ class TourResults(Results):
             yield result
 
     def progress(self, conformance: Conformance) -> str:
-        """How far reading them is."""
+        """Return how many of the results have been read."""
         return conformance.progress.replace("schedules", "tours")
 
 
 def _numbered(of_all: Iterator[Round], plan: Plan) -> Iterator[tuple[Round, int]]:
-    """Yield rounds, each with the number of its first block: they are numbered through."""
+    """Yield the rounds, each with the number of its first block. Block numbers continue across rounds."""
     first = 0
     for each in of_all:
         yield each, first
@@ -92,7 +92,7 @@ def _numbered(of_all: Iterator[Round], plan: Plan) -> Iterator[tuple[Round, int]
 
 
 def _subject(campaign: "Campaign[Conformance]", work: Tours) -> dict[str, Any]:
-    """Return what a worker has found out about the subject, once: a row of rows.SUBJECT."""
+    """Return a worker's row of rows.SUBJECT about the system under test, queried once per campaign."""
     directory = campaign.directory
     found = directory.read_rows("subject", rows.SUBJECT)
     if not found:

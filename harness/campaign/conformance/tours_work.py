@@ -1,8 +1,8 @@
-"""Tours as the work of a campaign: every transition of the model within bounds, played on a subject.
+"""Campaigns of transition tours: play every transition of the model within bounds on the system under test.
 
-A stage is a round of tours (conform/exhaustive/rounds.py), which depends on what came of the rounds before it; workers
-are told which transitions it is about, and plan the tours of a block themselves. What comes of it all is what comes of
-it on this machine.
+A stage is a round of test sequences (conform/exhaustive/rounds.py), which depends on the results of earlier rounds. The
+driver sends the transitions of the round to the workers, and a worker plans the test sequences of its block. The
+results equal those of a local run.
 """
 
 import json
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 
 class OtherTransitionsError(RuntimeError):
-    """This worker numbers transitions in another way than the driver."""
+    """This worker numbers transitions differently from the driver."""
 
 
 class Tours(Trials):
-    """The rounds of tours along all transitions, their blocks numbered through."""
+    """The rounds of test sequences through all transitions. Block numbers continue across rounds."""
 
     NAME = "tours"
     PARAMETERS = pa.schema(
         [
             *PARAMETERS,
-            pa.field("refused", pa.bool_()),  # whether events that are refused are sent, too
-            pa.field("round", pa.string()),  # JSON: what workers are told of a round; null in the table
+            pa.field("refused", pa.bool_()),  # whether events that are not enabled are sent, too
+            pa.field("round", pa.string()),  # JSON: the round that workers receive; null in the table
         ]
     )
     BLOCKS = rows.TOURS
@@ -52,21 +52,21 @@ class Tours(Trials):
         self.refused = refused
         self._told: str | None = None
         self._round: tuple[Round, int] | None = None  # with the number of its first block
-        self._steps: int | None = None  # planned, in this round and those before it
+        self._steps: int | None = None  # planned in this round and earlier ones
 
     @property
     def heading(self) -> str:
-        """What it runs, in a line."""
+        """One line that describes the work."""
         return f"every transition · {self.settings.text()}"
 
     @property
     def protocol(self) -> Protocol:
-        """The one protocol."""
+        """The only protocol of the plan."""
         (protocol,) = self.plan.protocols
         return protocol
 
     def row(self) -> dict[str, Any]:
-        """Return this as a row of PARAMETERS."""
+        """Return the work as a row of PARAMETERS."""
         return super().row() | {"refused": self.refused, "round": None}
 
     @classmethod
@@ -80,28 +80,28 @@ class Tours(Trials):
         return work
 
     def differing(self, other: Work[Any]) -> list[str]:
-        """Return the parameters in which another work differs from this."""
+        """Return the names of the parameters that differ in another work."""
         if not isinstance(other, Tours):
             return ["kind of work"]
         return super().differing(other) + ["choice of --refused"] * (self.refused != other.refused)
 
     def how_to_resume(self, uri: str) -> str:
-        """Return what to do to go on with it."""
+        """Return the advice to resume the campaign."""
         return f"give the command again that began it, `epochfuzz conform --exhaustive --campaign {uri} ...`"
 
-    # What workers do
+    # Methods that workers call
 
     @property
     def told(self) -> str:
-        """What workers are told: the parameters, and which round it is."""
+        """The text for workers: the parameters and the round."""
         return json.dumps(json.loads(self.text) | {"round": self._told})
 
     def get_ready(self) -> None:
-        """Find all transitions, which takes some time. Raises OtherTransitionsError."""
+        """Compute all transitions, which takes time. Raises OtherTransitionsError."""
         self._as_told()
 
     def block(self, number: int) -> dict[str, Any]:
-        """Play the tours of a block. Raises SubjectUnable and CommandError."""
+        """Play the test sequences of a block. Raises SubjectUnable and CommandError."""
         each, first = self._as_told()
         block = each.block(self.plan, self.protocol, number - first)
         result = block.result()
@@ -109,7 +109,7 @@ class Tours(Trials):
         return rows.tours_row(self.protocol.name, number, result)
 
     def tell(self, verbs: list[str], each: Round, first: int, steps: int) -> None:
-        """Have workers told of a round, whose first block has a number; `steps` are planned up to its end."""
+        """Set the round that workers receive. Its blocks start at `first`, and `steps` are planned up to its end."""
         self._round, self._steps = (each, first), steps
         self._told = json.dumps(
             {
@@ -123,7 +123,7 @@ class Tours(Trials):
         )
 
     def _as_told(self) -> tuple[Round, int]:
-        """Return the round, and the number of its first block."""
+        """Return the round that the driver sent, and the number of its first block."""
         if self._round is None:
             assert self._told is not None, "a worker is told of a round"
             told = json.loads(self._told)
@@ -134,26 +134,26 @@ class Tours(Trials):
             self._round = Round(found, wanted, without, told["first tour"]), told["first block"]
         return self._round
 
-    # Where it goes
+    # Methods about the course of a campaign
 
     def stages(self, campaign: "Campaign[Conformance]") -> Iterator[Stage]:
-        """Yield a stage for each round, until nothing is left, or there is no need of others."""
+        """Yield a stage for each round, until no transition is left or no more rounds are needed."""
         from epochfuzz.harness.campaign.conformance.tour_results import stages
 
         return stages(campaign, self)
 
     def crew(self, campaign: "Campaign[Conformance]") -> Crew:
-        """Return who has the results of its blocks."""
+        """Return the runner that reads the results of finished blocks."""
         from epochfuzz.harness.campaign.conformance.tour_results import TourResults
 
         return TourResults(campaign, self)
 
     def graph_of(self, verbs: list[str]) -> Graph:
-        """Return what there is to be played on a subject that has some events."""
+        """Return the transitions that can be played on a system under test with these events."""
         return _graph(self.protocol.name, self.settings, tuple(verbs), self.refused)
 
     def progress(self, counts: Counts, seconds: float) -> str:
-        """How far it is."""
+        """Return the progress in one line."""
         parts = [f"{counts['schedules']:,} tours", f"{round(counts['steps'] / seconds):,} steps/s"]
         if counts["reachable"]:
             parts.insert(0, f"{counts['played']:,} of {counts['reachable']:,} transitions")
@@ -162,13 +162,13 @@ class Tours(Trials):
         return " · ".join(parts)
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
-        """How long it will take from now on; None where it is not known how many steps are planned."""
+        """Return the estimated seconds until the end; None if the number of planned steps is unknown."""
         if self._steps is None or not counts["steps"]:
             return None
         return max(0.0, self._steps / counts["steps"] - 1) * seconds
 
     def so_far(self, kept: Kept) -> SoFar:
-        """Return what the finished blocks come to."""
+        """Return the results of the finished blocks."""
         counts = kept_rows.counts(kept)
         for subject in kept.read_rows("subject", rows.SUBJECT):
             counts["reachable"] = subject["transitions"] or 0
@@ -178,5 +178,5 @@ class Tours(Trials):
 
 @lru_cache(maxsize=2)
 def _graph(protocol: str, settings: Configuration, verbs: tuple[str, ...], refused: bool) -> Graph:
-    """Find what there is to be played, once in a process. Raises DoesNotFit, MemoryEnded and Ambiguous."""
+    """Compute the transitions to play, once per process. Raises DoesNotFit, MemoryEnded and Ambiguous."""
     return graph(parse_protocol(protocol), settings, verbs, refused)

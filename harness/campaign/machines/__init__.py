@@ -1,1 +1,1 @@
-"""State machines as the work of a campaign: epochfuzz's own, and those of users."""
+"""Campaigns of Hypothesis state machines: epochfuzz's own machine, and those of users."""

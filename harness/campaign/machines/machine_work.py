@@ -1,4 +1,4 @@
-"""State machines as the work of a campaign: the replication machine, which finds what walks find, and users' own."""
+"""Campaigns of state machines: the replication machine, with violations as in random runs, and users' machines."""
 
 import shlex
 from collections.abc import Iterator
@@ -22,23 +22,23 @@ _NAME = "hypothesis"
 
 
 class Machines(ModelSchedules):
-    """Runs of the replication machine, one for each number. They do not count situations."""
+    """Runs of the replication machine, one per number. They don't count situations."""
 
     NAME = _NAME
     CANDIDATES = 1
 
     @cached_property
     def engine(self) -> Engine:
-        """What runs the schedules."""
+        """The engine that runs the schedules."""
         return ReplicationMachines(self.parameters.protocols, self.parameters.settings, self.parameters.seed)
 
     def finish(self, campaign: "Campaign[Outcome]", progress: "Progress") -> dict[str, int]:
-        """From failures to findings and cases."""
+        """Turn failures into findings and cases."""
         return self.keep_findings(campaign, self.tally(campaign), progress)
 
 
 class OwnMachines(Schedules[MachineOutcome]):
-    """Runs of a state machine of the user's own, whose findings are exceptions and steps."""
+    """Runs of a user's own state machine. A finding is an exception with its steps."""
 
     NAME = _NAME
 
@@ -49,18 +49,18 @@ class OwnMachines(Schedules[MachineOutcome]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The machine."""
+        """The name of the machine."""
         return (self._machine,)
 
     def command_to_resume(self, uri: str) -> str:
-        """Return the command that goes on with it.
+        """Return the command that resumes the campaign.
 
-        It names the machine: code is imported that this directory asks for.
+        The command names the machine again, because the directory decides which module is imported.
         """
         return f"{super().command_to_resume(uri)} --machine {shlex.quote(self._machine)}"
 
     def require(self) -> None:
-        """Find the machine here, before workers look for it. Raises CampaignError."""
+        """Import the machine on this machine before workers do. Raises CampaignError."""
         load_machine(self._machine)
 
     def block(self, number: int) -> dict[str, Any]:
@@ -70,14 +70,14 @@ class OwnMachines(Schedules[MachineOutcome]):
         return walk_blocks.machine_row(first, count, steps, failures)
 
     def finish(self, campaign: "Campaign[MachineOutcome]", progress: "Progress") -> dict[str, int]:
-        """Keep each error once: Hypothesis has shrunk them."""
+        """Write each error once. Hypothesis has already shrunk its steps."""
         summed = self.summed(campaign)
         rows = [findings.error_row(error, self._machine) for error in _by_name(summed)]
         campaign.directory.write_rows(rows, findings.SCHEMA, "findings")
         return {"schedules": summed.tally.schedules, "events": 0, "findings": len(rows)}
 
     def shown(self, summed: Summed, written: Written) -> MachineOutcome:
-        """Return what a finished campaign has shown."""
+        """Return the results of a finished campaign."""
         return MachineOutcome(
             parameters=self.parameters,
             begun=written.begun,
@@ -89,13 +89,13 @@ class OwnMachines(Schedules[MachineOutcome]):
         )
 
     def breaking(self, summed: Summed) -> Iterator[Found]:
-        """Yield the errors so far: Hypothesis has shrunk them."""
+        """Yield the errors so far. Hypothesis has already shrunk them."""
         for error in _by_name(summed):
             length = len(error["steps"])
             yield Found(self._machine, error["error"], error["seen"], length, is_shrunk=True, known_flaw=None)
 
     def found(self, row: dict[str, Any]) -> Found:
-        """Return the finding of a row of their table: nobody expects errors."""
+        """Return the finding of a row of the findings table. Errors are never expected."""
         return Found(row["protocol"], row["property"], row["seen"], row["length"], is_shrunk=True, known_flaw=None)
 
 

@@ -1,4 +1,4 @@
-"""State machines of users: found by their names, run, and what their failures say."""
+"""Load and run state machines of users, and parse their failures."""
 
 import importlib
 import os
@@ -18,7 +18,7 @@ _NOT_STEPS = ("state.counted_by_epochfuzz()", "state.teardown()")
 
 @dataclass(frozen=True)
 class MachineFailure:
-    """A machine of the user's own failed: with which exception, by which steps of Hypothesis's, in which run."""
+    """A failure of a user's own machine: the exception, the steps as Hypothesis prints them, and the run's number."""
 
     error: str
     message: str
@@ -29,7 +29,7 @@ class MachineFailure:
 def load_machine(name: str) -> type[RuleBasedStateMachine]:
     """Return the machine of a text `module:Name`: a state machine, or its TestCase. Raises CampaignError.
 
-    Its module is looked for in the current directory too, as `python -m` does.
+    The module may be in the current directory, as with `python -m`.
     """
     module, _, attribute = name.partition(":")
     if not attribute:
@@ -47,7 +47,7 @@ def load_machine(name: str) -> type[RuleBasedStateMachine]:
 
 
 def place_of(name: str) -> str:
-    """Where the module of a text `module:Name` would be imported from; nothing is imported to find that out."""
+    """Return the location that an import of the text `module:Name` would use, without importing the module."""
     top = name.partition(":")[0].partition(".")[0]
     spec = PathFinder.find_spec(top, [os.getcwd(), *sys.path])
     if spec is None:
@@ -56,7 +56,7 @@ def place_of(name: str) -> str:
 
 
 def run_user_machine(name: str, seed_: int, first: int, count: int) -> tuple[int, list[MachineFailure]]:
-    """Run a machine of the user's own for some numbers: how many steps it took, and how it failed."""
+    """Run a user's own machine for some numbers. Returns the number of steps, and the failures."""
     machine = load_machine(name)
     taken, failures = 0, []
     for number in range(first, first + count):

@@ -1,4 +1,4 @@
-"""The replication machine as the engine of a campaign: it tallies as the walk does."""
+"""The replication machine as the engine of a campaign. Its tallies have the form of random runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.strategies.failures import PropertyBroken
 from epochfuzz.strategies.machine import LASTING, replication_machine
 
-_SCOUTED = 300  # schedules in a run, which are many runs
-# A property that breaks soon would hide the others: each run judges some of them.
+_SCOUTED = 300  # schedules per run, which are many runs of the model
+# A property that breaks early would hide the others. Each run therefore checks one group of properties.
 _JUDGED = (
     LASTING,
     tuple(each.name for each in properties.PROPERTIES if each.is_warning),
@@ -29,7 +29,7 @@ _JUDGED = (
 
 @dataclass(frozen=True)
 class _Ended:
-    """A run of the replication machine: its steps, the goals that it met (axes protocol and goal), and what broke."""
+    """A run of the replication machine: its steps, the goals it met (axes: protocol, goal), and its failures."""
 
     steps: int
     goals_met: np.ndarray
@@ -37,7 +37,7 @@ class _Ended:
 
 
 class ReplicationMachines:
-    """Runs of the replication machine under protocols side by side. It tallies as a Walker does."""
+    """Runs of the replication machine under several protocols at once. Their tallies have the form of a Walker's."""
 
     def __init__(self, protocols: Sequence[Protocol], settings: Configuration, seed: int) -> None:
         self.protocols = tuple(protocols)
@@ -45,7 +45,7 @@ class ReplicationMachines:
         self.seed = seed
 
     def walk(self, first: int, count: int) -> Tally:
-        """Run machines `first` to `first + count - 1`. `events` counts the steps that machines took."""
+        """Run machines `first` to `first + count - 1`. `events` counts the steps of the machines."""
         tally = Tally.empty(KAFKA, len(self.protocols))
         tally.schedules = count
         for number in range(first, first + count):
@@ -57,14 +57,14 @@ class ReplicationMachines:
         return tally
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """Return the schedule with which a run of the machine broke a property."""
+        """Return the schedule that broke a property in a run of the machine."""
         failures = self._run(failure.schedule).failures
         (events,) = (each.events for each in failures if (each.protocol, each.property) == (protocol, property_))
         return parse_schedule(events)
 
-    @lru_cache(maxsize=100)  # noqa: B019 - a worker has one of these, for its life
+    @lru_cache(maxsize=100)  # noqa: B019 - a worker process has a single instance
     def _run(self, number: int) -> "_Ended":
-        """Run a machine. Each run scouts for failures of another protocol."""
+        """Run a machine. Each run looks first for failures of another protocol."""
         judged = _JUDGED[number % len(_JUDGED)]
         turn = number // len(_JUDGED) % len(self.protocols)
         in_turn = (*self.protocols[turn:], *self.protocols[:turn])

@@ -1,6 +1,7 @@
-"""Runs: one run of a Hypothesis state machine for each number.
+"""Runs: run a Hypothesis state machine once for each number.
 
-A run of number i of seed s is seeded with both, and keeps nothing for the next one, so it comes out the same anywhere.
+The seed of a run combines the campaign's seed and the run's number. A run keeps no state for the next run, so its
+result is the same on every worker.
 """
 
 from hypothesis import Phase, seed
@@ -14,7 +15,7 @@ _SETTINGS = hypothesis_settings(UNATTENDED, max_examples=EXAMPLES, phases=[Phase
 
 
 def run_machine(machine: type[RuleBasedStateMachine], seed_: int, number: int) -> tuple[int, list[Exception]]:
-    """One run of any machine: how many steps it took, and what its failures raised, shrunk, in a fixed order."""
+    """Run any machine once. Returns the number of steps, and the shrunk exceptions in a fixed order."""
     steps = 0
 
     class Counted(machine):  # type: ignore[misc, valid-type]

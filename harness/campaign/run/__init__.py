@@ -1,1 +1,1 @@
-"""A campaign as it runs: waves of blocks, their pace, and how it ends."""
+"""The run of a campaign: its waves of blocks, their size, its progress and its end."""

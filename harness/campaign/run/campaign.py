@@ -1,4 +1,4 @@
-"""A campaign from its start to its end; each step is taken where the directory says that it has not been yet."""
+"""Run a campaign from start to end. A resumed campaign skips each step whose result is in the directory."""
 
 from datetime import datetime
 from typing import Any, Generic
@@ -19,30 +19,30 @@ from epochfuzz.harness.campaign.store.found import Tables, work_found
 from epochfuzz.harness.campaign.store.kept import Kept, wave_begun
 from epochfuzz.harness.version import model_digest
 
-# Written last: a campaign that has it is finished.
+# Written last: a campaign is finished if it has this table.
 OUTCOME = pa.schema(
     {
-        "schedules": pa.int64(),  # run
-        "events": pa.int64(),  # applied, under all protocols together
-        "findings": pa.int64(),  # rows of findings
+        "schedules": pa.int64(),  # schedules run
+        "events": pa.int64(),  # events applied, summed over all protocols
+        "findings": pa.int64(),  # rows of the table of findings
     }
 )
 
 
 class Progress(Interface):
-    """What is told how far a campaign is, to show it."""
+    """An observer that shows the progress of a campaign."""
 
     def doing(self, what: str) -> None:
-        """Name what is being done."""
+        """Show the name of the current step."""
 
     def counted(self, counts: Counts, seconds: float) -> None:
-        """Blocks are done: what they come to so far, and how long that took."""
+        """Show the counts of the blocks finished so far, and the seconds that they took."""
 
 
 class Campaign(Generic[Outcome]):
     """A campaign in its directory.
 
-    `taken_up` is the number after the last block that was finished when it was taken up.
+    `taken_up` is the number after the last block that was finished when this process resumed the campaign.
     """
 
     def __init__(self, directory: Directory, work: Work[Outcome]) -> None:
@@ -53,7 +53,7 @@ class Campaign(Generic[Outcome]):
 
     @staticmethod
     def start(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
-        """Return a new campaign. Raises CampaignError where there is one already, or the blocks of one."""
+        """Return a new campaign. Raises CampaignError if the directory already holds a campaign or its blocks."""
         directory = Directory(spark, uri)
         found = work_found(_readable(directory))
         if found is not None:
@@ -68,7 +68,7 @@ class Campaign(Generic[Outcome]):
     def load(spark: SparkSession, uri: str) -> "Campaign[Any]":
         """Return the campaign of a directory.
 
-        Raises CampaignError where there is none, or none that can be gone on with.
+        Raises CampaignError if the directory holds no campaign, or a campaign that cannot be resumed.
         """
         directory = Directory(spark, uri)
         found = work_found(_readable(directory))
@@ -79,7 +79,10 @@ class Campaign(Generic[Outcome]):
 
     @staticmethod
     def start_or_load(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
-        """Return the campaign of a directory if its work is that, a new one if there is none. Raises CampaignError."""
+        """Return the directory's campaign if it has this work, or a new campaign if there is none.
+
+        Raises CampaignError if the directory holds a campaign with other parameters.
+        """
         directory = Directory(spark, uri)
         found = work_found(_readable(directory))
         if found is None:
@@ -94,7 +97,10 @@ class Campaign(Generic[Outcome]):
         return Campaign(directory, work)
 
     def run(self, progress: Progress) -> Outcome:
-        """Do what has not been done yet. Raises CampaignError where that began with other rules than these."""
+        """Run the remaining steps of the campaign.
+
+        Raises CampaignError if the campaign was started with other rules of the model.
+        """
         if not self._is_finished():
             if self.work.model != model_digest():
                 raise CampaignError(
@@ -107,14 +113,14 @@ class Campaign(Generic[Outcome]):
         return self.outcome()
 
     def outcome(self) -> Outcome:
-        """Return what the campaign has shown. Raises CampaignError while it is not finished."""
+        """Return the results of the campaign. Raises CampaignError if the campaign is not finished."""
         if not self._is_finished():
             uri = self.directory.uri
             raise CampaignError(f"{uri} is not finished; {self.work.how_to_resume(uri)}")
         return self.work.outcome(self)
 
     def do_blocks(self, progress: Progress) -> Checked:
-        """Do the blocks that are not done yet, and compare those that were done twice. Raises NonDeterminismError."""
+        """Run the remaining blocks, and compare the blocks that ran twice. Raises NonDeterminismError."""
         in_waves = Waves(self.directory, self.work)
         self.taken_up = in_waves.next
         self._checked = None
@@ -125,11 +131,11 @@ class Campaign(Generic[Outcome]):
 
     @property
     def kept(self) -> Kept | None:
-        """Its directory for reading without Spark, which takes seconds less; None for one elsewhere."""
+        """The directory, read without Spark, which saves seconds; None if it is not on this machine."""
         return None if self.directory.local is None else Kept(self.directory.local)
 
     def checked(self) -> Checked:
-        """Compare the blocks that were done twice. Raises NonDeterminismError."""
+        """Compare the blocks that ran twice. Raises NonDeterminismError."""
         if self._checked is None and self.kept is not None:
             self._checked = self.work.kept_checked(self.kept)
         if self._checked is None:
@@ -141,15 +147,15 @@ class Campaign(Generic[Outcome]):
         return blocks.finished(self.directory, self.work)
 
     def begun(self) -> datetime | None:
-        """When its first wave was asked for, None if nobody can say."""
+        """Return the submission time of the first wave; None if it is unknown."""
         if self.kept is not None:
             return self.kept.begun
         rows = blocks.written(self.directory, self.work)
-        wave = None if rows is None else rows.agg(F.min("wave")).collect()[0][0]  # a part of the path, a column so
+        wave = None if rows is None else rows.agg(F.min("wave")).collect()[0][0]  # a column from the path
         return None if wave is None else wave_begun(f"wave={wave}")
 
     def seconds(self, schedules: int) -> float:
-        """For how long it has worked on so many schedules."""
+        """Return the seconds of work that so many schedules took."""
         return waves.seconds_worked(self.directory, schedules)
 
     def _is_finished(self) -> bool:
@@ -157,8 +163,9 @@ class Campaign(Generic[Outcome]):
 
 
 def _readable(directory: Directory) -> Tables:
-    """Return what reads a directory: Spark only what is elsewhere, for without it that takes seconds less, and what is
-    damaged is named.
+    """Return a reader of the directory.
+
+    A local directory is read without Spark: reading is faster by seconds, and errors name the damaged file.
     """
     return directory if directory.local is None else Kept(directory.local)
 

@@ -1,4 +1,4 @@
-"""Kinds of work, by what parameters call them."""
+"""Kinds of work, by the value of `engine` in the parameters."""
 
 import importlib
 import json
@@ -7,7 +7,8 @@ from typing import Any
 
 from epochfuzz.harness.campaign.run.work import Work
 
-# Where they are: a kind is imported when it is asked for, since workers need not have what other kinds need.
+# Modules of the kinds. A kind is imported on its first use, because workers need not have the dependencies of other
+# kinds.
 _HOMES = {
     "walk": "walks.walk_work:Walks",
     "hypothesis": "machines.machine_work:Machines",
@@ -15,11 +16,11 @@ _HOMES = {
     "tours": "conformance.tours_work:Tours",
     "cluster": "clusters.cluster_work:Clusters",
 }
-_OWN_MACHINES = "machines.machine_work:OwnMachines"  # of a state machine that the parameters name
+_OWN_MACHINES = "machines.machine_work:OwnMachines"  # kind of a user's own state machine, which the parameters name
 
 
 def kind(row: Mapping[str, Any]) -> type[Work[Any]]:
-    """Return the kind of work that a row of parameters is of. Raises ValueError."""
+    """Return the kind of work for a row of parameters. Raises ValueError."""
     engine = row.get("engine")
     if engine not in _HOMES:
         raise ValueError(f"engine {engine!r} is none of {', '.join(_HOMES)}")
@@ -30,16 +31,16 @@ def kind(row: Mapping[str, Any]) -> type[Work[Any]]:
 
 
 def work_of(row: Mapping[str, Any]) -> Work[Any]:
-    """Return the work of a row of parameters. Raises ValueError with what is wrong with it."""
+    """Return the work for a row of parameters. Raises ValueError, which names the wrong parameter."""
     work = kind(row)
     known = {field.name for field in work.PARAMETERS}
     unknown = sorted(row.keys() - known)
     if unknown:
         raise ValueError(f"{', '.join(unknown)}: no such parameter")
-    # What is newer than the campaign has no value there.
+    # Parameters that are newer than the campaign have no value in its row.
     return work.from_row(dict.fromkeys(known) | dict(row))
 
 
 def work_of_text(text: str) -> Work[Any]:
-    """Return the work of a text (Work.text)."""
+    """Return the work for a text that Work.text wrote."""
     return work_of(json.loads(text))

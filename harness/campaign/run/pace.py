@@ -1,15 +1,15 @@
-"""Pace: how many blocks go into the next wave, by the clock."""
+"""Pace: choose the number of blocks in the next wave from the time of the waves so far."""
 
 import time
 
-LONGEST = 30.0  # seconds that a wave is to take at the most: what a killed driver loses;
-_SHORTEST = 2.0  # and at the least;
-_SHARE = 0.25  # in between, of the time so far: results come soon at first, and a long campaign has few files
-TASK = 2.0  # seconds that a task is to take, so that all cores are done at nearly the same time
+LONGEST = 30.0  # longest wave in seconds, and so the work that a killed driver loses
+_SHORTEST = 2.0  # shortest wave in seconds
+_SHARE = 0.25  # share of the time so far: early waves show results soon, and long campaigns write few files
+TASK = 2.0  # target length of a task in seconds; with short tasks, all cores finish at nearly the same time
 
 
 class Pace:
-    """Sizes of waves, from the blocks per second so far. At first, each core walks one block."""
+    """The sizes of waves, computed from the blocks per second so far. In the first wave, each core runs one block."""
 
     def __init__(self, cores: int, longest: float = LONGEST, task: float = TASK) -> None:
         self.rate: float | None = None
@@ -18,17 +18,20 @@ class Pace:
         self._started = time.monotonic()
 
     def done(self, blocks: int) -> None:
-        """Note that a wave of so many blocks is done. Waves overlap, so that what one of them took says little."""
+        """Record that a wave of so many blocks is done.
+
+        The rate is computed from all waves so far, because waves overlap and the time of a single wave says little.
+        """
         self._done += blocks
         self.rate = self._done / (time.monotonic() - self._started)
 
     def wave(self, elapsed: float, blocks_remaining: int | None, seconds_remaining: float | None) -> int:
-        """How many blocks to walk next, `elapsed` seconds into the campaign; 0 where nothing more is wanted."""
+        """Return the number of blocks in the next wave, `elapsed` seconds into the campaign; 0 if none are needed."""
         size = self._cores * self._rounds(elapsed, seconds_remaining)
         return size if blocks_remaining is None else min(size, blocks_remaining)
 
     def _rounds(self, elapsed: float, seconds_remaining: float | None) -> int:
-        """How many blocks each core walks."""
+        """Return the number of blocks for each core."""
         if self.rate is None:
             return 1
         blocks_a_second = self.rate / self._cores
@@ -39,9 +42,9 @@ class Pace:
         )
 
     def seconds(self, size: int) -> float:
-        """How long so many blocks take; 0 as long as that is not known."""
+        """Return the seconds that so many blocks take; 0 until the rate is known."""
         return 0.0 if self.rate is None else size / self.rate
 
     def tasks(self, size: int) -> int:
-        """In how many tasks to walk so many blocks."""
+        """Return the number of tasks for so many blocks."""
         return min(size, self._cores * max(1, round(self.seconds(size) / self._task)))

@@ -1,4 +1,4 @@
-"""Progress of a campaign: a live line on a terminal; elsewhere a line now and then, ever more rarely."""
+"""Show the progress of a campaign: a live line on a terminal, or else a printed line at growing intervals."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,12 +9,12 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from epochfuzz.harness.campaign.run.work import Counts, Work
 
-_FIRST = 10.0  # seconds until the first line where there is no terminal
-_RARER = 1.5  # how many times as long until each of the next
+_FIRST = 10.0  # seconds until the first line if the output is not a terminal
+_RARER = 1.5  # factor from the time of one line to the time of the next
 
 
 class Shown:
-    """Shows how far a campaign is."""
+    """The progress display of a campaign."""
 
     def __init__(self, out: Console, work: Work[Any]) -> None:
         self._out = out
@@ -35,14 +35,14 @@ class Shown:
             yield shown
 
     def doing(self, what: str) -> None:
-        """Name what is being done."""
+        """Show the name of the current step."""
         self._live.update(self._bar, description=what)
         if not self._out.is_terminal:
             self._out.print(what)
 
     def counted(self, counts: Counts, seconds: float) -> None:
-        """Blocks are done: what they come to so far, and how long that took."""
-        if not counts["schedules"] or not seconds:  # a driver that was killed may not have noted how long it took
+        """Show the counts of the blocks finished so far, and the seconds that they took."""
+        if not counts["schedules"] or not seconds:  # a killed driver may not have recorded the time of its waves
             return
         text = self._work.progress(counts, seconds)
         remaining = self._work.seconds_remaining(counts, seconds)
@@ -56,7 +56,7 @@ class Shown:
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people."""
+    """Format seconds for a reader, in hours, minutes and seconds."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

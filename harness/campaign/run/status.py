@@ -1,4 +1,4 @@
-"""Status: how far a campaign is and what it has found until then, of one that runs, was interrupted, or is finished."""
+"""Status: the progress and the findings so far of a campaign that runs, was interrupted, or is finished."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """Where a campaign is."""
+    """The state of a campaign."""
 
     RUNNING = "running"
     UNFINISHED = "unfinished"
@@ -25,10 +25,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Found:
-    """A finding, or what will be one: what broke, how often, and after how few events; `is_shrunk` once it was.
+    """A finding, or an unshrunk violation: the property, the number of runs that broke it, and its shortest length.
 
-    `property` is the class of an exception where a state machine of one's own raised it, and the kind of difference
-    where a subject did not conform. `known_flaw` says why it was to be expected, None where it was not.
+    `property` is the class of an exception if a user's own state machine raised it, and the kind of difference if a
+    system under test did not conform. `is_shrunk` is true once the reproducer has been shrunk. `known_flaw` gives the
+    reason why the finding was expected; None if it was not expected.
     """
 
     protocol: str
@@ -41,7 +42,10 @@ class Found:
 
 @dataclass(frozen=True)
 class SoFar:
-    """What the blocks that are finished come to. `met`: numbers of situations by protocol, where they are counted."""
+    """The results of the finished blocks.
+
+    `met` holds the numbers of the situations that each protocol met, for the kinds that count situations.
+    """
 
     counts: "Counts"
     found: tuple[Found, ...]
@@ -51,7 +55,7 @@ class SoFar:
 
 @dataclass(frozen=True)
 class Status:
-    """A campaign at a moment. `seconds` is for how long it has worked."""
+    """A campaign at one moment. `seconds` is the time that it has worked."""
 
     directory: str
     state: State
@@ -63,21 +67,21 @@ class Status:
 
     @property
     def seconds_remaining(self) -> float | None:
-        """How long it will take from now on; None where nobody knows yet, or where it is over."""
+        """Estimated seconds until the end; None if there is no estimate yet, or if the campaign is finished."""
         if self.state is State.FINISHED or not self.so_far.counts["schedules"]:
             return None
         return self.work.seconds_remaining(self.so_far.counts, self.seconds)
 
     @property
     def unexpected(self) -> list[Found]:
-        """What was found that is no known bug."""
+        """Findings that are not known bugs."""
         return [found for found in self.so_far.found if found.known_flaw is None]
 
 
 def status_of(kept: "Kept") -> Status:
-    """Return the status of what is kept in a directory. Raises CampaignError and NonDeterminismError."""
+    """Return the status of a directory's campaign. Raises CampaignError and NonDeterminismError."""
     work = kept.work
-    is_running = kept.is_running  # first: a campaign that ends meanwhile is finished by then
+    is_running = kept.is_running  # read first: a campaign that ends in between has its outcome afterwards
     state = State.FINISHED if kept.is_finished else State.RUNNING if is_running else State.UNFINISHED
     so_far = work.so_far(kept)
     seconds = kept.seconds(so_far.counts["schedules"])
@@ -85,7 +89,7 @@ def status_of(kept: "Kept") -> Status:
 
 
 def about(begun: datetime | None, version: str, model: str) -> "walks.Facts":
-    """When a campaign was begun, and with which rules."""
+    """Return the start of a campaign, the version of epochfuzz, and the digest of the model."""
     facts: walks.Facts = {"epochfuzz": version, "model": model}
     return facts if begun is None else {"begun": f"{begun:%Y-%m-%d %H:%M:%S} UTC", **facts}
 

@@ -1,11 +1,11 @@
-"""Waves: a campaign's blocks are done some at a time, and each wave is written when it is done.
+"""Waves: run the blocks of a campaign in groups, and write each group when it is done.
 
-A driver that is killed loses the waves under way, and nothing else. How many blocks go into a wave follows the clock;
-what a block is does not, so that waves leave no trace in what a campaign finds. While one wave is done the next one
-waits in line, so that no core is idle when the first runs out of tasks, or is being written.
+A killed driver loses only the waves that are running. The clock decides how many blocks a wave has, but not the
+contents of a block. The findings of a campaign therefore don't depend on its waves. The next wave is queued while a
+wave runs, so that no core is idle when the first wave runs out of tasks or is being written.
 
-Each wave has a directory of its own, and a block counts once however often it was written (`blocks.finished`): on a
-Spark Connect server, the last waves of a killed driver may still be under way when the next driver takes over.
+Each wave has its own directory. A block counts once, even if it was written several times (`blocks.finished`). On a
+Spark Connect server, the last waves of a killed driver may still run when the next driver resumes the campaign.
 """
 
 import time
@@ -32,22 +32,23 @@ from epochfuzz.harness.campaign.store.kept import WAVE
 SCHEMA = pa.schema(
     {
         "schedules": pa.int64(),  # run in this wave
-        "seconds": pa.float64(),  # since the wave before was done, or since the workers were ready
+        "seconds": pa.float64(),  # since the end of the previous wave, or since the workers were ready
     }
 )
 
-_IN_LINE = 2  # waves under way at once
+_IN_LINE = 2  # waves that are running or queued at once
 _MANY = 10_000  # more numbers than there are cores
 _NUMBER = pa.schema({"id": pa.int64()})
-_AGAIN = "-id - 1 AS id"  # the number of a block that is to be done again
+_AGAIN = "-id - 1 AS id"  # encodes the number of a block that runs a second time
 
 Report = Callable[[Counts, float], None]
 
 
 def seconds_worked(directory: Directory, schedules: int) -> float:
-    """For how long a campaign has worked on so many schedules, start-up not counted.
+    """Return the seconds that a campaign has worked on so many schedules, without start-up.
 
-    A driver that is killed has not noted what its last waves took. They are taken to have gone at the pace of the rest.
+    A killed driver has not recorded the time of its last waves. Their time is estimated from the rate of the recorded
+    waves.
     """
     written = directory.read("waves", SCHEMA)
     if written is None:
@@ -58,7 +59,7 @@ def seconds_worked(directory: Directory, schedules: int) -> float:
 
 @dataclass(frozen=True)
 class _Wave:
-    """A wave under way: its name, how many blocks it has, and what will have been counted when it is written."""
+    """A submitted wave: its name, its number of blocks, and the counts that are available when it is written."""
 
     name: str
     size: int
@@ -66,10 +67,10 @@ class _Wave:
 
 
 class Waves:
-    """The waves of a campaign, from where it is.
+    """The waves of a campaign, from the block after the last finished one.
 
-    `counts` has what is counted so far (Work.counted), `seconds` is how long that took, and `next` the number after the
-    last block that was asked for.
+    `counts` holds the counts so far (Work.counted), and `seconds` the time that they took. `next` is the number after
+    the last submitted block.
     """
 
     def __init__(self, directory: Directory, work: Work[Any]) -> None:
@@ -90,7 +91,7 @@ class Waves:
         self.seconds = seconds_worked(directory, self.counts["schedules"])
 
     def do(self, stage: Stage, report: Report) -> bool:
-        """Do a stage; `report` is called after every wave. False: time was up before its end."""
+        """Run a stage, and call `report` after every wave. Returns False if time ran out before the stage's end."""
         line: deque[_Wave] = deque()
         missing = self._resume(stage)
         report(self.counts, self.seconds)
@@ -124,9 +125,10 @@ class Waves:
         return self._work.is_enough(stage, self.counts) or (stage.end is not None and self.next >= stage.end)
 
     def _resume(self, stage: Stage) -> DataFrame | None:
-        """Go to the number after the stage's last finished block; the numbers below it whose files were lost, if any.
+        """Move `next` past the stage's last finished block, and return the lost blocks below it; None if none is lost.
 
-        Stages follow one another, so that only those that begin before where the campaign was taken up have any.
+        Stages follow one another. If a stage begins after the last block of the previous run, it has no finished
+        blocks.
         """
         taken_up, self.next = self.next, stage.first
         if self._finished is None or taken_up <= stage.first:
@@ -143,7 +145,7 @@ class Waves:
         return self._spark.range(stage.first, last).join(finished, "id", "left_anti")
 
     def _get_ready(self) -> int:
-        """Have every worker get ready, and count them: Spark makes as many partitions of its own accord."""
+        """Prepare every worker, and return the number of workers. By default, Spark makes one partition per core."""
         numbers = self._spark.range(_MANY)
         return self._workers.map(numbers, "get_ready", self._work.told, _NUMBER).count()
 
@@ -153,7 +155,7 @@ class Waves:
         return self._wave(pool, missing.repartition(pace.tasks(size)).union(again), size)
 
     def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace, stage: Stage) -> bool:
-        """Put waves in line while there is something to do. False: nothing is, and the line is empty."""
+        """Queue waves while blocks remain. Returns False if the queue is empty and no block remains."""
         while len(line) < _IN_LINE and (size := self._size_of_next(line, pace, stage)):
             numbers = self._spark.range(self.next, self.next + size, 1, pace.tasks(size))
             numbers = numbers.union(self._again(self.next, self.next + size))
@@ -162,7 +164,7 @@ class Waves:
         return bool(line)
 
     def _again(self, start: int, end: int) -> DataFrame:
-        """Return the sampled ones of some blocks, as numbers that have them done again, by a task of their own."""
+        """Return the sampled blocks of a range, encoded as numbers for a second run in a task of their own."""
         sampled = range(-(-start // SAMPLED) * SAMPLED, end, SAMPLED)
         if not sampled or not self._work.TWICE:
             return self._spark.range(0)
@@ -184,7 +186,7 @@ class Waves:
         return _Wave(name, size, pool.submit(self._do_and_write, numbers, name))
 
     def _do_and_write(self, numbers: DataFrame, name: str) -> dict[str, int | None]:
-        """Do the blocks numbered and write them; returns what was counted meanwhile."""
+        """Run the numbered blocks and write them. Returns the counts."""
         sums = [F.sum(F.when(~F.col("again"), column)).alias(key) for key, column in self._work.counted().items()]
         directory, schema = self._directory, blocks.schema(self._work)
         rows = self._workers.map(numbers, "do_blocks", self._work.told, schema)
@@ -196,7 +198,7 @@ class Waves:
         )
 
     def _note(self, wave: _Wave, schedules: int | None, seconds: float) -> None:
-        """Write down what a wave took. Spark gets round to it when the tasks of the next wave are all taken."""
+        """Write the time that a wave took. Spark starts this job once all tasks of the next wave have been assigned."""
         self._directory.write_rows([{"schedules": schedules, "seconds": seconds}], SCHEMA, "waves", wave.name)
 
     def _add(self, counted: dict[str, int | None]) -> None:

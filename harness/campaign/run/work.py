@@ -1,7 +1,7 @@
-"""Work: what a campaign consists of. A kind of work says what differs from kind to kind, and campaign.py does the rest.
+"""Work: the interface of a kind of work. A kind defines its differences, and campaign.py does the rest.
 
-The work of a campaign is blocks, numbered from 0. What comes of a block depends on the work and on its number alone, so
-that workers may do blocks in any order, anywhere, and twice.
+The work of a campaign is divided into blocks, numbered from 0. The result of a block depends only on the work and on
+the block's number. Workers can therefore run blocks in any order, on any machine, and twice.
 """
 
 import hashlib
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 Outcome = TypeVar("Outcome")
 
-Counts = Counter[str]  # by name, as in Work.counted
+Counts = Counter[str]  # by the names of Work.counted
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Blocks from number `first` up to `end`, which is not among them; None where time says when to stop."""
+    """The blocks from number `first` up to, but not including, `end`. If `end` is None, a time limit ends the stage."""
 
     first: int
     end: int | None
@@ -46,16 +46,17 @@ def text_of(row: Mapping[str, Any], engine: str) -> str:
 
 
 class Work(ABC, Generic[Outcome]):
-    """A kind of work; an object of it is the work of one campaign.
+    """A kind of work. An instance is the work of one campaign.
 
-    `model` is the digest of the rules that it began with, `version` the epochfuzz; `seconds` is for how long to work at
-    the most, None where something else says when to stop; `module` is a module of the user's own that workers need.
+    `model` is the digest of the model's rules at the start of the campaign, and `version` the version of epochfuzz.
+    `seconds` is the time limit, None if another limit ends the campaign. `module` is a module of the user's own that
+    workers import.
     """
 
     NAME: ClassVar[str]  # the value of `engine` in the table of parameters
-    PARAMETERS: ClassVar[pa.Schema]  # of the table of parameters, which has one row
-    BLOCKS: ClassVar[pa.Schema]  # of the table of blocks, which has the columns of campaign/blocks.py as well
-    TWICE: ClassVar[bool] = True  # whether one block in so many is done twice, to be compared
+    PARAMETERS: ClassVar[pa.Schema]  # schema of the table of parameters, which has one row
+    BLOCKS: ClassVar[pa.Schema]  # schema of the table of blocks, without the columns that store/blocks.py adds
+    TWICE: ClassVar[bool] = True  # whether a sample of the blocks runs twice, to compare the results
     LONGEST_WAVE: ClassVar[float] = pace.LONGEST
     TASK: ClassVar[float] = pace.TASK
 
@@ -63,20 +64,20 @@ class Work(ABC, Generic[Outcome]):
     version: str
     seconds: float | None = None
     module: str | None = None
-    certify: float | None = None  # seconds for proofs of what it finds, None for no end; of this process alone
-    as_written: str | None = None  # its text where it was read: one of another version may have had other parameters
+    certify: float | None = None  # seconds for proofs of shortest lengths, None: no limit; not stored
+    as_written: str | None = None  # the stored text, which a version with other parameters may have written
 
-    # What it is
+    # Description
 
     @property
     def heading(self) -> str:
-        """What it runs, in a line: the seed and the configuration."""
+        """One line that describes the work: the seed and the configuration."""
         return f"seed {self.seed} · {self.settings.text()}"
 
     @property
     @abstractmethod
     def seed(self) -> int:
-        """Together with its number, it says what a block is."""
+        """The seed. The seed and the number of a block determine the block."""
 
     @property
     @abstractmethod
@@ -86,125 +87,125 @@ class Work(ABC, Generic[Outcome]):
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """The protocols that it is about; of a state machine of the user's own, that."""
+        """The protocols that run, or the user's own state machine."""
 
     @abstractmethod
     def row(self) -> dict[str, Any]:
-        """Return this as a row of PARAMETERS."""
+        """Return the work as a row of PARAMETERS."""
 
     @classmethod
     @abstractmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the work of a row of PARAMETERS. Raises ValueError with what is wrong with it."""
+        """Return the work of a row of PARAMETERS. Raises ValueError, which names the wrong parameter."""
 
     def differing(self, other: "Work[Any]") -> list[str]:
-        """Return the parameters in which another work differs from this, as messages call them."""
+        """Return the names of the parameters that differ in another work, for messages."""
         mine, theirs = self.row(), other.row()
         return [name for name in mine if theirs.get(name) != mine[name]]
 
     @property
     def text(self) -> str:
-        """The parameters as text, the same for equal parameters."""
+        """The parameters as text, which is equal for equal parameters."""
         return text_of(self.row(), self.NAME)
 
     @property
     def campaign(self) -> str:
-        """Sixteen hexadecimal digits that blocks carry, to tell which campaign they are of."""
+        """Sixteen hexadecimal digits that identify the campaign. Each block stores them."""
         return hashlib.sha256((self.as_written or self.text).encode()).hexdigest()[:16]
 
-    # What is asked of workers
+    # Methods that workers call
 
     @property
     def told(self) -> str:
-        """What workers are told, from which they have the same work: the parameters, and for some more than that."""
+        """The text that workers build the same work from: the parameters, and more for some kinds."""
         return self.text
 
     def get_ready(self) -> None:
-        """Do what every worker has to do once, before time counts. Nothing, for most."""
+        """Prepare a worker once, before its time is measured. Most kinds need no preparation."""
 
     @contextmanager
     def equipped(self) -> Iterator[None]:
-        """Have what blocks are done with for as long as a task lasts. Nothing, for most."""
+        """Open the resources of blocks for the length of a task. Most kinds need none."""
         yield
 
     @abstractmethod
     def block(self, number: int) -> dict[str, Any]:
-        """Do a block; what came of it, as a row of BLOCKS."""
+        """Run a block, and return its result as a row of BLOCKS."""
 
-    # What is asked of the rows of blocks
+    # Methods about the rows of blocks
 
     @abstractmethod
     def number(self) -> Column:
-        """Return the number of a block, by the columns of its row."""
+        """Return the number of a block as an expression of the columns of its row."""
 
     @abstractmethod
     def counted(self) -> dict[str, Column]:
-        """Return what of a row to add up for progress, by name. `schedules` is always among them."""
+        """Return the columns to add up for progress, by name. `schedules` is always among them."""
 
     @abstractmethod
     def compared(self) -> list[Column]:
-        """Return what of a row has to be the same when a block is done again."""
+        """Return the columns that must be equal when a block runs again."""
 
     def kept_checked(self, kept: "Kept") -> "Checked | None":
-        """Compare the blocks that were done twice without Spark; None for a kind that leaves that to Spark.
+        """Compare the blocks that ran twice, without Spark. Returns None for a kind that leaves this to Spark.
 
         Raises NonDeterminismError.
         """
         return None
 
     def refuse(self, number: int) -> None:
-        """Say that a block came out otherwise when it was done again. Raises NonDeterminismError."""
+        """Raise NonDeterminismError for a block whose second run had another result."""
         raise NonDeterminismError(
             f"{self.named(number)} was walked more than once, with different results: some worker cannot be trusted, or"
             " epochfuzz cannot"
         )
 
     def named(self, number: int) -> str:
-        """Return a block as messages call it."""
+        """Return the name of a block for messages."""
         return f"block {number}"
 
-    # Where it goes
+    # Methods about the course of a campaign
 
     @abstractmethod
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[Stage]:
-        """Return what to do one after another. The campaign asks for the next stage when it is done with one."""
+        """Yield the stages in order. The campaign requests the next stage when it has finished one."""
 
     def command_to_resume(self, uri: str) -> str:
-        """Return the command that goes on with it."""
+        """Return the command that resumes the campaign."""
         return f"epochfuzz campaign resume {shlex.quote(uri)}"
 
     def how_to_resume(self, uri: str) -> str:
-        """Return what to do to go on with it, for messages."""
+        """Return the advice to resume the campaign, for messages."""
         return f"go on with `{self.command_to_resume(uri)}`"
 
     def is_enough(self, stage: Stage, counts: Counts) -> bool:
-        """Whether a stage may stop before its end. Not where it does not depend on what blocks came to."""
+        """Return whether a stage may stop before its end. False for kinds whose stages don't depend on results."""
         return False
 
     @abstractmethod
     def progress(self, counts: Counts, seconds: float) -> str:
-        """How far it is after some seconds, in a line."""
+        """Return the progress after some seconds, in one line."""
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
-        """How long it will take from now on; None where nobody knows."""
+        """Return the estimated seconds until the end; None if there is no estimate."""
         return None if self.seconds is None else max(0.0, self.seconds - seconds)
 
-    # What it comes to
+    # Methods about results
 
     def require(self) -> None:
-        """Find here what workers will look for. Raises CampaignError."""
+        """Check on this machine that the workers' dependencies are present. Raises CampaignError."""
 
     @abstractmethod
     def finish(self, campaign: "Campaign[Outcome]", progress: "Progress") -> dict[str, int]:
-        """From finished blocks to findings, shrunk and written; returns `schedules`, `events` and `findings`."""
+        """Turn finished blocks into findings, shrink and write them. Returns `schedules`, `events` and `findings`."""
 
     @abstractmethod
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
-        """Return what a finished campaign has shown, from what is written."""
+        """Return the results of a finished campaign, read from its directory."""
 
     @abstractmethod
     def so_far(self, kept: "Kept") -> "SoFar":
-        """Return what the finished blocks of a campaign come to, and its findings once it has them; without Spark.
+        """Return the results of the finished blocks, and the findings if they exist, without Spark.
 
         Raises NonDeterminismError.
         """

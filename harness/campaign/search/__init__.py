@@ -1,7 +1,7 @@
-"""An exhaustive search on Spark, for states that no machine has the memory for.
+"""Exhaustive search on Spark, for state spaces that don't fit into the memory of one machine.
 
-It is search/explore.py, level by level, with the levels on disk. Workers expand the states of a level with the same
-kernel; Spark puts equal keys together and leaves out those of all levels before, by joins that spill to disk. The
-counts of a level are written after all of its states. So a search that was killed goes on from its last whole level,
-and ends with the same states, transitions and schedule as in memory.
+The algorithm is described in engine/explore/explore.py. It works level by level, with the levels on disk. Workers
+expand the states of a level with the same kernel. Spark groups equal keys, and removes the keys of all earlier levels
+with joins that spill to disk. The counts of a level are written after all of its states. A killed search therefore
+resumes from its last complete level, and ends with the same states, transitions and schedule as a search in memory.
 """

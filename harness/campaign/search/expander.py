@@ -1,4 +1,4 @@
-"""Expander: successors of states by their keys, with the kernel of exhaustive search and no table of those visited."""
+"""Expander: compute successors of states with the kernel of exhaustive search, without a table of visited states."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,14 +19,15 @@ from epochfuzz.model.kafka.vocabulary.state import Partition
 
 _NO_ROWS = np.zeros(SHARDS, np.int64)
 
-Keys = npt.NDArray[np.uint32]  # a row for each state
+Keys = npt.NDArray[np.uint32]  # one row per state
 
 
 @dataclass(frozen=True)
 class Successors:
-    """Successors of a chunk of states: the key of each, the number of its parent in the chunk, and the event.
+    """Successors of a chunk of states: for each, its key, the number of its parent in the chunk, and the event.
 
-    `applied` events led to them, and if `broken`, the last of them is broken and others may be missing.
+    `applied` events led to the successors. If `broken` is true, the last successor breaks the property, and others may
+    be missing.
     """
 
     keys: Keys
@@ -37,7 +38,7 @@ class Successors:
 
 
 class Expander:
-    """Expands the states of a search."""
+    """Computes the successors of the states of a search."""
 
     def __init__(self, asked: Asked) -> None:
         self._wanted = asked.wanted
@@ -48,18 +49,18 @@ class Expander:
         self.first = self._expansion.put(starts, self._expansion.canonical)[None].copy()
 
     def key_as_it_is(self, state: Partition) -> Keys:
-        """Return the key of a state, whatever its class."""
+        """Return the key of a state itself, not of its symmetry class."""
         return self._expansion.put([state], self._expansion.as_it_is)[None].copy()
 
     def chunks(self, keys: list[bytes]) -> Iterator[Keys]:
-        """Keys as they are in tables, so many at a time as `successors` takes."""
+        """Yield keys from tables in chunks of the size that `successors` takes."""
         rows = np.frombuffer(bytearray(b"".join(keys)), np.uint32).reshape(len(keys), self.halves)
         for first in range(0, len(rows), CHUNK):
             yield rows[first : first + CHUNK]
 
     def successors(self, keys: Keys, which: int) -> Successors:
-        """All successors of states (NEW), or those that are broken (BREAKING). Raises DoesNotFit."""
-        # One block of each shard is a level whose rows are those of the keys.
+        """Return all successors of states (NEW), or those that break the property (BREAKING). Raises DoesNotFit."""
+        # One block of each shard forms a level whose rows are the rows of the keys.
         level = Level(_NO_ROWS, np.clip(len(keys) - BLOCK * np.arange(SHARDS), 0, BLOCK))
         expanded = self._expansion.expand(
             keys, NOTHING_VISITED, level, 0, len(keys), which, self._wanted, NOTHING_MET, 0, 0
@@ -79,12 +80,12 @@ class Expander:
 
 @lru_cache(maxsize=2)
 def expander_of(text: str) -> Expander:
-    """Return the expander of what a text asks for, made once in a worker's life. Raises WrongModelError."""
+    """Return the expander of a search request, built once per worker process. Raises WrongModelError."""
     asked = Asked.from_text(text)
     require_model(asked.model)
     return Expander(asked)
 
 
 def as_bytes(keys: Keys) -> npt.NDArray[Any]:
-    """Keys as values that can be compared."""
+    """Return keys as values that NumPy can compare."""
     return np.ascontiguousarray(keys).view(np.dtype((np.void, 4 * keys.shape[1])))[:, 0]

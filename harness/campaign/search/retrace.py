@@ -1,7 +1,7 @@
-"""Retrace: the least of the shortest schedules that break a property, as search/retrace.py finds it in memory.
+"""Retrace: find the first of the shortest schedules that break a property, as engine/explore/retrace.py does in memory.
 
-Level by level, backwards, it is found out which states lead towards a broken one; then, forwards from the state that
-every schedule starts from, the first event that leads to one of them is taken.
+The search marks, level by level and backwards, the states that lead to a violation. Then, forwards from the initial
+state, it takes at each step the first event that leads to a marked state.
 """
 
 from epochfuzz.harness.campaign.search.expander import Expander
@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.controller.controller import forget_superseded
 
 
 def shortest(asked: Asked, levels: Levels, expander: Expander, last: int) -> bytes:
-    """Return the schedule of one event more than `last`, the last level from which an event breaks the property."""
+    """Return the shortest schedule. Its length is `last` + 1; from level `last`, an event breaks the property."""
     levels.breaking(last)
     for level in range(last - 1, 0, -1):
         levels.leading(level)

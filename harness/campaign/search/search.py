@@ -1,4 +1,4 @@
-"""Search: an exhaustive search in its directory, from its start to its end, or from where it was when it was killed."""
+"""Search: run an exhaustive search in its directory, from the start or from its last complete level."""
 
 import shlex
 import time
@@ -16,14 +16,14 @@ from epochfuzz.harness.engine.explore.explore import Exploration, SearchProgress
 from epochfuzz.harness.findings.asked import Asked
 from epochfuzz.harness.version import model_digest
 
-ASKED = pa.schema({"asked": pa.string()})  # Asked.text
+ASKED = pa.schema({"asked": pa.string()})  # the text of Asked.text
 OUTCOME = pa.schema({"shortest": pa.binary()})  # the schedule that breaks the property, once it is found
 
 Report = Callable[[SearchProgress], None]
 
 
 def command_to_resume(uri: str) -> str:
-    """Return the command that goes on with a search."""
+    """Return the command that resumes a search."""
     return f"epochfuzz explore --resume {shlex.quote(uri)}"
 
 
@@ -39,7 +39,7 @@ class Search:
 
     @staticmethod
     def start(spark: SparkSession, uri: str, asked: Asked) -> "Search":
-        """Return a new search. Raises CampaignError where the directory has something already."""
+        """Return a new search. Raises CampaignError if the directory already holds a search or a campaign."""
         directory = Directory(spark, uri)
         if directory.has("parameters"):
             raise CampaignError(f"{uri} already holds a campaign: choose another directory")
@@ -52,7 +52,10 @@ class Search:
 
     @staticmethod
     def load(spark: SparkSession, uri: str) -> "Search":
-        """Return the search of a directory. Raises CampaignError where there is none, or it began with other rules."""
+        """Return the search of a directory.
+
+        Raises CampaignError if there is none, or if it was started with other rules of the model.
+        """
         directory = Directory(spark, uri)
         rows = directory.read_rows("search", ASKED)
         if not rows:
@@ -66,7 +69,7 @@ class Search:
         return Search(directory, asked)
 
     def run(self, report: Report) -> Exploration:
-        """Search what has not been searched yet. Raises NotConfirmed."""
+        """Search the remaining levels. Raises NotConfirmed."""
         if not self._noted:
             self._levels.begin(self._expander.first)
             self._note(Counted(0, len(self._expander.first), 0, False, 0.0), report)
@@ -76,7 +79,7 @@ class Search:
 
     @property
     def seconds(self) -> float:
-        """For how long it has searched, start-up and retracing not counted."""
+        """Seconds of search, without start-up and retracing."""
         return sum(each.seconds for each in self._noted)
 
     def _goes_on(self) -> bool:
@@ -84,7 +87,7 @@ class Search:
         return last.states > 0 and (self.asked.depth is None or last.level < self.asked.depth)
 
     def _next(self, level: int) -> Counted:
-        """Return the next level."""
+        """Compute a level, and return its counts."""
         started = time.monotonic()
         transitions, broken = self._levels.expand(level - 1)
         states = 0 if broken else self._levels.add(level)
@@ -97,9 +100,9 @@ class Search:
         report(SearchProgress(counted.level, states, transitions, counted.states))
 
     def _result(self) -> Exploration:
-        """Return what the levels come to, counted as explore.py does it: up to where every schedule was covered."""
+        """Return the result of the levels, up to the fully covered depth, as in engine/explore/explore.py."""
         last = self._noted[-1]
-        covered = self._noted[:-1]  # of the last one there is nothing, or nothing is sought from there
+        covered = self._noted[:-1]  # the last level is empty, or no search continues from it
         states = sum(each.states for each in covered)
         transitions = sum(each.transitions for each in (covered if last.broken else self._noted))
         depth = last.level - last.broken
@@ -109,7 +112,7 @@ class Search:
         return Exploration(states, transitions, depth, complete, schedule, False, memory, self._expander.symmetry)
 
     def _shortest(self) -> bytes:
-        """Return the least of the shortest schedules that break the property, found once. Raises NotConfirmed."""
+        """Return the first of the shortest schedules that break the property, computed once. Raises NotConfirmed."""
         found = self._directory.read_rows("outcome", OUTCOME)
         if found:
             return bytes(found[0]["shortest"])

@@ -1,4 +1,4 @@
-"""The tasks of a search: each takes Arrow batches of keys and answers with batches of rows."""
+"""Search tasks: each maps Arrow batches of keys to batches of rows."""
 
 from collections.abc import Iterator
 
@@ -14,8 +14,8 @@ KEYS = pa.schema({"key": pa.binary()})
 SUCCESSORS = pa.schema(
     {
         "key": pa.binary(),
-        "applied": pa.int64(),  # events that led to the successors of some states, once for all of those
-        "broken": pa.bool_(),  # whether one of those is broken, and others may be missing
+        "applied": pa.int64(),  # transitions of a whole batch, in its first row
+        "broken": pa.bool_(),  # whether one of them breaks the property, so that others may be missing
     }
 )
 
@@ -23,7 +23,7 @@ EDGES = pa.schema({"key": pa.binary(), "parent": pa.binary()})
 
 
 def expand(text: str, batches: Batches) -> Batches:
-    """Yield the successors of states, those of a batch each once; rows of SUCCESSORS."""
+    """Yield the successors of states as rows of SUCCESSORS, without repetition within a batch."""
     for chunks in _expanded(text, batches, NEW):
         found = [each for _, each in chunks]
         keys = np.unique(np.concatenate([as_bytes(each.keys) for each in found]))
@@ -34,7 +34,7 @@ def expand(text: str, batches: Batches) -> Batches:
 
 
 def edges(text: str, batches: Batches) -> Batches:
-    """Every successor of states with the state that it follows from; rows of EDGES."""
+    """Yield every successor of states with its parent, as rows of EDGES."""
     for chunks in _expanded(text, batches, NEW):
         for keys, found in chunks:
             columns = [_column(as_bytes(found.keys)), _column(as_bytes(keys)[found.parents])]
@@ -42,14 +42,14 @@ def edges(text: str, batches: Batches) -> Batches:
 
 
 def breaking(text: str, batches: Batches) -> Batches:
-    """Yield the states that have a broken successor; rows of KEYS."""
+    """Yield the states with a successor that breaks the property, as rows of KEYS."""
     for chunks in _expanded(text, batches, BREAKING):
         for keys, found in chunks:
             yield pa.record_batch([_column(as_bytes(keys)[np.unique(found.parents)])], schema=KEYS)
 
 
 def _expanded(text: str, batches: Batches, which: int) -> Iterator[Iterator[tuple[Keys, Successors]]]:
-    """Yield the chunks of each batch of keys, and what follows from them."""
+    """Yield the chunks of each batch of keys, each with its successors."""
     expander = expander_of(text)
     for batch in batches:
         chunks = expander.chunks(batch.column(0).to_pylist())
@@ -57,6 +57,6 @@ def _expanded(text: str, batches: Batches, which: int) -> Iterator[Iterator[tupl
 
 
 def _column(keys: "np.ndarray") -> pa.Array:
-    """Keys as a column of a table."""
+    """Return keys as a column of a table."""
     width = pa.binary(keys.dtype.itemsize)
     return pa.FixedSizeBinaryArray.from_buffers(width, len(keys), [None, pa.py_buffer(keys)]).cast(pa.binary())

@@ -1,1 +1,1 @@
-"""Spark's sessions and workers."""
+"""Sessions, workers and versions of Spark."""

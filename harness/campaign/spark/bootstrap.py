@@ -1,6 +1,6 @@
-"""Bootstrap: how a Python worker of Spark finds this package before it needs anything of it.
+"""Bootstrap: let a Python worker of Spark find this package before it imports any of it.
 
-These functions are pickled by value (workers.py sees to it), so they may import the standard library alone.
+workers.py has these functions pickled by value, so they may import only the standard library.
 """
 
 import importlib
@@ -16,9 +16,9 @@ from typing import Any
 
 
 def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches: Iterator[Any]) -> Iterator[Any]:
-    """Run a task: a function of epochfuzz.harness.campaign.spark.worker, or of another module as in `module:function`.
+    """Run a task: a function of epochfuzz.harness.campaign.spark.worker, or `module:function` of another module.
 
-    `where` is directories of sources, joined as in PYTHONPATH, or a digest and the zip that has it.
+    `where` holds directories of sources, joined as in PYTHONPATH, and None; or a digest and the zip of the sources.
     """
     name, sources = where
     for path in reversed(name.split(os.pathsep) if sources is None else [unpack(name, sources)]):
@@ -32,7 +32,7 @@ def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches:
 def unpack(digest: str, sources: bytes) -> str:
     """Return the directory of the unpacked sources.
 
-    Named by their digest, it is found again, and so is what Numba cached.
+    The digest is the directory's name. Later tasks therefore find the directory again, and Numba finds its cached code.
     """
     for path in sys.path:
         if Path(path).name == digest:
@@ -44,13 +44,16 @@ def unpack(digest: str, sources: bytes) -> str:
         zipfile.ZipFile(io.BytesIO(sources)).extractall(temporary)
         try:
             os.rename(temporary, directory)
-        except OSError:  # another worker was faster
+        except OSError:  # another worker has created the directory first
             shutil.rmtree(temporary)
     return str(directory)
 
 
 def cache_directory() -> Path:
-    """Where sources are unpacked: beside the compiled code, or where executors have no home, somewhere temporary."""
+    """Return the directory for unpacked sources.
+
+    The directory is next to Numba's compiled code. If an executor has no home directory, it is a temporary directory.
+    """
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz" / "sources"
         base.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Session: Spark, started once and quietly. What Java has to say goes to a log, which is kept if something fails."""
+"""Session: start Spark once and silently. Java's output goes to a log, which is kept if Spark fails."""
 
 import logging
 import os
@@ -19,16 +19,16 @@ from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-DEFAULT_MASTER = "local[*,4]"  # every core, and four attempts at a task, as on a cluster
+DEFAULT_MASTER = "local[*,4]"  # every core, and four attempts for each task, as on a cluster
 
 _JAVA_REMEDY = "Spark needs Java 17 or newer: sudo apt-get install openjdk-17-jre-headless"
 _CONNECT_REMEDY = "--remote needs Spark Connect's client: pip install 'pyspark[connect]'"
 _CONNECT_PORT = 15002
-_PATIENCE = 10.0  # seconds for a server to accept a connection
+_PATIENCE = 10.0  # seconds in which a server must accept a connection
 
-# On a local master the JVM only moves rows. Its first compiler alone, and its simplest collector, start in half the
-# time and leave the cores to the workers. Its performance counters would be a file in /tmp, wherever other temporary
-# files are.
+# On a local master the JVM only moves rows. With only the C1 compiler and the serial collector it starts in half the
+# time, and leaves the cores to the workers. Without -UsePerfData, it would write a file of performance counters to
+# /tmp, even if the temporary directory is another.
 _LOCAL_OPTIONS = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
     "spark.ui.enabled": "false",
@@ -47,16 +47,16 @@ def opened(
     temporary: Path | None = None,
     memory: float | None = None,
 ) -> Iterator["SparkSession"]:
-    """Open a Spark session on a master, or on a Spark Connect server. Whatever Spark fails with is a CampaignError.
+    """Open a Spark session on a master or on a Spark Connect server. Raises CampaignError for any error of Spark.
 
-    What Spark, Java and workers on this machine need for a while only is in `temporary`, if there is such a directory.
-    `memory`: what the driver's Java may take, in GiB.
+    Spark, Java and local workers put their temporary files into `temporary`, if it is given. `memory` is the limit of
+    the driver's Java heap, in GiB.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it logs a traceback of what it also raises,
-    logging.getLogger().addFilter(_is_not_of_py4j)  # some of it in nobody's name
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # py4j logs the traceback of errors that it also raises,
+    logging.getLogger().addFilter(_is_not_of_py4j)  # and logs some of them with the root logger
     descriptor, name = tempfile.mkstemp(prefix="epochfuzz-spark-", suffix=".log", dir=temporary)
     log, failed = Path(name), False
     try:
@@ -70,7 +70,7 @@ def opened(
     except (PySparkException, Py4JError, ConnectionError) as error:
         failed = True
         if temporary is not None:
-            log = Path(shutil.move(log, tempfile.gettempdir()))  # where it stays
+            log = Path(shutil.move(log, tempfile.gettempdir()))  # the log stays there
         raise CampaignError(_complaint(error, log)) from None
     finally:
         os.close(descriptor)
@@ -84,10 +84,10 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def _same_ctrl_c() -> Iterator[None]:
-    """Ctrl-C does afterwards what it did before.
+    """Restore the handler of Ctrl-C that was set before Spark started.
 
-    Spark would have it end all jobs first, which fails where Java is being waited for, or ends in the error of a job.
-    They end with the session.
+    Spark's handler ends all jobs first. That call fails while Python waits for Java, or the process ends with a job's
+    error. The jobs end with the session anyway.
     """
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -98,7 +98,7 @@ def _same_ctrl_c() -> Iterator[None]:
 
 
 def _complaint(error: Exception, log: Path) -> str:
-    """Return what to say of Spark's error. Of a JVM that never started, only the log knows more."""
+    """Return a message for Spark's error. If the JVM never started, the reason is only in the log."""
     from py4j.protocol import Py4JNetworkError
 
     logged = log.read_text(encoding="utf-8", errors="replace")
@@ -131,7 +131,7 @@ def _started(master: str, temporary: Path | None, memory: float | None) -> "Spar
         options |= _LOCAL_OPTIONS
         if temporary is not None:
             options["spark.driver.extraJavaOptions"] += f" {_java_option('java.io.tmpdir', str(temporary))}"
-            if "," not in str(temporary):  # where Spark would see two directories
+            if "," not in str(temporary):  # Spark would split the path into two directories
                 options["spark.local.dir"] = str(temporary)
         os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -144,14 +144,14 @@ def _started(master: str, temporary: Path | None, memory: float | None) -> "Spar
 
 
 def _java_option(name: str, value: str) -> str:
-    """Return a system property of Java's, quoted as Spark splits options."""
+    """Return an option that sets a Java system property, quoted for Spark's option parser."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"-D{name}={escaped}"'
 
 
 @contextmanager
 def _temporary_files_in(directory: Path | None) -> Iterator[None]:
-    """Have this process, and those that it starts, make temporary files there."""
+    """Redirect the temporary files of this process and its children to a directory."""
     if directory is None:
         yield
         return
@@ -186,7 +186,7 @@ def _connected(remote: str) -> "SparkSession":
 
 
 def _require_any(servers: list[SplitResult]) -> None:
-    """One of the servers answers. Raises CampaignError; Spark itself would try for minutes."""
+    """Check that one of the servers accepts a connection. Raises CampaignError; Spark would retry for minutes."""
     reasons = []
     for server in servers:
         try:
@@ -200,7 +200,7 @@ def _require_any(servers: list[SplitResult]) -> None:
 
 @contextmanager
 def _output_to(descriptor: int) -> Iterator[None]:
-    """Send what this process and the processes that it starts print to a file; they keep it, this process does not."""
+    """Send the output of this process and its new children to a file. Only the children keep it afterwards."""
     saved = os.dup(1), os.dup(2)
     try:
         for stream in (sys.stdout, sys.stderr):

@@ -1,7 +1,7 @@
-"""Versions: what PySpark 3.5 and 4 do not have in common, and which servers a PySpark can work with.
+"""Versions: hide the differences between PySpark 3.5 and 4, and check that PySpark can work with a server.
 
-No other file asks which PySpark it is. Platforms bring a 3.5 of their own with parts of 4 in it, so that on any PySpark
-3 nothing is used but what Spark's own 3.5 documents.
+No other file reads PySpark's version. Some platforms ship a PySpark 3.5 with parts of PySpark 4. With any PySpark 3,
+this file therefore uses only the documented API of Apache Spark 3.5.
 """
 
 import os
@@ -35,14 +35,14 @@ _IS_3 = pyspark.__version__.startswith("3.")
 
 
 def to_arrow(rows: DataFrame) -> pa.Table:
-    """Return rows as an Arrow table; PySpark 3 makes no such table of its own, and pandas knows no null integer."""
+    """Return rows as an Arrow table. PySpark 3 cannot do that itself, and pandas has no null integer."""
     if not _IS_3:
         return rows.toArrow()
     return pa.Table.from_pylist([row.asDict(recursive=True) for row in rows.collect()], to_arrow_schema(rows.schema))
 
 
 def from_arrow(spark: SparkSession, table: pa.Table) -> DataFrame:
-    """Return the rows of an Arrow table, which PySpark 3 takes only one by one."""
+    """Return the rows of an Arrow table as a DataFrame. PySpark 3 takes only single rows."""
     if not _IS_3:
         return spark.createDataFrame(table)
     return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))
@@ -51,7 +51,7 @@ def from_arrow(spark: SparkSession, table: pa.Table) -> DataFrame:
 def observed(
     rows: DataFrame, sums: list[Column], write: Callable[[DataFrame], None], written: Callable[[], DataFrame | None]
 ) -> dict[str, Any]:
-    """Write rows, and return what they come to meanwhile; 3.5's client of Spark Connect has to read them again."""
+    """Write rows, and return their sums. PySpark 3.5 with Spark Connect reads the rows again to add them up."""
     if _IS_3 and is_remote():
         write(rows)
         again = written()
@@ -62,7 +62,7 @@ def observed(
 
 
 def interrupt(spark: SparkSession) -> None:
-    """End all that a session has under way. Up to 3.5 only Spark Connect knows what is of which session."""
+    """End all jobs of a session. With PySpark 3.5, only Spark Connect knows the session of a job."""
     if _IS_3 and not is_remote():
         spark.sparkContext.cancelAllJobs()
     else:
@@ -70,7 +70,7 @@ def interrupt(spark: SparkSession) -> None:
 
 
 def condition(error: PySparkException) -> str | None:
-    """Return the name of what is wrong; 3.5's client of Spark Connect has it in the message alone."""
+    """Return the name of the error condition. PySpark 3.5 with Spark Connect has it only in the message."""
     if not _IS_3:
         return error.getCondition()
     begins = re.match(r"\[([A-Z_.]+)\]", str(error))
@@ -78,7 +78,7 @@ def condition(error: PySparkException) -> str | None:
 
 
 def require_home() -> None:
-    """Raise CampaignError where SPARK_HOME, whose Java is started, has another Spark than this PySpark is of."""
+    """Raise CampaignError if SPARK_HOME, whose JVM would start, holds another Spark release than PySpark."""
     home = os.environ.get("SPARK_HOME")
     for jar in Path(home, "jars").glob("spark-core_*.jar") if home else ():
         version = jar.stem.removeprefix("spark-core_").partition("-")[2]
@@ -90,7 +90,7 @@ def require_home() -> None:
 
 
 def require_server(version: str) -> None:
-    """Raise CampaignError for a Spark Connect server of a version that this PySpark cannot work with."""
+    """Raise CampaignError if this PySpark cannot work with a Spark Connect server of that version."""
     server = _release(version)
     if server < OLDEST_SPARK:
         oldest = ".".join(map(str, OLDEST_SPARK))
@@ -103,12 +103,12 @@ def require_server(version: str) -> None:
 
 
 def _release(version: str) -> tuple[int, int]:
-    """Return major and minor of a version, whatever a vendor has put behind them."""
+    """Return the major and minor version, without a vendor's suffix."""
     major, minor = version.split(".")[:2]
     return int(major), int(minor)
 
 
 def _remedy(version: str) -> str:
-    """Return how to get the PySpark of a version. Its extras are not asked for: those of 3.5 would bring NumPy 1."""
+    """Return the command that installs the PySpark of a version. Extras are left out: those of 3.5 require NumPy 1."""
     major, minor = _release(version)
     return f"pip install 'pyspark=={major}.{minor}.*'"

@@ -1,6 +1,6 @@
-"""The tasks that every kind of work has: each takes Arrow batches of numbers and answers with batches of rows.
+"""Worker: the tasks of every kind of work. Each task maps Arrow batches of numbers to batches of rows.
 
-This is what runs on executors, and what it imports is what they need: numpy, numba, pyarrow and Hypothesis.
+This module runs on executors. Its imports are the dependencies of executors: numpy, numba, pyarrow and Hypothesis.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ Batches = Iterator[pa.RecordBatch]
 
 
 class WrongModelError(RuntimeError):
-    """This worker has other rules than the campaign."""
+    """The model of this worker has other rules than the model of the campaign."""
 
 
 def get_ready(text: str, numbers: Batches) -> Batches:
-    """Have the work get ready; one row for each worker, which is the last number that it was given."""
+    """Prepare the work. Yields one row per worker, the last number that the worker received."""
     work(text).get_ready()
     for batch in numbers:
         last = batch.slice(batch.num_rows - 1)
@@ -30,7 +30,7 @@ def get_ready(text: str, numbers: Batches) -> Batches:
 
 
 def do_blocks(text: str, numbers: Batches) -> Batches:
-    """Do the blocks numbered; a row of blocks.schema for each. ~n, below 0, has block n done again."""
+    """Run the numbered blocks, and yield a row of blocks.schema for each. A number ~n < 0 runs block n again."""
     asked = work(text)
     schema = blocks.schema(asked)
     with asked.equipped():
@@ -41,14 +41,14 @@ def do_blocks(text: str, numbers: Batches) -> Batches:
 
 @lru_cache(maxsize=4)
 def work(text: str) -> Work[Any]:
-    """Return the work of a text, built once in a worker's life. Raises WrongModelError."""
+    """Return the work of a text, built once per worker process. Raises WrongModelError."""
     asked = work_of_text(text)
     require_model(asked.model)
     return asked
 
 
 def require_model(model: str) -> None:
-    """Raise WrongModelError unless the rules are those of a campaign."""
+    """Raise WrongModelError unless the worker's model is the campaign's model."""
     if model != model_digest():
         raise WrongModelError(f"a worker runs model {model_digest()}, the campaign is of model {model}")
 

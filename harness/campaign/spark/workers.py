@@ -1,8 +1,8 @@
-"""Workers: tasks of this package, run by Spark's Python workers over Arrow batches, wherever those workers are.
+"""Workers: run tasks of this package in Spark's Python workers, over Arrow batches, on any machine.
 
-On a local master they read the files that the driver reads. Everywhere else the sources travel inside the function, as
-a zip. Artifacts of a session (`addArtifacts`) would do too, but a zip cannot be compiled and cached by Numba where it
-lies, and a session that already has an artifact of that name refuses another.
+On a local master, workers read the driver's source files. On other masters, the sources travel inside the function, as
+a zip. Session artifacts (`addArtifacts`) would work too, but Numba cannot compile and cache code in a zip, and a
+session rejects a second artifact of the same name.
 """
 
 import hashlib
@@ -27,11 +27,11 @@ cloudpickle.register_pickle_by_value(bootstrap)  # type: ignore[no-untyped-call]
 
 _PACKAGE = Path(epochfuzz.__file__).parent
 _ROOT = _PACKAGE.parent
-_OF_KAFKA = _PACKAGE / "harness" / "cluster" / "resources"  # what brokers and Maven are started with
+_OF_KAFKA = _PACKAGE / "harness" / "cluster" / "resources"  # files with which brokers and Maven start
 
 
 class Workers:
-    """The Python workers of a Spark session, with a module of the user's own if they need one."""
+    """The Python workers of a Spark session, and a module of the user's own if they need one."""
 
     def __init__(self, spark: SparkSession, module: str | None = None) -> None:
         self.spark = spark
@@ -43,7 +43,10 @@ class Workers:
             self._where = zip_of_sources(module)
 
     def map(self, numbers: DataFrame, task: str, argument: Any, schema: pa.Schema) -> DataFrame:
-        """Return the rows with which a task of campaign/worker.py answers to the numbers, a DataFrame of one column."""
+        """Apply a task of spark/worker.py or of another module to the numbers, and return its rows.
+
+        The numbers are a DataFrame of one column.
+        """
         where, run_task = self._where, bootstrap.run_task
 
         def run(batches: Iterator[Any]) -> Iterator[Any]:
@@ -53,16 +56,16 @@ class Workers:
 
 
 def is_local(master: str) -> bool:
-    """Whether a master's workers are on this machine, children of this process; `local-cluster[...]` has executors."""
+    """Return whether a master's workers are children of this process. False for `local-cluster[...]`."""
     return master == "local" or master.startswith("local[")
 
 
 def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
-    """Return the sources of the packages as a zip, the same bytes for the same sources, and its digest.
+    """Return the digest and the zip of the packages' sources. Equal sources give equal bytes.
 
-    With a module, its file is in it as well, or all of the package that it is in.
+    With a module, the zip also holds the module's file, or all files of the package of the module.
     """
-    folders = (_PACKAGE / name for name in ("model", "strategies", "harness"))  # in a checkout, links
+    folders = (_PACKAGE / name for name in ("model", "strategies", "harness"))  # links in a checkout
     sources = [_PACKAGE / "__init__.py", *(path for folder in folders for path in sorted(folder.rglob("*.py")))]
     sources += sorted(_OF_KAFKA.iterdir())
     files = {path.relative_to(_ROOT).as_posix(): path for path in sources}
@@ -74,7 +77,7 @@ def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
 
 
 def files_of(module: str | None) -> dict[str, Path]:
-    """Return the Python files of a module's top-level package, or the module's own, by their names from there."""
+    """Return the Python files of a module's top-level package, or the module's own file, by their relative names."""
     top = importlib.util.find_spec(module.partition(".")[0]) if module else None
     if top is None:
         return {}

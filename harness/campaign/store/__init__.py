@@ -1,1 +1,1 @@
-"""A campaign's directory: what is kept there, read and written through Spark."""
+"""The directory of a campaign, its tables, and their readers with and without Spark."""

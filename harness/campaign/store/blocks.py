@@ -1,4 +1,4 @@
-"""Blocks: the table of blocks. A row has what its kind of work says, and these columns beside that."""
+"""Blocks: the table of blocks. A row has the columns of its kind of work and the columns below."""
 
 import os
 import platform
@@ -14,10 +14,10 @@ from epochfuzz.harness.campaign.store.found import refuse_foreign_to
 from epochfuzz.harness.memory import most_memory
 
 _OF_EVERY_KIND = (
-    pa.field("again", pa.bool_()),  # done a second time, to be compared
-    pa.field("worker", pa.string()),  # host and process that did it
-    pa.field("memory", pa.int64()),  # bytes that the process had at the most until then
-    pa.field("campaign", pa.string()),  # Work.campaign: which campaign it is of
+    pa.field("again", pa.bool_()),  # run a second time, to compare the results
+    pa.field("worker", pa.string()),  # host and process that ran it
+    pa.field("memory", pa.int64()),  # peak memory of that process until then, in bytes
+    pa.field("campaign", pa.string()),  # Work.campaign: identifies the block's campaign
 )
 _NUMBER = "number of the block"
 
@@ -28,7 +28,7 @@ def schema(work: type[Work[Any]] | Work[Any]) -> pa.Schema:
 
 
 def row(work: Work[Any], number: int, again: bool) -> dict[str, Any]:
-    """Do a block; its row."""
+    """Run a block, and return its row."""
     return work.block(number) | {
         "again": again,
         "worker": f"{platform.node()}/{os.getpid()}",
@@ -38,7 +38,7 @@ def row(work: Work[Any], number: int, again: bool) -> dict[str, Any]:
 
 
 def written(directory: Directory, work: Work[Any]) -> DataFrame | None:
-    """Return what was written of blocks, some of them more than once; None before the first wave."""
+    """Return all written blocks, some of them more than once; None before the first wave."""
     return directory.read("blocks", schema(work))
 
 
@@ -51,9 +51,9 @@ def finished(directory: Directory, work: Work[Any]) -> DataFrame | None:
 
 
 def refuse_foreign(directory: Directory, work: Work[Any]) -> None:
-    """Blocks of another campaign are in the directory. Raises CampaignError.
+    """Raise CampaignError if the directory holds blocks of another campaign.
 
-    Blocks that do not say (null, from before they did) are not refused.
+    A block without a campaign (null, written by an older version) is accepted.
     """
     rows = written(directory, work)
     foreign = None if rows is None else rows.where(F.col("campaign") != work.campaign).select("campaign").head()

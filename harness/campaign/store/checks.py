@@ -1,4 +1,4 @@
-"""Checks: some blocks are done twice, and have to come out the same, or nothing of the campaign can be trusted."""
+"""Checks: compare blocks that ran twice. If any result differs, none of the campaign's results can be trusted."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,15 +8,15 @@ from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.run.work import Work
 
-SAMPLED = 64  # one block in so many is done twice, the first of all among them
+SAMPLED = 64  # one block in so many runs twice, beginning with block 0
 _NUMBER = "number of the block"
 
 
 @dataclass(frozen=True)
 class Checked:
-    """How many blocks were done more than once, and how many of these by more than one process.
+    """The number of blocks that ran more than once, and the number of these that ran in several processes.
 
-    `memory` is what any process had at the most, in bytes.
+    `memory` is the peak memory of any worker process, in bytes.
     """
 
     blocks: int
@@ -25,7 +25,7 @@ class Checked:
 
 
 def compare(written: DataFrame | None, work: Work[Any]) -> Checked:
-    """Compare all that was written of each block. Where it differs, Work.refuse says what that means."""
+    """Compare all written results of each block. If results differ, Work.refuse raises the kind's error."""
     if written is None:
         return Checked(0, 0, 0)
     for number in differing(written, work)[:1]:
@@ -39,8 +39,9 @@ def compare(written: DataFrame | None, work: Work[Any]) -> Checked:
 
 
 def differing(written: DataFrame, work: Work[Any]) -> list[int]:
-    """Return the numbers of blocks that came out otherwise the second time; results of all others need
-    not even be read.
+    """Return the numbers of blocks whose second run had another result.
+
+    The results of blocks that ran once are not read.
     """
     twice = _by_number(written, work).where("times > 1")
     numbered = written.withColumn(_NUMBER, work.number()).join(twice, _NUMBER, "left_semi")
@@ -50,7 +51,7 @@ def differing(written: DataFrame, work: Work[Any]) -> list[int]:
 
 
 def _by_number(written: DataFrame, work: Work[Any]) -> DataFrame:
-    """How often each block was done, by how many workers, and the memory that they had."""
+    """Return how often each block ran, in how many processes, and their peak memory."""
     return written.groupBy(work.number().alias(_NUMBER)).agg(
         F.count("worker").alias("times"), F.count_distinct("worker").alias("workers"), F.max("memory").alias("memory")
     )

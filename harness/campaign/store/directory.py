@@ -1,7 +1,7 @@
-"""Directory: where a campaign is kept, read and written through Spark alone.
+"""Directory: the storage of a campaign, which Spark reads and writes.
 
-Every write is one file that appears under its name when it is complete: a table of one partition, which Spark's
-committer renames into place. So a table is there or it is not, and a wave's blocks are all there or none is.
+Every write makes one file, which appears under its name when it is complete: Spark's committer renames the only
+partition of the table into place. A table is therefore either complete or absent, and so are the blocks of a wave.
 """
 
 from collections.abc import Iterator
@@ -20,12 +20,13 @@ from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 from epochfuzz.harness.campaign.store.place import absolute, on_this_machine
 
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
-# A campaign with none of a table has no such path; an empty table has no file that could say what its columns are.
+# Conditions of absent tables. A table that was never written has no path, and an empty table has no file from which
+# Spark could infer columns.
 _NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
 
 class Directory:
-    """The directory of a campaign. Raises CampaignError where Spark could not keep apart its name and a pattern."""
+    """The directory of a campaign. Raises CampaignError if Spark would read its name as a pattern."""
 
     def __init__(self, spark: SparkSession, uri: str) -> None:
         if _PATTERN_CHARACTERS & set(uri):
@@ -37,30 +38,31 @@ class Directory:
 
     @property
     def local(self) -> Path | None:
-        """Where it is, if it is on this machine."""
+        """The path of the directory; None if it is not on this machine."""
         return None if versions.is_remote() else on_this_machine(self.uri)
 
     def path(self, *names: str) -> str:
-        """Return the URI of something in the directory."""
+        """Return the URI of a file or table in the directory."""
         return "/".join((self.uri.rstrip("/"), *names))
 
     def read(self, table: str, schema: pa.Schema) -> DataFrame | None:
-        """Return a table; None where it was never written."""
+        """Return a table; None if it was never written."""
         try:
             with self._complaining("read"):
                 rows = self.spark.read.schema(from_arrow_schema(schema)).parquet(self.path(table))
-                rows.schema  # noqa: B018 - Spark Connect looks for the path now, not when the rows are read
+                rows.schema  # noqa: B018 - makes Spark Connect look up the path now instead of at the first read
         except AnalysisException:
             return None
         return rows
 
     def has(self, table: str) -> bool:
-        """Whether a table has any row."""
+        """Return whether a table has any row."""
         return bool(self.read_rows_as_they_are(table, most=1))
 
     def read_rows_as_they_are(self, table: str, most: int | None = None) -> list[dict[str, Any]]:
-        """Return the rows of a small table, or the first of them, with whatever columns it has; none
-        where it is not there.
+        """Return the rows of a small table with the columns of its file, or the first `most` rows.
+
+        The list is empty if the table is absent.
         """
         try:
             with self._complaining("read"):
@@ -70,23 +72,23 @@ class Directory:
             return []
 
     def read_rows(self, table: str, schema: pa.Schema) -> list[dict[str, Any]]:
-        """Return the rows of a small table; none where it was never written."""
+        """Return the rows of a small table; an empty list if it was never written."""
         rows = self.read(table, schema)
         return [] if rows is None else versions.to_arrow(rows).to_pylist()
 
     def write(self, rows: DataFrame, *table: str) -> None:
-        """Write a table, or a part of one, as one file, made on all cores. What a killed driver wrote of it goes."""
+        """Write a table, or a part of it, into one file, on all cores. Overwrites a killed driver's remains."""
         rows.repartition(1).write.mode("overwrite").parquet(self.path(*table))
 
     def write_rows(self, rows: list[dict[str, Any]], schema: pa.Schema, *table: str) -> None:
-        """Write rows that are at hand as one file."""
+        """Write rows of this process into one file."""
         at_hand = versions.from_arrow(self.spark, pa.Table.from_pylist(rows, schema))
         with self._complaining("written"):
             at_hand.coalesce(1).write.mode("overwrite").parquet(self.path(*table))
 
     @contextmanager
     def _complaining(self, what: str) -> Iterator[None]:
-        """Turn what Spark fails with into a CampaignError that names the directory, but for "nothing there"."""
+        """Turn Spark's errors into a CampaignError that names the directory, except those of absent tables."""
         try:
             yield
         except (PySparkException, Py4JError) as error:

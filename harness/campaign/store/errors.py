@@ -1,26 +1,26 @@
-"""What can go wrong with a campaign through no fault of epochfuzz, each said in a sentence."""
+"""Errors of campaigns that are not bugs of epochfuzz, each with a message of one sentence."""
 
 import re
 
 
 class CampaignError(Exception):
-    """A campaign that cannot start, go on or be read; the message says why and what to do."""
+    """A campaign cannot start, resume or be read. The message gives the reason and the remedy."""
 
 
 class NonDeterminismError(Exception):
-    """The same schedules came out differently; the message says which."""
+    """Equal schedules gave different results. The message names them."""
 
 
 _MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _PYTHON_ERROR = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)")
-_OUR_NAME = re.compile(r"^epochfuzz\.[\w.]+: ")  # of an exception's class
+_OUR_NAME = re.compile(r"^epochfuzz\.[\w.]+: ")  # the qualified class name in front of our own exceptions
 _JAVA_ERROR = re.compile(
     r"^(?:Caused by: |Exception in thread \S+ |: )?[\w.$]+(?:Exception|Error): (.+)$", re.MULTILINE
 )
 
 
 def sentence(text: str) -> str:
-    """Return what an error of Spark says, or a log of it: the innermost reason in one line, no stack trace."""
+    """Return the innermost reason in an error of Spark or in its log, on one line and without the stack trace."""
     missing = _MISSING_MODULE.search(text)
     if missing:
         return f"a worker lacks {missing[1]}; install what epochfuzz depends on wherever executors run"

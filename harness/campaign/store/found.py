@@ -1,4 +1,4 @@
-"""Found: which campaign a directory holds, by its parameters and its blocks, whoever reads them."""
+"""Determine which campaign a directory holds, from its parameters and its blocks."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,21 +13,22 @@ ALONE = "nothing else says what the campaign is; restore it, or choose another d
 
 
 class Tables(Interface):
-    """A directory that can be read: by Spark (directory.py) or without it (kept.py)."""
+    """A readable directory: directory.py reads it with Spark, kept.py without."""
 
     def path(self, *names: str) -> str:
-        """Where something in the directory is."""
+        """Return the location of a file or table in the directory."""
 
     def has(self, table: str) -> bool:
-        """Whether a table has any row."""
+        """Return whether a table has any row."""
 
     def read_rows_as_they_are(self, table: str) -> list[dict[str, Any]]:
         """Return the rows of a small table."""
 
 
 def work_found(tables: Tables) -> Work[Any] | None:
-    """Return the work that a directory's parameters ask for. Raises CampaignError where they are lost, or say nothing
-    that can be done.
+    """Return the work of a directory's parameters; None if the directory has neither parameters nor blocks.
+
+    Raises CampaignError if the parameters are lost or cannot be used.
     """
     place = tables.path("parameters")
     rows = tables.read_rows_as_they_are("parameters")
@@ -47,7 +48,7 @@ def work_found(tables: Tables) -> Work[Any] | None:
 
 
 def _unusable(place: str, version: Any, error: ValueError) -> str:
-    """Return what is wrong with parameters that can be read. Parquet has no checksum of the names of columns."""
+    """Return the reason why readable parameters cannot be used. Parquet has no checksum for the names of columns."""
     said = f"{place} cannot be used: {error}; it was written by epochfuzz {version}"
     if version == epochfuzz_version():
         return f"{said} as this is, so it is damaged: {ALONE}"
@@ -55,7 +56,7 @@ def _unusable(place: str, version: Any, error: ValueError) -> str:
 
 
 def refuse_foreign_to(tables: Tables, work: Work[Any], campaigns: Iterable[str]) -> None:
-    """Blocks are of these campaigns, and one of them is not that of the parameters. Raises CampaignError."""
+    """Raise CampaignError if any block's campaign is not the campaign of the parameters."""
     for campaign in sorted(set(campaigns) - {work.campaign}):
         raise CampaignError(
             f"{tables.path('blocks')} has blocks of campaign {campaign}, and {tables.path('parameters')} are"

@@ -1,7 +1,7 @@
-"""History: several campaigns beside each other, the oldest first: what each found, what is new, and what was covered.
+"""History: compare several campaigns, oldest first: their findings, the new ones, and the growth of coverage.
 
-The same finding is one of the same protocol and property in the same configuration, bounds aside: with other bounds a
-campaign looks further, and for the same.
+Two findings are equal if their protocol, their property and their configuration without its bounds are equal. A
+campaign with larger bounds searches further for the same findings.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, order=True)
 class Subject:
-    """What campaigns have to be about in common to be compared: a protocol, in a configuration."""
+    """The unit of comparison of campaigns: a protocol in a configuration."""
 
     protocol: str
     configuration: str
@@ -29,7 +29,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Line:
-    """A finding, the `name` of what broke, through all campaigns: what each that was about its subject has found."""
+    """The property `name` of a protocol through all campaigns that ran the protocol: the finding of each, or None."""
 
     subject: Subject
     name: str
@@ -37,23 +37,23 @@ class Line:
 
     @property
     def seen(self) -> list[tuple[Status, Found]]:
-        """The campaigns that found it, with what they found."""
+        """The campaigns that found a violation, each with its finding."""
         return [(campaign, found) for campaign, found in self.found if found is not None]
 
     @property
     def known_flaw(self) -> str | None:
-        """Why it was to be expected, as the last says that found it."""
+        """The reason why the finding was expected, from the last campaign that has it; None if it was not expected."""
         return self.seen[-1][1].known_flaw
 
     @property
     def shortest(self) -> Found:
-        """The shortest reproducer of all; of equal ones that which was shrunk."""
+        """The shortest reproducer of all campaigns; among equal lengths, a shrunk one."""
         return min((found for _, found in self.seen), key=lambda found: (found.length, not found.is_shrunk))
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How many situations of a subject a campaign met, how many of these none before it had, and all until then."""
+    """The numbers of situations that a campaign met: all, new (met by no earlier campaign), and the total so far."""
 
     campaign: Status
     subject: Subject
@@ -64,7 +64,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class History:
-    """Campaigns, the oldest first, and what they come to."""
+    """Campaigns, oldest first, and their comparison."""
 
     campaigns: tuple[Status, ...]
     lines: tuple[Line, ...]
@@ -72,29 +72,29 @@ class History:
 
     @property
     def new(self) -> list[Line]:
-        """What the last campaign found, and none before it."""
+        """Findings of the last campaign that no earlier campaign had."""
         return [line for line in self.lines if [campaign for campaign, _ in line.seen] == [self.campaigns[-1]]]
 
     @property
     def no_longer_seen(self) -> list[Line]:
-        """What an earlier campaign found and the last did not, although it was about the same."""
+        """Findings of earlier campaigns that the last campaign missed, although it ran the same protocol."""
         last = self.campaigns[-1]
         return [line for line in self.lines if line.found[-1] == (last, None)]
 
 
 def history(campaigns: Iterable[Status]) -> History:
-    """Return the history of campaigns, in whatever order they come."""
+    """Return the history of campaigns, given in any order."""
     in_order = tuple(sorted(campaigns, key=lambda campaign: campaign.begun))
     return History(in_order, tuple(_lines(in_order)), tuple(_growth(in_order)))
 
 
 def subjects(campaign: Status) -> list[Subject]:
-    """Return what a campaign is about."""
+    """Return the protocols of a campaign, each with the configuration."""
     return [Subject(name, configuration_text(campaign.work.settings)) for name in campaign.work.names]
 
 
 def configuration_text(settings: Configuration) -> str:
-    """Return what of a configuration is not as by default, bounds aside; replicas always."""
+    """Return the settings that differ from their defaults, without bounds, as text. Always includes replicas."""
     return " ".join(f"{key}={value}" for key, value in without_bounds(settings).items())
 
 

@@ -1,7 +1,7 @@
-"""Kept: what is in a campaign's directory on this machine, read without Spark and at any time, also while it grows.
+"""Kept: read the directory of a campaign on this machine without Spark, at any time, even while the campaign runs.
 
-Every file is there or it is not (directory.py), so that what is read is whole as far as it goes. Pages of Parquet carry
-checksums, and a file that is damaged is named, with what there is to do about it.
+Every file is complete or absent (directory.py), so a reader never sees part of a file. Parquet pages carry checksums.
+An error about a damaged file names the file and the remedy.
 """
 
 import re
@@ -20,26 +20,26 @@ from epochfuzz.harness.campaign.store.found import ALONE, refuse_foreign_to, wor
 from epochfuzz.harness.campaign.store.place import is_held
 
 WAVE = "wave=%Y%m%dT%H%M%S.%fZ"
-_WAVE = re.compile(r"wave=\d{8}T\d{6}\.\d{6}Z")  # in a path, perhaps that of a file
+_WAVE = re.compile(r"wave=\d{8}T\d{6}\.\d{6}Z")  # part of a path, which may be the path of a file
 _TABLES_AT_THE_END = ("findings", "situations", "outcome")
 
 
 class Kept:
-    """The tables of a campaign's directory."""
+    """The tables in the directory of a campaign."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
     def path(self, *names: str) -> str:
-        """Return the path of something in the directory."""
+        """Return the path of a file or table in the directory."""
         return str(self.directory.joinpath(*names))
 
     def has(self, table: str) -> bool:
-        """Whether a table has any row."""
+        """Return whether a table has any row."""
         return any(part.num_rows for part in self.tables(table))
 
     def tables(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield a table, file by file, the oldest wave first, with those of the columns that it has.
+        """Yield the files of a table, oldest wave first, with the requested columns that the file has.
 
         Raises CampaignError.
         """
@@ -47,23 +47,23 @@ class Kept:
             try:
                 with pq.ParquetFile(file, page_checksum_verification=True) as opened:
                     yield opened.read(columns=columns)
-            except FileNotFoundError:  # written anew at this moment
+            except FileNotFoundError:  # a writer is replacing the file
                 continue
             except (pa.ArrowException, OSError) as error:
                 raise CampaignError(self._damage(name, file, str(error).splitlines()[0])) from None
 
     def read_rows_as_they_are(self, table: str) -> list[dict[str, Any]]:
-        """Return the rows of a small table; none where it is not there."""
+        """Return the rows of a small table; an empty list if it is absent."""
         return [row for part in self.tables(table) for row in part.to_pylist()]
 
     def read_rows(self, table: str, schema: pa.Schema) -> list[dict[str, Any]]:
-        """Return the same with the columns of a schema, null where the table is older than a column."""
+        """Return the rows with the columns of a schema; null for columns that are newer than the table."""
         nothing = dict.fromkeys(schema.names)
         return [nothing | row for row in self.read_rows_as_they_are(table)]
 
     @cached_property
     def work(self) -> Work[Any]:
-        """The work that the campaign consists of. Raises CampaignError where there is none, or none of these rules."""
+        """The work of the campaign. Raises CampaignError if there is none, or if blocks belong to another campaign."""
         found = work_found(self)
         if found is None:
             raise CampaignError(
@@ -73,51 +73,51 @@ class Kept:
         return found
 
     def refuse_foreign(self, work: Work[Any]) -> None:
-        """Raise CampaignError for blocks of another campaign than that of a work."""
+        """Raise CampaignError if blocks belong to another campaign than the work."""
         campaigns = {name for part in self.tables("blocks", ["campaign"]) for name in _distinct(part, "campaign")}
         refuse_foreign_to(self, work, campaigns)
 
     @property
     def is_finished(self) -> bool:
-        """Whether it has come to its end."""
+        """True once the campaign is finished."""
         return self.has("outcome")
 
     @property
     def is_running(self) -> bool:
-        """Whether a process works on it at this moment."""
+        """True while a process works on the campaign."""
         return is_held(self.directory)
 
     @property
     def begun(self) -> datetime:
-        """When its first wave was asked for; without one, when its parameters were written."""
+        """The submission time of the first wave. Without a wave, the time of the last change of the parameters."""
         begun = (wave_begun(file.name) for file in sorted(self.directory.glob("blocks/wave=*")))
         return next(filter(None, begun), None) or _changed(self._files("parameters"))
 
     @property
     def written(self) -> datetime:
-        """When anything was last written."""
+        """The time of the last write."""
         return _changed([*self._files("parameters"), *self._files("blocks"), *self._files("outcome")])
 
     def seconds(self, schedules: int) -> float:
-        """For how long it has worked on so many schedules: as waves.seconds_worked."""
+        """Return the seconds of work that so many schedules took, computed as in waves.seconds_worked."""
         rows = self.read_rows_as_they_are("waves")
         noted = sum(row["schedules"] or 0 for row in rows)
         return float(sum(row["seconds"] for row in rows) * schedules / noted) if noted else 0.0
 
     def refuse_damage(self) -> None:
-        """Read everything. Raises CampaignError with the first file that is damaged."""
+        """Read all tables. Raises CampaignError for the first damaged file."""
         for table in ("parameters", "subject", "blocks", "waves", *_TABLES_AT_THE_END):
             for _ in self.tables(table):
                 pass
 
     def _files(self, table: str) -> list[Path]:
-        """Return what Spark has finished writing; the names of other things begin with `_` or `.`."""
+        """Return the files of a table that Spark has finished. Names of unfinished files begin with `_` or `.`."""
         place = self.directory / table
         found = ((file.relative_to(place).parts, file) for file in place.rglob("*.parquet"))
         return sorted(file for parts, file in found if not any(part.startswith(("_", ".")) for part in parts))
 
     def _damage(self, table: str, file: Path, reason: str) -> str:
-        """Return what is wrong with a file, and what can be done."""
+        """Return a message about a damaged file, with the remedy."""
         said = f"{file} is damaged ({reason}): "
         if table == "parameters":
             return said + ALONE
@@ -134,14 +134,14 @@ class Kept:
 
     @property
     def work_as_it_is(self) -> Work[Any]:
-        """The work of the parameters, whatever the blocks are of."""
+        """The work of the parameters, without a check of the blocks."""
         found = work_found(self)
         assert found is not None
         return found
 
 
 def wave_begun(path: str) -> datetime | None:
-    """When the wave of a path was asked for; None where its name does not say that."""
+    """Return the submission time of the wave of a path; None if the path contains no time."""
     named = _WAVE.search(path)
     return None if named is None else datetime.strptime(named[0], WAVE).replace(tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""Places: what a text says of where a campaign is, and a campaign's own hold on that directory while it works there."""
+"""Parse the location of a campaign, and lock its directory while a process works there."""
 
 import fcntl
 import os
@@ -10,19 +10,19 @@ from pathlib import Path
 
 from epochfuzz.harness.campaign.store.errors import CampaignError
 
-# What Hadoop takes for a URL. It splits off the scheme and the authority, and decodes nothing: the rest is a path, in
-# which '#' and '%' are characters like any others.
+# Hadoop's syntax of a URL. Hadoop splits off the scheme and the authority, and decodes nothing. The rest is a path, in
+# which '#' and '%' are ordinary characters.
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?=/)(?://[^/]*)?(?P<path>/.*)?", re.DOTALL)
 _TEMPORARY = "temporary"
 
 
 def absolute(text: str) -> str:
-    """Return a URL as it is, anything else as an absolute path."""
+    """Return a URL unchanged, and any other text as an absolute path."""
     return text if _URL.fullmatch(text) else os.path.abspath(text)
 
 
 def on_this_machine(text: str) -> Path | None:
-    """Return the path that a text means, None for what is elsewhere."""
+    """Return the local path of a text; None for a URL of another file system."""
     url = _URL.fullmatch(text)
     if url is None:
         return Path(os.path.abspath(text))
@@ -31,10 +31,10 @@ def on_this_machine(text: str) -> Path | None:
 
 @contextmanager
 def held(directory: Path) -> Iterator[Path]:
-    """Work in a directory as the only process that does; what it is given is a directory for whatever is temporary.
+    """Lock a directory for this process, and yield a directory for temporary files in it.
 
-    The kernel lets go of the directory when the process ends in whatever way. What one that was killed has left in the
-    temporary directory is removed by the next one. Raises CampaignError.
+    The kernel releases the lock when the process ends, however it ends. The next process removes the temporary files of
+    a killed one. Raises CampaignError.
     """
     made = [place for place in (directory, *directory.parents) if not place.exists()]
     temporary = directory / _TEMPORARY
@@ -57,7 +57,7 @@ def held(directory: Path) -> Iterator[Path]:
             yield temporary
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-            with suppress(OSError):  # the first that something was written to stays
+            with suppress(OSError):  # directories that hold a file stay
                 for place in made:
                     place.rmdir()
     finally:
@@ -65,7 +65,7 @@ def held(directory: Path) -> Iterator[Path]:
 
 
 def is_held(directory: Path) -> bool:
-    """Whether a process works in a directory at this moment."""
+    """Return whether a process holds the lock of a directory."""
     try:
         descriptor = os.open(directory, os.O_RDONLY)
     except OSError:
@@ -77,7 +77,7 @@ def is_held(directory: Path) -> bool:
 
 
 def _lock(descriptor: int, how: int) -> bool:
-    """Whether a directory is now locked by this process. One on a file system without locks counts as locked."""
+    """Lock a directory, and return whether this process has the lock. True on a file system without locks."""
     try:
         fcntl.flock(descriptor, how | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,1 +1,1 @@
-"""Walks as the work of a campaign: compiled random schedules, what they broke, and what they have not reached."""
+"""Campaigns of random runs: compiled random schedules, the properties they broke, and the situations not reached."""

@@ -1,4 +1,4 @@
-"""Cases: a finding as a case file, to replay, to look at, and to keep in a corpus."""
+"""Cases: write a finding as a case file, for replay, for reading and for a corpus."""
 
 from collections.abc import Iterable
 
@@ -10,12 +10,15 @@ from epochfuzz.harness.findings.findings import Finding
 
 
 def case_for(finding: Finding, parameters: Parameters) -> Case:
-    """Return the case of a finding under every protocol of the campaign."""
+    """Return the case of a finding, with all protocols of the campaign."""
     return found_case.case_for(finding, parameters.seed, "A campaign")
 
 
 def write(cases: Iterable[Case], directory: Directory) -> None:
-    """Write case files beside the tables, where those are on this machine. Elsewhere the table of findings has them."""
+    """Write case files next to the tables, if the directory is on this machine.
+
+    In any other directory, only the table of findings holds the cases.
+    """
     if directory.local is not None:
         place = directory.local / "cases"
         place.mkdir(exist_ok=True)

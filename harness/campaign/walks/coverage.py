@@ -1,4 +1,4 @@
-"""Coverage: the situations that a campaign has met, in words, and those within reach that it has not."""
+"""Coverage: describe the situations that a campaign has met, and the reachable ones that it has not met."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,18 +17,18 @@ def _column(aspect: str) -> str:
 SCHEMA = pa.schema(
     [
         ("protocol", pa.string()),
-        ("situation", pa.int32()),  # its number, as in the rows of blocks
+        ("situation", pa.int32()),  # number of the situation, as in the rows of blocks
         *((_column(aspect.name), pa.string()) for aspect in reversed(situations.ASPECTS)),
-        ("schedules", pa.int64()),  # how many met it; 0 where exhaustive search of small bounds did and no schedule
-        ("first", pa.int64()),  # the number of the first that met it; null where none did
+        ("schedules", pa.int64()),  # schedules that met it; 0 if only exhaustive search with small bounds met it
+        ("first", pa.int64()),  # number of the first schedule that met it; null if none did
     ]
 )
-# What a worker returns: a situation that exhaustive search of small bounds meets.
+# The result of a worker: a situation that exhaustive search with small bounds meets.
 REACHABLE = pa.schema({"protocol": pa.string(), "situation": pa.int32()})
 
 
 def rows(tally: Tally, protocols: Sequence[Protocol], reachable: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of the table: what was met, and what was within reach (rows of REACHABLE) and not met."""
+    """Return the rows of the table: situations met, and reachable situations (rows of REACHABLE) that were not met."""
     made = []
     for protocol, met in zip(protocols, tally.met, strict=True):
         known = {row["situation"] for row in reachable if row["protocol"] == protocol.name}
@@ -43,7 +43,7 @@ def _row(protocol: Protocol, situation: int, schedules: int, first: int | None) 
 
 
 def in_words(situation: int) -> str:
-    """Return a situation in a line."""
+    """Describe a situation in one line."""
     words = situations.describe(situation)
     return (
         f"{words['event']} at a {words['role']} that knows {words['decision']}, {words['membership']},"

@@ -1,4 +1,4 @@
-"""Findings: what a campaign's failures come to, one row for each protocol and property, shrunk on the workers."""
+"""Findings: one row for each protocol and property that a campaign's failures broke, shrunk on the workers."""
 
 from typing import Any
 
@@ -15,24 +15,24 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 _BOUNDS = pa.struct({"records": pa.int64(), "epochs": pa.int64()})
 
-# What a worker returns: the reproducer, and what it was made from.
+# The result of a worker: the reproducer, and the failures from which it was made.
 SHRUNK = pa.schema(
     {
         "protocol": pa.string(),
         "property": pa.string(),
-        "events": pa.list_(pa.string()),  # the shortest schedule known that breaks the property
-        "length": pa.int64(),  # of `events`
-        "variants": pa.list_(pa.list_(pa.string())),  # other schedules of that length, which do not come to the same
-        "certified_minimal": pa.bool_(),  # exhaustive search found nothing shorter
-        "searched": pa.int64(),  # below this length, nothing breaks the property
-        "minimal_within": _BOUNDS,  # records and epoch changes with which nothing is shorter; null where none are known
-        "seen": pa.int64(),  # how many schedules of the campaign broke it
-        "schedule": pa.int64(),  # the number of the one that was shrunk
-        "shrunk_from": pa.int64(),  # how many events that took to break it
+        "events": pa.list_(pa.string()),  # shortest known schedule that breaks the property
+        "length": pa.int64(),  # number of `events`
+        "variants": pa.list_(pa.list_(pa.string())),  # other schedules of that length, which lead to different states
+        "certified_minimal": pa.bool_(),  # exhaustive search found no shorter schedule
+        "searched": pa.int64(),  # no schedule below this length breaks the property
+        "minimal_within": _BOUNDS,  # records and epoch changes within which none is shorter; null if not known
+        "seen": pa.int64(),  # number of schedules of the campaign that broke it
+        "schedule": pa.int64(),  # number of the schedule that was shrunk
+        "shrunk_from": pa.int64(),  # events of that schedule until it broke the property
     }
 )
-SCHEMA = SHRUNK.append(pa.field("case", pa.string()))  # the text of a case file; null for a machine of the user's own
-SCHEMA = SCHEMA.append(pa.field("message", pa.string()))  # of such a machine: what its exception says
+SCHEMA = SHRUNK.append(pa.field("case", pa.string()))  # text of a case file; null for a user's own machine
+SCHEMA = SCHEMA.append(pa.field("message", pa.string()))  # text of the exception of a user's own machine
 
 
 def row(finding: Finding) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def row(finding: Finding) -> dict[str, Any]:
 
 
 def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
-    """Return an error of a machine of the user's own (blocks.errors) as a row of SCHEMA: its steps are the events."""
+    """Return an error of a user's own machine as a row of SCHEMA. Its steps take the place of events."""
     return {
         "protocol": machine,
         "property": error["error"],
@@ -80,7 +80,7 @@ def _bounds(row: dict[str, int] | None) -> Bounds | None:
 
 
 def breach_row(breach: Breach) -> dict[str, Any]:
-    """Return a breach as plain data, for a worker to shrink."""
+    """Return a violation as plain data, for a worker to shrink."""
     failures = [[failure.length, failure.schedule] for failure in breach.failures]
     return {
         "protocol": breach.protocol.name,
@@ -91,6 +91,6 @@ def breach_row(breach: Breach) -> dict[str, Any]:
 
 
 def breach_from_row(row: dict[str, Any]) -> Breach:
-    """Return the breach of plain data."""
+    """Return the violation of plain data."""
     failures = tuple(Failure(*failure) for failure in row["failures"])
     return Breach(parse_protocol(row["protocol"]), row["property"], row["seen"], failures)

@@ -1,4 +1,4 @@
-"""The outcome of a finished campaign of walks or machines."""
+"""The outcome of a finished campaign of random runs or state machines."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,9 +13,9 @@ from epochfuzz.harness.findings.findings import Engine, Finding
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished campaign of schedules: what they come to, when it was begun, and for how long it ran them.
+    """The results of a finished campaign of schedules, with its start and its seconds of work.
 
-    `begun` is None where nothing was run and it is not on this machine.
+    `begun` is None if nothing ran and the directory is not on this machine.
     """
 
     parameters: Parameters
@@ -27,7 +27,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class MachineOutcome(Finished):
-    """What a machine of the user's own has shown: rows of findings, which are errors, and how many `steps` it took."""
+    """The results of a user's own machine: its errors, as rows of findings, and the number of its `steps`."""
 
     errors: list[dict[str, Any]]
     steps: int
@@ -35,9 +35,10 @@ class MachineOutcome(Finished):
 
 @dataclass(frozen=True)
 class Outcome(Finished):
-    """What schedules of the model have shown, and what remains to be found.
+    """The results of schedules of the model, and an estimate of the results that remain to be found.
 
-    `engine` is what ran them. `unreached`: numbers of situations within reach that were not met, by protocol text.
+    `engine` ran the schedules. `unreached` holds, by protocol text, the numbers of the reachable situations that no
+    schedule met.
     """
 
     engine: Engine
@@ -46,10 +47,10 @@ class Outcome(Finished):
 
     @property
     def estimate(self) -> Estimate:
-        """How likely it is that one more schedule shows something new."""
+        """The probability that one more schedule shows something new."""
         return something_new(self.tally)
 
     @property
     def stopped_unstable(self) -> bool:
-        """Whether the campaign was to go on until it is stable, and had to stop before."""
+        """True if the campaign was to run until it is stable, and another limit stopped it before."""
         return self.parameters.stable is not None and self.estimate.high >= self.parameters.stable

@@ -1,4 +1,4 @@
-"""The parameters of walks and machines: everything that results depend on, and how much of it was asked for."""
+"""Parameters of random runs and state machines: everything that results depend on, and the limits."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
 _FIRST_ROUND = 2  # blocks
 BLOCK = 50_000  # schedules; about half a second on one core
-MACHINES = 2  # runs of a state machine; some ten seconds on one core
+MACHINES = 2  # runs of a state machine; about ten seconds on one core
 
 _REQUIRED = ("protocols", "configuration", "seed", "engine", "block", "model", "version")
 _ENGINES = ("walk", "hypothesis")
@@ -26,24 +26,24 @@ SCHEMA = pa.schema(
         "protocols": pa.list_(pa.string()),  # protocol texts, in the order given
         "configuration": pa.struct({each.name: _ARROW_TYPES[type(each.default)] for each in fields(Configuration)}),
         "seed": pa.int64(),
-        "schedules": pa.int64(),  # how many to walk at the most; null where something else says when to stop
-        "seconds": pa.float64(),  # for how long to walk at the most; null where something else says when to stop
-        "stable": pa.float64(),  # how unlikely anything new has to be for the walk to stop; null where nobody asked
+        "schedules": pa.int64(),  # limit on schedules; null if another limit ends the campaign
+        "seconds": pa.float64(),  # time limit; null if another limit ends the campaign
+        "stable": pa.float64(),  # probability of anything new at which to stop; null without this limit
         "engine": pa.string(),  # walk: compiled random schedules; hypothesis: runs of a state machine
-        "machine": pa.string(),  # module:Name of a state machine of the user's own; null for the replication machine
-        "block": pa.int64(),  # how many schedules make a block
-        "model": pa.string(),  # the digest of the rules and of the engine
-        "version": pa.string(),  # of epochfuzz
+        "machine": pa.string(),  # module:Name of a user's own state machine; null for the replication machine
+        "block": pa.int64(),  # schedules per block
+        "model": pa.string(),  # digest of the model's rules and of the engine
+        "version": pa.string(),  # version of epochfuzz
     }
 )
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a campaign walks: so many `schedules`, for so many `seconds`, or until it is `stable`.
+    """The parameters of a campaign: limited by `schedules`, by `seconds`, or by the probability `stable`.
 
-    Of those that are given, the first that is reached ends the walk. A campaign is stable once the probability of
-    anything new is below that number, by the upper end of its interval. Raises ValueError for what nobody can walk.
+    The first limit that is reached ends the campaign. A campaign is stable once the upper end of the confidence
+    interval for the probability of anything new is below `stable`. Raises ValueError for a parameter outside its range.
     """
 
     protocols: tuple[Protocol, ...]
@@ -77,14 +77,14 @@ class Parameters:
 
     @property
     def blocks(self) -> int | None:
-        """How many blocks there are to walk at the most; None where that is not bounded."""
+        """The largest number of blocks; None without a limit on schedules."""
         return None if self.schedules is None else -(-self.schedules // self.block)
 
     def rounds(self) -> Iterator[int | None]:
-        """After how many blocks to look whether the campaign is stable; None: when time is up.
+        """Yield the numbers of blocks after which to test whether the campaign is stable.
 
-        These are fixed, and half as many again each time, so that neither workers nor interruptions change where a
-        campaign stops.
+        The last number is the limit on blocks; None without such a limit. The numbers are fixed, and each is one and a
+        half times the one before. Neither workers nor interruptions therefore change where a campaign stops.
         """
         size = _FIRST_ROUND
         while self.stable is not None and (self.blocks is None or size < self.blocks):
@@ -93,17 +93,17 @@ class Parameters:
         yield self.blocks
 
     def range_of(self, block: int) -> tuple[int, int]:
-        """Return the first schedule of a block, and how many it has."""
+        """Return the first schedule of a block, and its number of schedules."""
         first = block * self.block
         return first, self.block if self.schedules is None else min(self.block, self.schedules - first)
 
     @property
     def module(self) -> str | None:
-        """The module of a machine of the user's own, None where there is none."""
+        """The module of a user's own machine; None if there is none."""
         return None if self.machine is None else self.machine.partition(":")[0]
 
     def row(self) -> dict[str, Any]:
-        """Return this as a row of SCHEMA."""
+        """Return the parameters as a row of SCHEMA."""
         row = {each.name: getattr(self, each.name) for each in fields(self)}
         configuration = asdict(row.pop("settings"))
         return row | {"protocols": [protocol.name for protocol in self.protocols], "configuration": configuration}
@@ -120,12 +120,12 @@ class Parameters:
             raise ValueError(f"configuration.{', configuration.'.join(unknown)}: no such parameter")
         protocols = tuple(parse_protocol(name) for name in row["protocols"])
         others = {key: value for key, value in row.items() if key not in ("protocols", "configuration")}
-        # A key that is newer than the campaign has no value there.
+        # Settings that are newer than the campaign have no value in its row.
         settings = {key: value for key, value in row["configuration"].items() if value is not None}
         return Parameters(protocols, Configuration(**settings), **others)
 
     def text(self) -> str:
-        """Return this as text, the same for equal parameters."""
+        """Return the parameters as text, which is equal for equal parameters."""
         return json.dumps(self.row(), sort_keys=True)
 
     @staticmethod

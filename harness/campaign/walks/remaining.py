@@ -1,4 +1,4 @@
-"""What remains to be found: what a campaign has covered, how likely anything new is, and what it has not reached."""
+"""Remaining work: what a campaign has covered, the probability of anything new, and the situations not reached."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def remaining_json(outcome: Outcome) -> "documents.Remaining":
-    """Return the JSON form, as keys of the document of a campaign."""
+    """Return the JSON form, as keys of a campaign's document."""
     names = [protocol.name for protocol in outcome.parameters.protocols]
     return {
         "situations": {name: len(met.situations) for name, met in zip(names, outcome.tally.met, strict=True)},
@@ -25,7 +25,7 @@ def remaining_json(outcome: Outcome) -> "documents.Remaining":
 
 
 def remaining_lines(outcome: Outcome) -> Iterator[str]:
-    """Lines for people: what was met and what was not. State machines do not count that."""
+    """Yield lines for readers about situations met and not met. State machines don't count situations."""
     if outcome.parameters.engine != "walk":
         return
     estimate = outcome.estimate

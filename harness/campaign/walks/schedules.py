@@ -1,4 +1,4 @@
-"""Schedules as the work of a campaign: numbered from 0, whatever runs them, and what their blocks come to."""
+"""Campaigns of schedules: numbered from 0, run by any engine, and added up over blocks."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 TASKS = "epochfuzz.harness.campaign.walks.walk_tasks"
 Outcome = TypeVar("Outcome", bound=Finished)
 
-_MOMENT = 0.001  # seconds, for a rate where a driver was killed before it had noted any
+_MOMENT = 0.001  # seconds, for a rate if a killed driver has recorded no time
 
 
 @dataclass(frozen=True)
 class Written:
-    """What of a finished campaign is in its tables: rows of findings and of situations that were not met."""
+    """The tables of a finished campaign: rows of findings, and rows of situations that were not met."""
 
     begun: datetime | None
     worked: float
@@ -46,12 +46,12 @@ class Written:
 
     @property
     def seconds(self) -> float:
-        """For how long it has worked."""
+        """The seconds of work."""
         return max(self.worked, _MOMENT)
 
 
 class Schedules(Work[Outcome]):
-    """The schedules of parameters."""
+    """The work of a campaign of schedules."""
 
     PARAMETERS = parameters.SCHEMA
     BLOCKS = walk_blocks.SCHEMA
@@ -65,7 +65,7 @@ class Schedules(Work[Outcome]):
 
     @property
     def seed(self) -> int:
-        """Of the schedules."""
+        """The seed of the schedules."""
         return self.parameters.seed
 
     @property
@@ -79,7 +79,7 @@ class Schedules(Work[Outcome]):
         return tuple(protocol.name for protocol in self.parameters.protocols)
 
     def row(self) -> dict[str, Any]:
-        """Return this as a row of PARAMETERS."""
+        """Return the work as a row of PARAMETERS."""
         return self.parameters.row()
 
     @classmethod
@@ -92,15 +92,15 @@ class Schedules(Work[Outcome]):
         return F.floor(F.col("first") / self.parameters.block)
 
     def compared(self) -> list[Column]:
-        """Return what has to be the same again."""
+        """Return the columns that must be equal when a block runs again."""
         return [F.col(name) for name in sums.COMPARED]
 
     def named(self, number: int) -> str:
-        """Return a block as messages call it."""
+        """Return the name of a block for messages."""
         return f"the block that begins with schedule {self.parameters.range_of(number)[0]}"
 
     def counted(self) -> dict[str, Column]:
-        """Schedules, steps of machines, and by protocol events and how many schedules broke each property."""
+        """Count schedules, steps of machines, and for each protocol its events and the violations of each property."""
         columns = {"schedules": F.col("schedules"), "steps": F.col("steps")}
         for i in range(len(self.parameters.protocols)):
             result = F.col("results")[i]
@@ -109,11 +109,11 @@ class Schedules(Work[Outcome]):
         return columns
 
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[Stage]:
-        """All that was asked for; until stable, what is walked before each look at whether it is."""
+        """Yield one stage with all blocks, or the stages between tests for stability."""
         first = 0
         for end in self.parameters.rounds():
             if end is not None and end < campaign.taken_up:
-                continue  # it was not stable then
+                continue  # the campaign was not stable at that point
             yield Stage(first, end)
             if end is None or self._is_stable(campaign):
                 return
@@ -124,8 +124,8 @@ class Schedules(Work[Outcome]):
         return stable is not None and something_new(self.tally(campaign)).high < stable
 
     def progress(self, counts: Counts, seconds: float) -> str:
-        """How far it is."""
-        from epochfuzz.harness.views.summary import rate  # which draws: workers need not
+        """Return the progress in one line."""
+        from epochfuzz.harness.views.summary import rate  # imports drawing code, which workers don't need
 
         events = sum(counts[f"events {i}"] for i in range(len(self.parameters.protocols)))
         return (
@@ -134,19 +134,19 @@ class Schedules(Work[Outcome]):
         )
 
     def _broken(self, counts: Counts) -> int:
-        """How many properties were broken that may not break, each counted for each protocol."""
+        """Return the number of pairs of protocol and broken property, without the permitted properties."""
         permitted = properties.permitted(self.parameters.settings)
         judged = [name for name in properties.NAMES if name not in permitted]
         return sum(counts[f"seen {i} {name}"] > 0 for i in range(len(self.parameters.protocols)) for name in judged)
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
-        """None where only stability ends the campaign: nobody knows when that is."""
+        """Return the estimated seconds until the end; None if only stability ends the campaign."""
         if self.parameters.seconds is None and self.parameters.schedules is not None:
             return max(0.0, self.parameters.schedules / counts["schedules"] - 1) * seconds
         return super().seconds_remaining(counts, seconds)
 
     def summed(self, campaign: "Campaign[Outcome]") -> Summed:
-        """Return what all blocks come to, each counted once."""
+        """Return the sums over all blocks, each counted once."""
         kept, protocols = campaign.kept, self.parameters.protocols
         if kept is not None:
             return self.kept_sum(kept)
@@ -159,15 +159,15 @@ class Schedules(Work[Outcome]):
         return sums.summed([versions.to_arrow(summed)], protocols)
 
     def kept_sum(self, kept: Kept) -> Summed:
-        """Return the same of a campaign on this machine, without Spark."""
+        """Return the sums of a campaign on this machine, without Spark."""
         return sums.summed(sums.each_once(kept), self.parameters.protocols)
 
     def tally(self, campaign: "Campaign[Outcome]") -> Tally:
-        """Return the tally of all that is walked."""
+        """Return the tally of all schedules."""
         return self.summed(campaign).tally
 
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
-        """Return what a finished campaign has shown."""
+        """Return the results of a finished campaign."""
         if campaign.kept is not None:
             return self.kept_outcome(campaign.kept)
         summed = self.summed(campaign)
@@ -178,7 +178,7 @@ class Schedules(Work[Outcome]):
         return self.shown(summed, Written(campaign.begun(), worked, found, campaign.checked(), unmet))
 
     def kept_outcome(self, kept: Kept) -> Outcome:
-        """Return the same of a campaign on this machine, without Spark. Raises NonDeterminismError."""
+        """Return the results of a campaign on this machine, without Spark. Raises NonDeterminismError."""
         summed = self.kept_sum(kept)
         unmet = [row for row in kept.read_rows("situations", coverage.SCHEMA) if row["schedules"] == 0]
         found = kept.read_rows("findings", findings.SCHEMA)
@@ -187,17 +187,17 @@ class Schedules(Work[Outcome]):
 
     @abstractmethod
     def shown(self, summed: Summed, written: Written) -> Outcome:
-        """Return what a finished campaign has shown."""
+        """Return the results of a finished campaign."""
 
     def kept_checked(self, kept: Kept) -> Checked:
-        """Compare the blocks that were walked twice without Spark. Raises NonDeterminismError."""
+        """Compare the blocks that ran twice, without Spark. Raises NonDeterminismError."""
         checked, differing = sums.checked(kept)
         for first in differing[:1]:
             self.refuse(first // self.parameters.block)
         return checked
 
     def so_far(self, kept: Kept) -> SoFar:
-        """Return what the finished blocks come to. Raises NonDeterminismError."""
+        """Return the results of the finished blocks. Raises NonDeterminismError."""
         summed = self.kept_sum(kept)
         self.kept_checked(kept)
         tally = summed.tally
@@ -218,8 +218,8 @@ class Schedules(Work[Outcome]):
 
     @abstractmethod
     def breaking(self, summed: Summed) -> Iterable[Found]:
-        """Return what the failures of finished blocks will come to."""
+        """Return the findings that the failures of finished blocks will become."""
 
     @abstractmethod
     def found(self, row: dict[str, Any]) -> Found:
-        """Return the finding of a row of their table."""
+        """Return the finding of a row of the findings table."""

@@ -1,8 +1,8 @@
-"""What blocks of walks and machines come to: Arrow tables of them, added up one after another.
+"""Sums over blocks of random runs and state machines, added up from Arrow tables one after another.
 
-Of a directory on this machine these are its files. Of another, Spark's workers add up what each of them reads, and what
-they have is added up here: a sum is a row as a block is. So what reaches this process does not grow with the number of
-blocks.
+For a directory on this machine, the tables are its files. For any other directory, each of Spark's workers adds up the
+blocks that it reads, and this process adds up their sums. A sum is a row, just as a block is. The data that reaches
+this process therefore doesn't grow with the number of blocks.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,17 +27,17 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 Numbers = npt.NDArray[np.int64]
 
-COMPARED = ("schedules", "results", "steps", "errors")  # what has to be the same when a block is done again
+COMPARED = ("schedules", "results", "steps", "errors")  # columns that must be equal when a block runs again
 _READ = ("first", "again", *COMPARED)
 _NEVER = np.iinfo(np.int64).max
 
 
 @dataclass
 class Summed:
-    """What all blocks come to: their tally, steps of a machine of the user's own, and the errors that ended its runs.
+    """The sums over all blocks: their tally, the steps of a user's own machine, and the errors that ended its runs.
 
-    An error is a row of the table of findings without what is the same in each: the run with the fewest steps, with how
-    many runs it has ended as `seen`.
+    An error is a row of the table of findings without the columns that are equal in all rows. It holds the run with the
+    fewest steps. `seen` is the number of runs that the error ended.
     """
 
     tally: Tally
@@ -45,7 +45,7 @@ class Summed:
     errors: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-# Of a sum, an error says how many runs it has ended; of a block, it is one run.
+# In a sum, an error counts the runs that it ended. In a block, an error is one run.
 _COUNTED = pa.struct([*walk_blocks.ERROR, pa.field("seen", pa.int64())])
 SUMS = pa.schema(
     [pa.field("errors", pa.list_(_COUNTED)) if each.name == "errors" else each for each in walk_blocks.SCHEMA]
@@ -53,7 +53,7 @@ SUMS = pa.schema(
 
 
 def summed(parts: Iterable[pa.Table], protocols: Sequence[Protocol]) -> Summed:
-    """Return the sum of blocks, or of sums of them, in tables with the columns of SUMS."""
+    """Return the sum of blocks, or of sums of blocks, in tables with the columns of SUMS."""
     whole = Summed(Tally.empty(KAFKA, len(protocols)))
     index = {protocol.name: number for number, protocol in enumerate(protocols)}
     met = _Met(len(protocols))
@@ -77,7 +77,10 @@ def sum_row(whole: Summed, protocols: Sequence[Protocol]) -> dict[str, Any]:
 
 
 def checked(kept: Kept) -> tuple[Checked, list[int]]:
-    """How many blocks were done more than once, as checks.compare says; and where those begin that differ."""
+    """Compare the blocks that ran more than once, as checks.compare does.
+
+    Also returns the first schedules of the blocks with differing results.
+    """
     columns = ["first", "worker", "memory"]
     written = pa.concat_tables([pa.table({name: pa.array([], kind) for name, kind in _LIGHT}), *(
         part.select(columns).cast(pa.schema(_LIGHT)) for part in kept.tables("blocks", columns))])  # fmt: skip
@@ -98,7 +101,7 @@ _LIGHT = [("first", pa.int64()), ("worker", pa.string()), ("memory", pa.int64())
 
 
 def each_once(kept: Kept) -> Iterator[pa.Table]:
-    """Yield the rows of blocks, but those done again; one that was written twice counts the first time."""
+    """Yield the rows of blocks, each once: the first row written, without second runs."""
     seen: set[int] = set()
     for part in kept.tables("blocks", list(_READ)):
         firsts, again = part["first"].to_pylist(), part["again"].to_pylist()
@@ -108,8 +111,9 @@ def each_once(kept: Kept) -> Iterator[pa.Table]:
 
 
 def _flat(lists: pa.ChunkedArray | pa.Array) -> tuple[Numbers, Any]:
-    """Return the elements of lists or maps, those of maps as structs of key and value; and in which
-    list each of them is.
+    """Return for each element of lists the number of its list, and the elements.
+
+    The elements of a map are structs of key and value.
     """
     whole = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     if pa.types.is_map(whole.type):
@@ -134,7 +138,7 @@ def _add_counts(tally: Tally, of: Numbers, results: Any) -> None:
 
 
 def _add_shortest(tally: Tally, of: Numbers, results: Any) -> None:
-    """Add failures: how many of each kind, and the shortest of them."""
+    """Add failures: the number of each kind, and the shortest of each kind."""
     parent, failures = _flat(results.field("failures"))
     place = of[parent], _bits(failures, "property", properties.NAMES), _numbers(failures, "kind")
     np.add.at(tally.failures, place, _numbers(failures, "schedules"))
@@ -151,7 +155,7 @@ def _add_shortest(tally: Tally, of: Numbers, results: Any) -> None:
 
 
 class _Met:
-    """The situations met so far, under each protocol: in how many schedules, and in which first."""
+    """The situations met so far under each protocol: the number of schedules that met each, and the first of them."""
 
     def __init__(self, protocols: int) -> None:
         self._schedules = np.zeros((protocols, SITUATIONS), np.int64)

@@ -1,4 +1,4 @@
-"""Blocks of walks and machines: a row for each, which is all that is kept of the schedules in it."""
+"""Blocks of random runs and state machines: one row per block, the only data about its schedules that is stored."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -15,50 +15,50 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 _SHORTEST = pa.struct(
     {
-        "length": pa.int64(),  # applied events until it broke
-        "schedule": pa.int64(),  # the number of the schedule
+        "length": pa.int64(),  # applied events until the violation
+        "schedule": pa.int64(),  # number of the schedule
     }
 )
 _FAILURE = pa.struct(
     {
         "property": pa.string(),
-        "kind": pa.int32(),  # event and role of its replica where it broke first, see situations.kind_of
-        "schedules": pa.int64(),  # how many broke it in this way
-        "shortest": pa.list_(_SHORTEST),  # the shortest few of them, the shortest first
+        "kind": pa.int32(),  # event and role of the replica that broke it first, see situations.kind_of
+        "schedules": pa.int64(),  # schedules that broke it in this way
+        "shortest": pa.list_(_SHORTEST),  # the shortest of them, shortest first
     }
 )
 _MET = pa.struct(
     {
-        "situation": pa.int32(),  # see situations.describe; the table of situations has it in words
-        "schedules": pa.int64(),  # how many met it
-        "first": pa.int64(),  # the number of the first of them
+        "situation": pa.int32(),  # see situations.describe; the table of situations describes it in words
+        "schedules": pa.int64(),  # schedules that met it
+        "first": pa.int64(),  # number of the first of them
     }
 )
 _RESULT = pa.struct(
     {
         "protocol": pa.string(),
-        "events": pa.int64(),  # applied, and checked after each one
-        "seen": pa.map_(pa.string(), pa.int64()),  # property: how many schedules broke it, where any did
-        "goals": pa.map_(pa.string(), pa.int64()),  # goal: how many schedules met it, where any did
+        "events": pa.int64(),  # applied events, with a check after each one
+        "seen": pa.map_(pa.string(), pa.int64()),  # by property: schedules that broke it, without zeros
+        "goals": pa.map_(pa.string(), pa.int64()),  # by goal: schedules that met it, without zeros
         "failures": pa.list_(_FAILURE),
         "met": pa.list_(_MET),
     }
 )
 ERROR = pa.struct(
     {
-        "error": pa.string(),  # the class of the exception
-        "message": pa.string(),  # what it says, cut where that is long
-        "steps": pa.list_(pa.string()),  # of the machine, as Hypothesis has them
-        "schedule": pa.int64(),  # the number of the run
+        "error": pa.string(),  # class of the exception
+        "message": pa.string(),  # text of the exception, truncated if long
+        "steps": pa.list_(pa.string()),  # steps of the machine, as Hypothesis prints them
+        "schedule": pa.int64(),  # number of the run
     }
 )
 SCHEMA = pa.schema(
     {
-        "first": pa.int64(),  # the number of the block's first schedule
-        "schedules": pa.int64(),  # how many it has
+        "first": pa.int64(),  # number of the block's first schedule
+        "schedules": pa.int64(),  # number of schedules in the block
         "results": pa.list_(_RESULT),  # one for each protocol, in the order of the parameters
-        "steps": pa.int64(),  # that a machine of the user's own took; 0 otherwise
-        "errors": pa.list_(ERROR),  # how it failed
+        "steps": pa.int64(),  # steps of a user's own machine, or else 0
+        "errors": pa.list_(ERROR),  # failures of that machine
     }
 )
 
@@ -70,7 +70,7 @@ def row(first: int, tally: Tally, protocols: Sequence[Protocol]) -> dict[str, An
 
 
 def machine_row(first: int, count: int, steps: int, failures: Sequence[MachineFailure]) -> dict[str, Any]:
-    """Return the row of a block of runs of a machine of the user's own."""
+    """Return the row of a block of runs of a user's own machine."""
     errors = [asdict(failure) for failure in failures]
     return {"first": first, "schedules": count, "results": [], "steps": steps, "errors": errors}
 

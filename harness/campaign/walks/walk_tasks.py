@@ -1,4 +1,4 @@
-"""The tasks of walks and machines beside their blocks: to add these up, to shrink, to look for what was not reached."""
+"""Tasks of random runs and state machines outside blocks: add up blocks, shrink, search for unreached situations."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from epochfuzz.harness.findings.unreached import reachable
 
 
 def sum_blocks(text: str, rows: Batches) -> Batches:
-    """Add up blocks; a row of sums.SUMS."""
+    """Add up blocks. Yields one row of sums.SUMS."""
     schedules = work(text)
     assert isinstance(schedules, Schedules)
     protocols = schedules.parameters.protocols
@@ -22,7 +22,7 @@ def sum_blocks(text: str, rows: Batches) -> Batches:
 
 
 def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Shrink the breaches numbered; a row of findings.SHRUNK for each."""
+    """Shrink the numbered violations. Yields a row of findings.SHRUNK for each."""
     walks = _walks(argument["work"])
     for number in each(numbers):
         breach = findings.breach_from_row(argument["breaches"][number])
@@ -31,7 +31,10 @@ def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Prove findings, given as rows of findings.SHRUNK, as far as some seconds go; the same rows with what is known."""
+    """Prove the shortest lengths of findings, given as rows of findings.SHRUNK, within a time limit.
+
+    Yields the rows with the results of the proofs.
+    """
     asked = _walks(argument["work"]).parameters
     for _ in each(numbers):
         found = [findings.from_row(row, asked) for row in argument["findings"]]
@@ -40,7 +43,10 @@ def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def reach_situations(text: str, numbers: Batches) -> Batches:
-    """Yield what exhaustive search of small bounds meets under the protocols numbered; rows of coverage.REACHABLE."""
+    """Yield the situations that exhaustive search with small bounds meets under the numbered protocols.
+
+    The rows are rows of coverage.REACHABLE.
+    """
     asked = _walks(text).parameters
     for number in each(numbers):
         protocol = asked.protocols[number]

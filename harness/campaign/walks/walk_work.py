@@ -1,4 +1,4 @@
-"""Schedules of the model as the work of a campaign, those of `fuzz` above all; shrunk and certified as it does."""
+"""Campaigns of schedules of the model, shrunk and proven as `fuzz` does."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 class ModelSchedules(Schedules[Outcome]):
     """Schedules that `engine` runs on the model."""
 
-    CANDIDATES: ClassVar[int]  # failures of one kind that are shrunk, to keep the shortest
+    CANDIDATES: ClassVar[int]  # failures of one kind to shrink; the shortest result is kept
 
     @property
     @abstractmethod
     def engine(self) -> Engine:
-        """What runs the schedules."""
+        """The engine that runs the schedules."""
 
     def block(self, number: int) -> dict[str, Any]:
-        """Walk the schedules of a block."""
+        """Run the schedules of a block."""
         first, count = self.parameters.range_of(number)
         return walk_blocks.row(first, self.engine.walk(first, count), self.parameters.protocols)
 
     def keep_findings(self, campaign: "Campaign[Outcome]", tally: Tally, progress: "Progress") -> dict[str, int]:
-        """From failures to findings and cases; the row of the outcome."""
-        from epochfuzz.harness.campaign.walks import cases  # which are YAML: workers need none
+        """Turn failures into findings and cases, and write them. Returns the row of the outcome."""
+        from epochfuzz.harness.campaign.walks import cases  # cases are YAML, which workers don't need
         from epochfuzz.harness.cases.case import dump_case
 
         breaches = fuzz.breaches(self.parameters.protocols, self.parameters.settings, tally)
@@ -53,7 +53,7 @@ class ModelSchedules(Schedules[Outcome]):
         return {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(rows)}
 
     def _shrunk(self, campaign: "Campaign[Outcome]", breaches: list[fuzz.Breach]) -> list[Finding]:
-        """Return the findings of the breaches, each made by a task of its own."""
+        """Return the findings of the violations, each made by a task of its own."""
         spark = campaign.directory.spark
         argument = {"work": self.text, "breaches": [findings.breach_row(breach) for breach in breaches]}
         numbers = spark.range(0, len(breaches), 1, max(1, len(breaches)))
@@ -62,8 +62,9 @@ class ModelSchedules(Schedules[Outcome]):
         return [findings.from_row(found[breach.protocol.name, breach.property], self.parameters) for breach in breaches]
 
     def _certified(self, campaign: "Campaign[Outcome]", found: list[Finding], progress: "Progress") -> list[Finding]:
-        """Return the findings with their certificates: of one worker, with all its cores, for one
-        search serves many.
+        """Return the findings with their proofs of shortest length.
+
+        One worker proves all of them with all of its cores, because one search serves many findings.
         """
         if not found or self.certify == 0:
             return found
@@ -76,7 +77,7 @@ class ModelSchedules(Schedules[Outcome]):
         return [findings.from_row(row, self.parameters) for row in versions.to_arrow(proven).to_pylist()]
 
     def shown(self, summed: Summed, written: Written) -> Outcome:
-        """Return what a finished campaign has shown."""
+        """Return the results of a finished campaign."""
         unreached: dict[str, list[int]] = {protocol.name: [] for protocol in self.parameters.protocols}
         for row in sorted(written.unmet, key=lambda row: row["situation"]):
             unreached[row["protocol"]].append(row["situation"])
@@ -92,7 +93,7 @@ class ModelSchedules(Schedules[Outcome]):
         )
 
     def breaking(self, summed: Summed) -> Iterator[Found]:
-        """Yield what the failures of finished blocks will come to."""
+        """Yield the findings that the failures of finished blocks will become."""
         for breach in fuzz.breaches(self.parameters.protocols, self.settings, summed.tally):
             failing = self.engine.failing(breach.failures[0], breach.protocol, breach.property)
             flaw = reason(failing, breach.protocol, self.settings, breach.property)
@@ -100,7 +101,7 @@ class ModelSchedules(Schedules[Outcome]):
             yield Found(breach.protocol.name, breach.property, breach.seen, length, is_shrunk=False, known_flaw=flaw)
 
     def found(self, row: dict[str, Any]) -> Found:
-        """Return the finding of a row of their table."""
+        """Return the finding of a row of the findings table."""
         schedule, protocol = parse_schedule(row["events"]), parse_protocol(row["protocol"])
         flaw = reason(schedule, protocol, self.settings, row["property"])
         return Found(row["protocol"], row["property"], row["seen"], row["length"], is_shrunk=True, known_flaw=flaw)
@@ -114,22 +115,22 @@ class Walks(ModelSchedules):
 
     @cached_property
     def engine(self) -> Engine:
-        """What runs the schedules."""
+        """The engine that runs the schedules."""
         return Walker(self.parameters.protocols, self.parameters.settings, self.parameters.seed)
 
     def get_ready(self) -> None:
-        """Compile the walk."""
+        """Compile the kernels of random runs."""
         self.engine.walk(0, 1)
 
     def finish(self, campaign: "Campaign[Outcome]", progress: "Progress") -> dict[str, int]:
-        """From failures to findings and cases, and to the situations that were not reached."""
+        """Write the findings, the cases and the table of situations."""
         tally = self.tally(campaign)
         done = self.keep_findings(campaign, tally, progress)
         self.look_for_unreached(campaign, tally, progress)
         return done
 
     def look_for_unreached(self, campaign: "Campaign[Outcome]", tally: Tally, progress: "Progress") -> None:
-        """Write the table of situations; each protocol is searched by a task of its own."""
+        """Write the table of situations. A task of its own searches each protocol."""
         progress.doing("looking for situations that were not reached")
         spark, protocols = campaign.directory.spark, self.parameters.protocols
         numbers = spark.range(0, len(protocols), 1, len(protocols))

@@ -1,1 +1,1 @@
-"""What is around a command: the shell and its signals, the project it is called in, GitHub Actions."""
+"""The environment of a command: the shell and its signals, the project, and GitHub Actions."""

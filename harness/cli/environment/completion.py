@@ -1,4 +1,4 @@
-"""Completion: how a word may go on, for the shell. What is not begun as the word is, it leaves out itself."""
+"""Completion: return the possible continuations of a word. The shell drops those that don't fit the word."""
 
 import typer
 
@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import NAMED, choice_texts
 
 
 def protocols(incomplete: str) -> list[str]:
-    """Return generations and releases; after the colon, the choices of mechanisms that are not replaced yet."""
+    """Return reference designs and releases; after the colon, the choices of the mechanisms not replaced yet."""
     name, colon, replaced = incomplete.partition(":")
     if not colon:
         return list(NAMED)
@@ -23,12 +23,12 @@ def protocols(incomplete: str) -> list[str]:
 
 
 def property_names() -> list[str]:
-    """Properties."""
+    """Return the names of the properties."""
     return list(properties.NAMES)
 
 
 def subjects(ctx: typer.Context) -> list[str]:
-    """Return what can be explained; of a name that has several words, what comes after those that are there."""
+    """Return the names that `explain` knows. For a name of several words, return the rest after the given words."""
     from epochfuzz.harness.reference import explain
 
     begun = "".join(f"{word} " for word in ctx.params.get("name") or ())

@@ -1,7 +1,7 @@
-"""GitHub Actions: findings as annotations, and a summary of the step, where a command runs there.
+"""GitHub Actions: write findings as annotations, and a summary of the step, if the command runs there.
 
-Workflow commands are lines that the runner picks out of what a step prints; the summary is a Markdown file that it
-names. Outside of Actions nothing is written.
+Workflow commands are lines that the runner picks out of the output of a step. The summary is a Markdown file that the
+runner names. Nothing is written outside of GitHub Actions.
 """
 
 import os
@@ -19,11 +19,11 @@ from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 if TYPE_CHECKING:
     from epochfuzz.harness.findings.findings import Finding
 
-_MOST_DIAGRAMS = 5  # a step's summary is limited to a mebibyte, and nobody reads more
+_MOST_DIAGRAMS = 5  # a step's summary is limited to 1 MiB
 
 
 def annotate_walk(out: Console, found: Sequence["Finding"], reproduce: str) -> None:
-    """Write an error for each finding that is new, and a summary of all."""
+    """Write an error for each new finding, and a summary of all findings."""
     new = [finding for finding in found if finding.known_flaw is None]
     if _in_actions():
         for finding in new:
@@ -33,7 +33,7 @@ def annotate_walk(out: Console, found: Sequence["Finding"], reproduce: str) -> N
 
 
 def annotate_replay(out: Console, judged_cases: Sequence[JudgedCase]) -> None:
-    """Write an error for each case that is not as expected, and a summary of all."""
+    """Write an error for each case that is not as expected, and a summary of all cases."""
     if _in_actions():
         for judged in judged_cases:
             for complaint in _complaints(judged):
@@ -52,7 +52,7 @@ def _error(out: Console, title: str, message: str, file: Path | None = None) -> 
 
 
 def _escaped(text: str, also: str = "") -> str:
-    """Text of a workflow command, in which %, line ends and, in a property, : and , would be read as syntax."""
+    """Escape text of a workflow command: %, line ends and, in a property, : and , would be syntax."""
     for character in f"%\r\n{also}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

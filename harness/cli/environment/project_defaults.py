@@ -1,4 +1,4 @@
-"""What `[tool.epochfuzz]` of a project's pyproject.toml says, as the defaults of a command's options."""
+"""Use `[tool.epochfuzz]` of a project's pyproject.toml as the defaults of a command's options."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -11,10 +11,10 @@ _SETTINGS = {setting.name for setting in fields(Configuration)}
 
 
 def defaults_for(parameters: Sequence[Any]) -> dict[str, Any]:
-    """By the name of an option, what is taken where it is left out. Raises ProjectError.
+    """Return the project's defaults by option name. Raises ProjectError.
 
-    `--protocol` has such a default where a command cannot do without one: where it may be left out, cases say it.
-    An option for one protocol has it if the project has one.
+    `--protocol` has such a default only in commands that need a protocol. In other commands, cases name their
+    protocols. An option for a single protocol has this default only if the project names exactly one.
     """
     named = {each.name: each for each in parameters if each.name in _SETTINGS or _is_needed_protocol(each)}
     if not named:

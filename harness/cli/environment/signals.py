@@ -1,4 +1,4 @@
-"""Signals that end a command: SIGTERM does what Ctrl-C does, and a shell is told which of them it was."""
+"""Signals that end a command: SIGTERM acts like Ctrl-C, and the exit code tells the shell which signal it was."""
 
 import signal
 import sys
@@ -10,13 +10,13 @@ from types import FrameType
 
 @contextmanager
 def as_ctrl_c() -> Iterator[None]:
-    """SIGTERM is taken for a Ctrl-C, whatever that does at the time; only the exit code differs: 143."""
+    """Treat SIGTERM like Ctrl-C, with the handler that SIGINT has at that time. The exit code is 143."""
     terminated = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal terminated
         terminated = True
-        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what it runs in the background so
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # shells start background commands with SIGINT ignored
             raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)
 
