@@ -191,7 +191,7 @@ def _promise_of(c: Change, record: int) -> str:
 
 
 def _breaches(c: Change) -> Iterator[str]:
-    """Yield a description of each property that this step broke. Losses are described elsewhere."""
+    """Yield a description of each property that this step broke. `_losses` describes the losses."""
     for each in PROPERTIES:
         if each.name == "join-complete" and each.name in c.newly_broken:
             yield isr_changes.joined_incomplete(c)

@@ -1,6 +1,6 @@
 """Replay one schedule under one protocol, step by step, with a verdict and a fingerprint.
 
-Replay interprets the model and needs no compilation. Every other engine's findings are checked with it.
+Replay interprets the model and needs no compilation. It checks the findings of every other engine.
 """
 
 import hashlib

@@ -55,7 +55,7 @@ class Chooser:
         return (chosen, events) if len(events) >= _LEAST_EVENTS else None
 
     def chosen(self, numbers: range) -> tuple[int, bytes]:
-        """Return one of some schedules, with its number.
+        """Return the most useful of some schedules, with its number.
 
         Prefers a schedule that breaks a new set of properties in the model. Otherwise returns the one that meets the
         rarest goals.

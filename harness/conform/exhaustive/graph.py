@@ -1,8 +1,8 @@
 """The graph of an exhaustive run: the model's transitions within bounds, and test sequences that cover them.
 
 The graph holds only the events that the adapter supports. States that differ only in the names of replicas are one
-state. A test sequence begins at a reset, where the names are fixed, so following the sequence yields the names in each
-of its states, and its events.
+state. A test sequence begins at a reset, where the names are fixed. The names in later states, and so the events, are
+computed by following the sequence.
 """
 
 import hashlib

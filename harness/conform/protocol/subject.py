@@ -20,16 +20,10 @@ class Subject(Protocol):
     """An implementation of the replication of one partition, with all its replicas and their controller."""
 
     def reset(self, config: Config, protocol: str) -> Iterable[str] | None:
-        """Start over: empty disks, all replicas up, A leads epoch 0.
-
-        Returns the verbs that the adapter supports, or None for all verbs.
-        """
+        """Start over: empty disks, all replicas up, A leads epoch 0. Return the supported verbs, or None for all."""
 
     def apply(self, event: str) -> bool:
-        """Apply an event such as `fetch B`.
-
-        Returns False if the event's precondition did not hold and nothing changed.
-        """
+        """Apply an event such as `fetch B`. Return False if its precondition did not hold and nothing changed."""
 
     def observe(self) -> Mapping[str, Any]:
         """Return an Observation of the current state. Fields that are left out are not compared."""

@@ -119,7 +119,7 @@ def breaks(run: Run) -> str:
 
 
 def permitted(run: Run) -> str:
-    """Return the properties that a run broke with permission. Empty if there are none."""
+    """Return the violations that the guarantees permit, with their steps. Empty if there are none."""
     by_acks = (
         f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits" if run.permitted else ""
     )
