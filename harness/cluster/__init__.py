@@ -1,4 +1,5 @@
-"""Kafka itself: a controller and three brokers as processes on this machine, and what happens to acknowledged records.
+"""Run Apache Kafka, a controller and three brokers on this machine, and check the acknowledged records.
 
-Nothing here knows the model. What is judged is what clients saw, beside the brokers' own files and logs.
+The verdict comes from the records that clients saw, and from the brokers' own files and logs. Only schedules/ uses the
+model, to choose schedules and to compare the results.
 """

@@ -1,9 +1,9 @@
-"""What can go wrong with a cluster."""
+"""The errors of a cluster."""
 
 
 class ClusterError(Exception):
-    """A cluster cannot be had or has broken down; the message says why, and what to do."""
+    """A cluster cannot start or has broken down. The message says why, and what to do."""
 
 
 class NotReached(Exception):
-    """A step waited for what did not come within its bound: this cluster does not do that here."""
+    """A step did not happen within its time limit, so this cluster does not do that step here."""

@@ -1,7 +1,7 @@
-"""A directory for one cluster, which ends with it, however it ends.
+"""A temporary directory for one cluster, removed when the cluster ends.
 
-Whoever uses a room holds its lock. A room whose lock is free was left behind by somebody who was killed: what runs
-there is ended, known by an argument of its command line, and the room is removed.
+The owner of a room holds its lock. A room with a free lock was left behind by a killed process. epochfuzz then kills
+the processes that belong to the room, found by an argument of their command lines, and removes the room.
 """
 
 import contextlib
@@ -20,12 +20,12 @@ from epochfuzz.harness.cluster.waiting import until
 _PREFIX = "epochfuzz-cluster-"
 _LOCK = "lock"
 _GONE_WITHIN = 10.0  # seconds
-_NEEDED = 1 << 30  # bytes: four logs with their indexes, and the load of a scenario
+_NEEDED = 1 << 30  # bytes for four logs with their indexes, and the load of a scenario
 
 
 @contextmanager
 def room() -> Iterator[Path]:
-    """Make a room, once those that were left behind are gone. Raises ClusterError."""
+    """Create a room, after removing abandoned ones. Raises ClusterError."""
     parent = Path(tempfile.gettempdir())
     remove_abandoned(parent)
     free = shutil.disk_usage(parent).free
@@ -43,7 +43,7 @@ def room() -> Iterator[Path]:
 
 
 def new_directory(directory: Path) -> Path:
-    """Make a directory for logs that is to stay. Raises ClusterError if it cannot be, or if it is there."""
+    """Create a permanent directory for logs. Raises ClusterError if it exists or cannot be created."""
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
@@ -54,7 +54,7 @@ def new_directory(directory: Path) -> Path:
 
 
 def mark(directory: Path) -> str:
-    """Return the argument by which a process of a room is known."""
+    """Return the argument that marks the processes of a room."""
     return f"-Depochfuzz.room={directory}"
 
 
@@ -70,7 +70,7 @@ def processes(directory: Path) -> list[int]:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """End and remove what somebody who was killed has left."""
+    """Remove the rooms that killed processes left behind, and kill their remaining processes."""
     for directory in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError), (directory / _LOCK).open("r+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -81,6 +81,6 @@ def _clear(directory: Path) -> None:
     for process in processes(directory):
         with contextlib.suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
-    with contextlib.suppress(NotReached):  # who still writes would have a file made anew
+    with contextlib.suppress(NotReached):  # a process that still writes would create a file again
         until("its processes are gone", lambda: not processes(directory), _GONE_WITHIN)
     shutil.rmtree(directory, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Runs of a scenario: each on a cluster of its own, whose logs and timeline stay if somebody wants them."""
+"""Runs of a scenario, each on its own cluster. Logs and timeline are kept on request."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _PLAYS = {Scenario.RE_ELECTED_LEADER: re_elected_leader.play, Scenario.UNDER_LOA
 
 @dataclass(frozen=True)
 class Request:
-    """What is played on which Kafka, and where its logs stay."""
+    """The scenario to run, the Kafka to run it on, and the directory that keeps the logs."""
 
     scenario: Scenario
     variant: Variant
@@ -30,29 +30,29 @@ class Request:
     home: Path | None
     repair: Repair | None
     out: Path | None
-    command: str  # by which somebody else sees it
-    keep_data: bool = False  # the data directories stay with the logs
+    command: str  # the command that reproduces the run
+    keep_data: bool = False  # keep the data directories with the logs
 
     @property
     def is_lost(self) -> bool:
-        """Whether an acknowledged record is expected to be lost: by every release, unless something keeps it."""
+        """True if the run should lose an acknowledged record: on every release, without a fix or a control."""
         return self.home is None and self.repair is None and self.variant.control is None
 
     def kafka(self) -> Installation:
-        """Fetch or find it. Raises ClusterError."""
+        """Download or locate the Kafka installation, and return it. Raises ClusterError."""
         return installation.from_maven(self.release) if self.home is None else installation.from_home(self.home)
 
 
 @dataclass(frozen=True)
 class Played:
-    """A run, and the directory of its logs, if they were kept."""
+    """A completed run, and the directory of its logs if they are kept."""
 
     run: Run
     kept: Path | None
 
 
 def play(request: Request, kafka: Installation, number: int, say: Callable[[str], None]) -> Played:
-    """Play on a new cluster; steps are said as they are reached. Raises ClusterError."""
+    """Run the scenario on a new cluster, and report each step with `say`. Raises ClusterError."""
     with room() as here:
         if request.repair is not None:
             kafka = repaired(kafka, request.repair, here / "repaired")

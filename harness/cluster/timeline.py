@@ -1,4 +1,4 @@
-"""What happened in a run, moment by moment: who led, logs and high watermarks, what producers and consumers saw."""
+"""The timeline of a run: at each moment the leader, the logs and high watermarks, and what clients saw."""
 
 import math
 import time
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """How a run ended."""
+    """The outcome of a run."""
 
-    LOST = "LOST"  # an acknowledged record is not where its producer was told it is
+    LOST = "LOST"  # an acknowledged record is missing at its offset
     KEPT = "KEPT"
-    NOT_REACHED = "NOT REACHED"  # a step waited for what this cluster did not do
+    NOT_REACHED = "NOT REACHED"  # a step did not happen on this cluster
 
 
 @dataclass(frozen=True)
 class ReplicaView:
-    """A replica at a moment."""
+    """The state of a replica at one moment."""
 
     state: str  # running, paused, ending or down
-    role: str  # as the broker itself has said last: leads e1, follows A e1
+    role: str  # the last role that the broker logged: leads e1, follows A e1
     log: tuple[Record, ...]
-    high_watermark: int | None  # of a leader: as it has logged, or served to a consumer
+    high_watermark: int | None  # for a leader, the one that it logged or served to a consumer
 
     @property
     def end(self) -> int:
@@ -40,7 +40,7 @@ class ReplicaView:
         return self.log[-1].offset + 1 if self.log else 0
 
     def told(self) -> str:
-        """Return the log as the project's other timelines have it: below the high watermark in [], above it in ()."""
+        """Return the log in the notation of timelines: records below the high watermark in [], above it in ()."""
         if self.high_watermark is None:
             return " ".join(record.value for record in self.log) or "empty"
         known = self.high_watermark
@@ -51,7 +51,7 @@ class ReplicaView:
 
 @dataclass(frozen=True)
 class Moment:
-    """A step that has been reached."""
+    """The state after a completed step."""
 
     after: float  # seconds since the run began
     step: str
@@ -63,12 +63,12 @@ class Moment:
 
 @dataclass
 class Loss:
-    """An acknowledged record that is not at its offset any more."""
+    """An acknowledged record that is no longer at its offset."""
 
     value: str
     partition: int
     offset: int
-    instead: str | None  # the value that is there now
+    instead: str | None  # the value that is now at the offset
     was_read: bool
 
 
@@ -80,13 +80,16 @@ class Run:
     seconds: float = 0.0
     acknowledged: int = 0
     lost: list[Loss] = field(default_factory=list)
-    why: str = ""  # it was not reached
+    why: str = ""  # why the run did not reach its end
     moments: list[Moment] = field(default_factory=list)
-    evidence: list[tuple[str, str]] = field(default_factory=list)  # broker and line of its log
-    clients: list[str] = field(default_factory=list)  # what they were told besides
+    evidence: list[tuple[str, str]] = field(default_factory=list)  # pairs of a broker and a line of its log
+    clients: list[str] = field(default_factory=list)  # other errors that clients received
 
     def judge(self, acknowledged: Sequence[Acknowledged], left: Sequence[Read], read: Sequence[Read] = ()) -> None:
-        """Judge by what is left, as a consumer that comes now reads it: what was acknowledged is at its offset."""
+        """Set the verdict: every acknowledged record must be at its offset.
+
+        `left` are the records that a new consumer reads, and `read` those that were read during the run.
+        """
         now = {(each.partition, each.offset): each.value for each in left}
         present = {(each.partition, each.value) for each in left}
         were_read = {each.value for each in read}
@@ -100,7 +103,7 @@ class Run:
         self.verdict = Verdict.LOST if self.lost else Verdict.KEPT
 
     def plain(self) -> "documents.ClusterRun":
-        """For JSON."""
+        """Return this run as plain data for JSON."""
         return {
             "verdict": self.verdict.value,
             "seconds": round(self.seconds, 2),
@@ -114,7 +117,7 @@ class Run:
 
 
 class Recorder:
-    """Looks at the replicas of one partition, and notes moments."""
+    """Record moments of one partition's replicas."""
 
     def __init__(self, brokers: dict[str, Node], partition: str) -> None:
         self.run = Run()
@@ -123,24 +126,24 @@ class Recorder:
         self._seen_acknowledged = self._seen_read = 0
 
     def records(self, name: str) -> list[Record]:
-        """Return the log of a replica as its files have it."""
+        """Return the log of a replica from its files."""
         return records(self._brokers[name].data / self._partition)
 
     def lines(self, name: str) -> list[Line]:
-        """Return what a broker has logged of the partition."""
+        """Return the lines that a broker has logged about the partition."""
         return self._brokers[name].log.lines(self._partition)
 
     def role(self, name: str) -> Line | None:
-        """Return the last line by which a broker became leader or follower."""
+        """Return the last line that reports a broker as leader or follower, or None."""
         return next((line for line in reversed(self.lines(name)) if line.kind != "truncation"), None)
 
     def _succeeded_at(self, leader: Line) -> float:
-        """When the next leader has said that it leads."""
+        """Return when the next leader logged that it leads, or infinity."""
         leaders = [line for name in self._brokers for line in self.lines(name) if line.kind == "leader"]
         return min((line.at for line in leaders if line.epoch > leader.epoch), default=math.inf)
 
     def note(self, step: str, what: str, acknowledged: Sequence[Acknowledged], read: Sequence[Read]) -> None:
-        """Note a moment: how everything is now, and what clients were told since the one before."""
+        """Record a moment: the state of every replica, and the client events since the last moment."""
         ordered = sorted(acknowledged, key=lambda each: each.at)
         new_acknowledged, new_read = ordered[self._seen_acknowledged :], list(read)[self._seen_read :]
         self._seen_acknowledged, self._seen_read = len(ordered), len(read)

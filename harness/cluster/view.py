@@ -1,4 +1,4 @@
-"""A run for people: the timeline in a terminal, and as one HTML file in the style of the project's reports."""
+"""Show a run: the timeline in a terminal, and in an HTML file in the style of the project's reports."""
 
 from dataclasses import dataclass
 
@@ -15,12 +15,12 @@ LEGEND = (
 _STYLES = {Verdict.LOST: "bold red", Verdict.KEPT: "bold green", Verdict.NOT_REACHED: "bold yellow"}
 
 
-_SHOWN = 5  # losses of a run; run.json has them all
+_SHOWN = 5  # losses that are printed; run.json lists all
 
 
 @dataclass(frozen=True)
 class Page:
-    """What the HTML file says."""
+    """The content of the HTML file."""
 
     title: str
     summary: str
@@ -32,8 +32,8 @@ class Page:
 
 
 def print_run(out: Console, run: Run) -> None:
-    """Print the timeline of a run, what shows it, and what came of it."""
-    from epochfuzz.harness.cli.output import print_table  # cli shows campaigns, and these play on clusters
+    """Print the timeline of a run, the evidence, and the verdict."""
+    from epochfuzz.harness.cli.output import print_table  # avoids a cycle: cli imports campaigns, which import clusters
 
     if run.moments:
         print_table(out, timeline(run))
@@ -56,7 +56,7 @@ def print_run(out: Console, run: Run) -> None:
 
 
 def timeline(run: Run) -> Table:
-    """Return the moments of a run, a row for each."""
+    """Return the moments of a run as a table, one row for each."""
     table = Table(show_lines=True)
     table.add_column("", no_wrap=True)
     for column in ("what happens", *run.moments[0].replicas, "clients"):
@@ -69,14 +69,14 @@ def timeline(run: Run) -> Table:
 
 
 def replica_told(view: ReplicaView) -> str:
-    """Return a replica in three lines."""
+    """Return a replica's state in three lines."""
     known = "" if view.high_watermark is None else f" HW {view.high_watermark}"
     state = "" if view.state == "running" else f" ({view.state})"
     return f"{view.role}{state}\n{view.told()}\nLEO {view.end}{known}"
 
 
 def clients_told(moment: Moment) -> str:
-    """Return what clients were told since the moment before."""
+    """Return the acknowledgements and reads since the last moment."""
     acknowledged = " ".join(f"{each.value}@{each.offset}" for each in moment.acknowledged)
     read = " ".join(f"{each.value}@{each.offset}" for each in moment.read)
     said = (f"acknowledged {acknowledged}" if acknowledged else "", f"read {read}" if read else "")
@@ -84,14 +84,14 @@ def clients_told(moment: Moment) -> str:
 
 
 def told_of_loss(loss: Loss) -> str:
-    """One sentence on a record that is gone."""
+    """Return one sentence about a lost record."""
     was_read = "acknowledged, and read by a consumer" if loss.was_read else "acknowledged"
     now = "nothing is there now" if loss.instead is None else f"{loss.instead} is there now"
     return f"{loss.value} was {was_read} at offset {loss.offset} of partition {loss.partition}: {now}"
 
 
 def conclusion(run: Run) -> str:
-    """Return the last line."""
+    """Return the last line of a run's output."""
     if run.verdict is Verdict.NOT_REACHED:
         return f"{run.verdict}: {run.why}"
     within = f", in {run.seconds:.0f} s"

@@ -1,4 +1,4 @@
-"""Waiting for a condition, never for a time."""
+"""Wait for a condition instead of a fixed time."""
 
 import time
 from collections.abc import Callable
@@ -6,13 +6,16 @@ from typing import TypeVar
 
 from epochfuzz.harness.cluster.errors import NotReached
 
-_BETWEEN_LOOKS = 0.005  # seconds: a follower's second chance comes after one
+_BETWEEN_LOOKS = 0.005  # seconds; shorter than a follower's retry interval of 1 s
 
 T = TypeVar("T")
 
 
 def until(what: str, condition: Callable[[], T], seconds: float, check: Callable[[], None] = lambda: None) -> T:
-    """Return what the condition gives as soon as that counts as true. Raises NotReached, and what `check` does."""
+    """Wait until the condition returns a true value, and return that value.
+
+    Raises NotReached after `seconds`, and the exceptions of `check`.
+    """
     ends = time.monotonic() + seconds
     while True:
         found = condition()

@@ -1,4 +1,7 @@
-"""Conformance: somebody's own implementation, run beside the model. docs/how-to/test-your-broker.md says how."""
+"""Run a third-party implementation in lockstep with the model, or check it against client guarantees.
+
+docs/how-to/test-your-broker.md is the guide.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +22,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is: workers need no Hypothesis."""
+    """Import a public name on first use, because worker processes don't need Hypothesis."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,1 +1,1 @@
-"""Views of what a schedule did: for the terminal, for a browser, and for the tools of others."""
+"""Show the effects of a schedule: in the terminal, in a browser, and in formats that other tools read."""

@@ -1,4 +1,4 @@
-"""Campaigns for people: how far one is, and what several of them have come to through time."""
+"""Show campaigns to people: the progress of one campaign, and the history of several."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -19,12 +19,12 @@ KNOWN, UNEXPECTED = "known bug", "UNEXPECTED"
 
 
 def about_line(facts: Mapping[str, object]) -> str:
-    """When a campaign was begun and with which rules, in a line."""
+    """Return the start and the versions of a campaign, in one line."""
     return ", ".join(f"{name} {value}" for name, value in facts.items())
 
 
 def checked_facts(checked: "Checked") -> dict[str, str]:
-    """Return what shows that a campaign's blocks can be trusted, and what they took."""
+    """Return the checks of a campaign's blocks for determinism, and their memory use."""
     return {
         "blocks walked twice, and equal": f"{checked.blocks:,}",
         "most memory of a worker": f"{checked.memory >> 20:,} MiB",
@@ -32,7 +32,7 @@ def checked_facts(checked: "Checked") -> dict[str, str]:
 
 
 def status_lines(status: Status) -> Iterator[str]:
-    """How far a campaign is, and how fast."""
+    """Yield the progress and speed of a campaign, in lines."""
     work, so_far = status.work, status.so_far
     yield about_line(about(status.begun, work.version, work.model))
     yield work.heading
@@ -57,7 +57,7 @@ def status_lines(status: Status) -> Iterator[str]:
 
 
 def findings_table(status: Status) -> Table:
-    """Return what was found so far; what is shown of the shortest is before it is shrunk."""
+    """Return the findings so far, with the lengths of their shortest schedules before or after shrinking."""
     table = Table("protocol", "property", "schedules", "events", "", title="Found so far")
     for found in status.so_far.found:
         table.add_row(Text(found.protocol), Text(found.property), f"{found.seen:,}", _events(found), _verdict(found))
@@ -73,7 +73,7 @@ def _verdict(found: Found | Line) -> Text:
 
 
 def history_tables(history: History) -> Iterator[Table]:
-    """Yield the campaigns, their findings, and how coverage has grown."""
+    """Yield the campaigns, their findings, and the growth of coverage."""
     yield _campaigns(history)
     yield _findings(history)
     if history.growth:
@@ -81,17 +81,17 @@ def history_tables(history: History) -> Iterator[Table]:
 
 
 def date(campaign: Status) -> str:
-    """When a campaign was begun, to the minute."""
+    """Return the start of a campaign, to the minute."""
     return f"{campaign.begun:%Y-%m-%d %H:%M}"
 
 
 def sighting(campaign: Status) -> str:
-    """Which campaign it was: when, with which version and seed."""
+    """Return the start, version and seed that identify a campaign."""
     return f"{date(campaign)}, {campaign.work.version}, seed {campaign.work.seed}"
 
 
 def state(campaign: Status) -> str:
-    """Where a campaign is, nothing for one that is finished."""
+    """Return the state of a campaign, or an empty text if it has finished."""
     return "" if campaign.state is State.FINISHED else str(campaign.state)
 
 

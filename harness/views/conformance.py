@@ -1,4 +1,4 @@
-"""What a run of conformance found, for people: the steps up to the fault, then the subject beside the model."""
+"""Show the results of a conformance run: the steps up to a discrepancy, and the adapter's state next to the model's."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import conformance as documents
     from epochfuzz.harness.documents import parts
 
-_MOST_LISTED = 30  # names in a line: there are fewer verbs, and fewer fields of the protocol
+_MOST_LISTED = 30  # names in a line, more than the number of verbs or of the protocol's fields
 
 
 def nonconformity_text(nonconformity: Nonconformity, proof: Reproducer | None = None) -> RenderableType:
-    """Return a nonconformity: what is wrong, the schedule step by step, and what was to be seen at its end."""
+    """Return a finding: the discrepancy, the schedule step by step, and the observations at its end."""
     return Group(_title(nonconformity, proof), steps(nonconformity))
 
 
 def steps(nonconformity: Nonconformity) -> RenderableType:
-    """Return the same without the title."""
+    """Return a finding without its title."""
     parts: list[RenderableType] = []
     if nonconformity.sighting.sent and not nonconformity.known_flaw:
         run = replay(nonconformity.sighting.sent, nonconformity.protocol, nonconformity.trial.settings)
@@ -55,9 +55,7 @@ def steps(nonconformity: Nonconformity) -> RenderableType:
 
 
 def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield what a run has come to that Ctrl-C ended: what failed and is not shrunk, and how much was
-    run; a line each.
-    """
+    """Yield the results of a run that Ctrl-C ended, in lines: unshrunk failures, and the number of schedules run."""
     for protocol, failed, seen in conformance.unshrunk:
         flaw = failed.known_flaw(protocol)
         yield (
@@ -69,7 +67,7 @@ def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
 
 
 def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield how much was run, how fast, and what it leaves open: a line each."""
+    """Yield the summary of a run, in lines: the verdict, the amount, the speed, and the gaps."""
     verdict = "conforms" if conformance.conforms else "does NOT conform"
     protocols = ", ".join(protocol.name for protocol in plan.protocols)
     yield f"The subject {verdict} to {protocols}, judged by {plan.judged_by}{_share(conformance, plan)}:"
@@ -86,7 +84,7 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
 
 
 def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield what was judged, and what was not; a line each."""
+    """Yield the properties, events and fields that the run covered or missed, in lines."""
     lacking = not_judged(conformance, plan)
     for title, names in (
         ("Properties judged", judged(conformance, plan)),
@@ -110,7 +108,7 @@ def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
 
 
 def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield how much was never met, and how much of it exhaustive bounds would reach; a line or two."""
+    """Yield the number of coverage points never reached, and how many of them exhaustive bounds would reach."""
     if conformance.shown.met is None:
         yield "Never met: not noted, for an older epochfuzz began this campaign; another directory begins one anew"
     unmet = never_met(conformance, plan)
@@ -127,12 +125,12 @@ def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
 
 
 def bounds_text(bounds: "documents.NeverMet") -> str:
-    """Return bounds for people."""
+    """Return bounds as text."""
     return f"{bounds['replicas']} replicas, {bounds['records']} record and {bounds['epochs']} epoch changes"
 
 
 def _listed(names: list[str]) -> str:
-    """Names for people: the first of them where there are many, for any may be a subject's."""
+    """Return the first names of a list as text. A list may be long, because an adapter can invent names."""
     more = [f"and {len(names) - _MOST_LISTED:,} more"] if len(names) > _MOST_LISTED else []
     return ", ".join([*map(shown, names[:_MOST_LISTED]), *more])
 
@@ -140,9 +138,10 @@ def _listed(names: list[str]) -> str:
 def document(
     conformance: Conformance, plan: Plan, saved: Mapping[int, Path], proven: Sequence[Reproducer | None]
 ) -> "documents.Run":
-    """Return the JSON form of what a run showed.
+    """Return the JSON form of a run.
 
-    `saved` has the case file of a nonconformity by its place, `proven` of each how far the model was searched.
+    `saved` maps the index of a finding to its case file. `proven` has for each finding the result of the proof in the
+    model.
     """
     return {
         "conforms": conformance.conforms,
@@ -199,7 +198,10 @@ def _nonconformity_json(
 
 
 def _proven(sent: bytes, proof: Reproducer | None) -> "parts.Proof":
-    """Return what is proven of the length of what was sent: the search may have found a shorter schedule."""
+    """Return the proof for the length of a sent schedule.
+
+    The search may have found a shorter schedule. Then the sent schedule is not certified minimal.
+    """
     plain = (proof or Reproducer(sent, certified_minimal=False, searched=0)).plain()
     if proof is not None and proof.schedule != sent:
         plain["certified_minimal"], plain["minimal_within"] = False, None
@@ -207,22 +209,20 @@ def _proven(sent: bytes, proof: Reproducer | None) -> "parts.Proof":
 
 
 def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the verbs that protocol and configuration make possible, and that no schedule applied or
-    the subject has not.
-    """
+    """Return the verbs that can be enabled and that no schedule applied, including unsupported ones."""
     starts = _starts(plan)
     return [verb.text for verb in Verb if any(map(verb.possible, starts)) and not conformance.shown.applied[verb.text]]
 
 
 def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the fields that there are to be seen, and that no observation had."""
+    """Return the fields that have a meaning in this plan and that no observation had."""
     return [field for field in _fields(plan) if not conformance.shown.fields[field]]
 
 
 def never_met(conformance: Conformance, plan: Plan) -> "documents.NeverMet | None":
-    """Return what the subject was never driven through; None where nobody knows.
+    """Return the coverage points that the run never reached, or None if the run did not record them.
 
-    What there is, is what the model meets in some schedules at random, under any of the protocols.
+    The points that exist are estimated by random schedules in the model, under any of the protocols.
     """
     if conformance.shown.met is None or plan.judged_by is not JudgedBy.LOCKSTEP:
         return None
@@ -250,16 +250,15 @@ def _unmet_of(kind: str, there_is: set[str], known: Mapping[str, int], within: s
 
 
 def judged(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the properties that the subject was held against: none in lock-step, where fields are compared."""
+    """Return the properties that were checked. The list is empty in lockstep, which compares fields."""
     lacking = not_judged(conformance, plan)
     return [name for name in _properties(plan) if name not in lacking]
 
 
 def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
-    """Return the properties that it should have been held against and could not be: the fields it never showed, by
-    name.
+    """Return the properties that could not be checked, each with the fields that no observation had.
 
-    A property that takes what no observation has is there without any.
+    A property that no observation can show has no fields.
     """
     shown = {field for field, count in conformance.shown.fields.items() if count}
     missing = {name: [field for field in BY_NAME[name].seen_in if field not in shown] for name in _properties(plan)}
@@ -267,9 +266,7 @@ def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
 
 
 def _properties(plan: Plan) -> list[str]:
-    """Return the properties that anything can break in this plan, and that the contract with clients
-    does not give up.
-    """
+    """Return the properties that can break in this plan and that the guarantees to clients include."""
     if plan.judged_by is not JudgedBy.PROMISES:
         return []
     permitted = properties.permitted(plan.settings)
@@ -282,7 +279,7 @@ def _share(conformance: Conformance, plan: Plan) -> str:
 
 
 def _fields(plan: Plan) -> list[str]:
-    """Return the fields that there are to be seen under any of the protocols."""
+    """Return the fields that have a meaning under any of the protocols."""
     return [field for field, seen in FIELDS.items() if any(map(seen.there, _starts(plan)))]
 
 
@@ -291,12 +288,12 @@ def _starts(plan: Plan) -> list[Partition]:
 
 
 def unknown_fields(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the fields of observations that are not of the protocol, perhaps misspelt."""
+    """Return the observed fields that the conformance protocol does not define. They may be misspelt."""
     return sorted(conformance.shown.fields.keys() - {*_fields(plan), *own_fields(conformance)})
 
 
 def own_fields(conformance: Conformance) -> list[str]:
-    """Return the fields of observations that the subject has declared to be its own."""
+    """Return the observed fields that the adapter declared as its own."""
     return sorted(field for field in conformance.shown.fields if field.split(".")[1:2] == [OWN])
 
 
@@ -327,7 +324,7 @@ def _times(seen: int) -> str:
 
 
 def _beside(run: Run, nonconformity: Nonconformity) -> Table:
-    """Whatever differs at the end of the schedule; what is judged is the first of it."""
+    """Return all differences at the end of the schedule as a table. The oracle reports only the first one."""
     applied, observation = nonconformity.answers[-1]
     model = {"applied": run.steps[-1].applied, **beside(run.steps[-1].state, observation)}
     judge = LockStep(nonconformity.protocol, nonconformity.trial.settings)
@@ -335,7 +332,7 @@ def _beside(run: Run, nonconformity: Nonconformity) -> Table:
         judge.advance(event)
     subject = {"applied": applied, **judge.compared(observation)}
     table = Table("field", "model", "subject", title=f"After event {len(run.steps)}")
-    for name in sorted(subject["replicas"].keys() - model["replicas"]):  # that the partition does not have
+    for name in sorted(subject["replicas"].keys() - model["replicas"]):  # unknown replicas
         table.add_row(f"replicas.{name}", "", Text(shown(subject["replicas"].pop(name)), "bold"))
     for where, observed, expected in differences(subject, model):
         table.add_row(".".join(where), Text(shown(expected)), Text(shown(observed), "bold"))
@@ -345,7 +342,7 @@ def _beside(run: Run, nonconformity: Nonconformity) -> Table:
 
 
 def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
-    """Yield what the subject shows of its own, with the names of the fields."""
+    """Yield the adapter's own fields, with their names."""
     seen: dict[str, Any] = dict(observation)
     parts = {f"replicas.{name}": replica for name, replica in sorted(seen.get("replicas", {}).items())}
     for part, values in {**parts, "controller": seen.get("controller", {})}.items():
@@ -353,7 +350,7 @@ def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
 
 
 def _observed(nonconformity: Nonconformity) -> Table:
-    """Return what the subject showed after each event."""
+    """Return the observation after each event as a table."""
     p = initial(nonconformity.protocol, nonconformity.trial.settings)
     names = REPLICA_NAMES[: p.replicas]
     table = Table("", "event", *names, "controller")
@@ -369,7 +366,7 @@ def _observed(nonconformity: Nonconformity) -> Table:
 
 
 def _of(replica: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is a replica's of the subject's own."""
+    """Return the adapter's own fields of one replica."""
     part = f"replicas.{replica}.{OWN}."
     return {field.removeprefix(part): value for field, value in own.items() if field.startswith(part)}
 

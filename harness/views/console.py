@@ -1,4 +1,4 @@
-"""The console: where commands print for people, who can trust their terminal with whatever is printed."""
+"""The console for output to people. It makes all printed text safe for a terminal."""
 
 from collections.abc import Iterable
 
@@ -9,9 +9,9 @@ from epochfuzz.harness.printable import paragraphs
 
 
 class PrintableConsole(Console):
-    """Spells out what is not printable, be it of a subject, of a file or of its name. Its own colours stay."""
+    """Escape unprintable characters of an adapter's output, a file or its name, and keep the console's colours."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield what is printed, piece by piece."""
+        """Yield the output, segment by segment."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(paragraphs(segment.text), segment.style)

@@ -1,7 +1,7 @@
-"""The ITF trace: the states of one run as JSON, which Apalache, Quint and their viewers read.
+"""Write an ITF trace: the states of a run as JSON, which Apalache, Quint and their viewers read.
 
-Apalache's ADR 015 has the format: sequences are arrays, records objects, `#set` a set, `#map` a function. The variables
-are those of the TLA+ trace (tla.py).
+Apalache's ADR 015 defines the format: sequences are arrays, records are objects, `#set` is a set, `#map` is a function.
+The variables are the same as in the TLA+ trace (tla.py).
 """
 
 import json
@@ -16,12 +16,12 @@ _FORMAT = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 
 
 def trace(run: Run, source: str) -> str:
-    """Return the text of a file. State n + 1 follows event n; `source` says where the schedule stands."""
+    """Return the text of a trace file. State n + 1 follows event n, and `source` names the origin of the schedule."""
     return json.dumps(document(run, source), indent=1) + "\n"
 
 
 def document(run: Run, source: str, transitions: Sequence[int] = ()) -> dict[str, Any]:
-    """Return the trace; where the numbers of the transitions that events are are given, with these."""
+    """Return the trace as plain data, with the transition number of each event if `transitions` has them."""
     states = [run.start, *(step.state for step in run.steps)]
     shown = [variables(scene, state) for scene, state in zip(run.scenes, states, strict=True)]
     told = f"{run.protocol.name} {captions.verdict(run)}"

@@ -1,4 +1,4 @@
-"""Progress of what takes longer than two seconds: a live line on a terminal, nothing elsewhere."""
+"""Show progress after two seconds: a live line on a terminal, and nothing elsewhere."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from epochfuzz.harness.views.summary import standing
 
 
 class _Live(Progress):
-    """Progress, below lines that say what is known by now."""
+    """Progress, below lines about the findings so far."""
 
     lines: Sequence[Text] = ()
 
@@ -25,7 +25,7 @@ class _Live(Progress):
 
 
 class Shown:
-    """A live line that says what is being done and how far it is."""
+    """A live line with the current task and its progress."""
 
     def __init__(self, progress: _Live, task: TaskID, schedules: int | None, seconds: float | None) -> None:
         self._progress = progress
@@ -34,15 +34,15 @@ class Shown:
         self._seconds = seconds
 
     def doing(self, what: str) -> None:
-        """Name what is being done."""
+        """Set the name of the current task."""
         self._progress.update(self._task, description=what, total=None)
 
     def found(self, findings: Sequence[Finding]) -> None:
-        """Show what is known by now: on a terminal, a line for each finding, which gets better."""
+        """Show the findings so far, with one line each. A line is updated when its schedule gets shorter."""
         self._progress.lines = [standing(finding) for finding in findings]
 
     def walked(self, tally: Tally, elapsed: float) -> None:
-        """Schedules were walked."""
+        """Update the progress of a random run."""
         broken = int((tally.seen > 0).sum())
         done = elapsed / self._seconds if self._seconds else tally.schedules / (self._schedules or 1)
         rate = int(tally.events.sum()) / max(elapsed, 1e-9) / 1e6
@@ -53,20 +53,20 @@ class Shown:
         )
 
     def searched(self, progress: SearchProgress) -> None:
-        """States were visited."""
+        """Update the progress of a search."""
         self.doing(f"depth {progress.depth} · {progress.states:,} states · {progress.waiting:,} waiting")
 
 
 @contextmanager
 def show_walk(out: Console, schedules: int | None, seconds: float | None) -> Iterator[Shown]:
-    """Show progress towards a number of schedules or seconds."""
+    """Show the progress of a random run towards a number of schedules or seconds."""
     with _live(out, BarColumn()) as progress:
         yield Shown(progress, progress.add_task("compiling", total=1.0), schedules, seconds)
 
 
 @contextmanager
 def show_search(out: Console) -> Iterator[Shown]:
-    """Show progress of a search, which cannot know how much remains."""
+    """Show the progress of a search. The remaining work is unknown."""
     with _live(out) as progress:
         yield Shown(progress, progress.add_task("compiling", total=None), None, None)
 

@@ -1,7 +1,7 @@
-"""SARIF: findings in the format that code scanning services and editors read (OASIS SARIF 2.1.0).
+"""Write findings as SARIF, the format that code scanning services and editors read (OASIS SARIF 2.1.0).
 
-A rule is a property. A result is a finding; its place is a case file, carried inside as an artifact, and its code flow
-leads through the events of that file line by line. What is known of a generation is a suppressed note.
+A rule is a property. A result is a finding. Its location is a case file, embedded as an artifact. Its code flow follows
+the events of that file line by line. A known bug of a protocol is a suppressed note.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def log(walker: Engine, findings: Sequence[Finding], reproduce: str) -> dict[str, Any]:
-    """Return a SARIF log with one run; `reproduce` is the command that walks the same schedules again."""
+    """Return a SARIF log with one run. `reproduce` is the command that runs the same schedules again."""
     cases = [case_for(each, walker.seed, "A walk") for each in findings]
     run = {
         "tool": {

@@ -1,4 +1,4 @@
-"""What a run found, for people: property by protocol, the goals it met, and each reproducer as a timeline."""
+"""Show the results of a run: a table of properties by protocol, the goals met, and the reproducers as timelines."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -36,7 +36,7 @@ def finding_json(finding: Finding) -> "walks.Finding":
 
 
 def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict[str, int]]:
-    """For each protocol the number of schedules that met each goal; `met` has axes protocol and goal."""
+    """Return for each protocol the number of schedules that met each goal. `met` has axes protocol and goal."""
     return {
         protocol.name: dict(zip(model_goals.NAMES, (int(count) for count in row), strict=True))
         for protocol, row in zip(protocols, met, strict=True)
@@ -44,7 +44,7 @@ def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict
 
 
 def walk_json(walker: Engine, walked: Walked, findings: Sequence[Finding]) -> "walks.Walk":
-    """Return the JSON form of a walk and what came of it."""
+    """Return the JSON form of a random run and its results."""
     tally = walked.tally
     events = int(tally.events.sum())
     return {
@@ -62,7 +62,7 @@ def walk_json(walker: Engine, walked: Walked, findings: Sequence[Finding]) -> "w
 
 
 def pace(walked: Walked) -> str:
-    """One line: how much was walked, and how fast."""
+    """Return the amount and speed of a run, in one line."""
     events = int(walked.tally.events.sum())
     return (
         f"{walked.tally.schedules:,} schedules, {events:,} events applied and checked in {walked.seconds:.1f} s"
@@ -71,14 +71,14 @@ def pace(walked: Walked) -> str:
 
 
 def rate(events_per_second: float) -> str:
-    """Return a rate as people read it: in millions, where there are as many."""
+    """Return a rate as text, in millions if it is large."""
     if events_per_second < 100_000:
         return f"{events_per_second:,.0f}/s"
     return f"{events_per_second / 1e6:.1f} million/s"
 
 
 def witnesses(findings: Sequence[Finding]) -> list[Finding]:
-    """For each protocol the finding with the shortest reproducer, the most severe of equals."""
+    """Return for each protocol the finding with the shortest reproducer, and of equally short ones the most severe."""
     shortest: dict[Protocol, Finding] = {}
     for finding in findings:
         best = shortest.setdefault(finding.protocol, finding)
@@ -88,7 +88,10 @@ def witnesses(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> Table:
-    """Mechanism switched back by property: the length of the shortest reproducer, * where it is proven minimal."""
+    """Return a table of switched-back mechanisms by property, with the length of the shortest reproducer.
+
+    A * marks a length that is proven shortest.
+    """
     found = {(finding.protocol, finding.property): finding.reproducer for finding in findings}
     names = [name for name in properties.NAMES if any(name == broken for _, broken in found)]
     table = Table(title="What each mechanism guards: events to break it, * minimal")
@@ -103,7 +106,10 @@ def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Seque
 
 
 def lengths(protocol: Protocol, findings: Sequence[Finding]) -> Text:
-    """One line: what a protocol breaks, and in how many events, * where that is proven minimal."""
+    """Return the properties that a protocol breaks, in one line, with the lengths of their reproducers.
+
+    A * marks a length that is proven shortest.
+    """
     cells = [f"{each.property} {_length(each.reproducer)}" for each in findings if each.protocol == protocol]
     return Text(f"{protocol.name}: {', '.join(cells)}")
 
@@ -113,13 +119,13 @@ def _length(reproducer: Reproducer | None) -> str:
 
 
 def harmless_variants(variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
-    """Return the variants that broke nothing, by name."""
+    """Return the names of the variants that broke nothing."""
     broken = {finding.protocol for finding in findings}
     return [variant.name for variant in variants if variant not in broken]
 
 
 def idle_mechanisms(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
-    """Return the mechanisms none of whose earlier choices broke anything."""
+    """Return the mechanisms whose earlier choices broke nothing."""
     broken = {finding.protocol for finding in findings}
     switched = {
         mechanism: [variant for variant in variants if variant.choice(mechanism) != base.choice(mechanism)]
@@ -129,7 +135,7 @@ def idle_mechanisms(base: Protocol, variants: Sequence[Protocol], findings: Sequ
 
 
 def unmet_goals(protocols: Sequence[Protocol], settings: Configuration, met: np.ndarray) -> list[str]:
-    """`goal (protocol)` for each goal that applies and that no schedule met."""
+    """Return `goal (protocol)` for each required goal that no schedule met."""
     counts = goals_json(protocols, met)
     return [
         f"{goal} ({protocol.name})"
@@ -140,7 +146,7 @@ def unmet_goals(protocols: Sequence[Protocol], settings: Configuration, met: np.
 
 
 def verdict_table(protocols: Sequence[Protocol], settings: Configuration, findings: Sequence[Finding]) -> Table:
-    """Property by protocol: holds, or broken with the length of the reproducer."""
+    """Return a table of properties by protocol: not broken, or broken with the length of the reproducer."""
     found = {(finding.protocol, finding.property): finding for finding in findings}
     table = Table("property", *(protocol.name for protocol in protocols), title="Properties by protocol")
     applying = [properties.applying(initial(protocol, settings)) for protocol in protocols]
@@ -168,7 +174,7 @@ def _verdict(finding: Finding | None) -> Text:
 
 
 def goals_table(protocols: Sequence[Protocol], settings: Configuration, met: np.ndarray) -> Table:
-    """Goal by protocol: how many schedules met it; what is asked for and unmet stands out."""
+    """Return a table of goals by protocol: the number of schedules that met each. Unmet required goals stand out."""
     table = Table("goal", *(protocol.name for protocol in protocols), title="Coverage goals: schedules that met each")
     asked = [set(goals.asked_for(protocol, settings)) for protocol in protocols]
     for bit, name in enumerate(model_goals.NAMES):
@@ -184,9 +190,9 @@ def _goal(count: int, asked: bool) -> Text:
 
 
 def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
-    """Return a finding's timeline; beside it, where another protocol loses nothing on the same events, that one's.
+    """Return a finding's timeline, next to another protocol's if that loses nothing on the same events.
 
-    `also` names further properties for which this is the reproducer.
+    `also` names further properties with the same reproducer.
     """
     names = " and ".join((finding.property, *also))
     title = Text.assemble(
@@ -199,7 +205,7 @@ def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
 
 
 def proof(finding: Finding) -> str:
-    """How short a reproducer is known to be, and what it was made from."""
+    """Return the proven length of a reproducer, and the schedule that it was shrunk from."""
     proven = finding.reproducer.proven
     if finding.reproducer.certified_minimal:
         proven += ": exhaustive search found nothing shorter"
@@ -207,10 +213,10 @@ def proof(finding: Finding) -> str:
 
 
 def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool = False) -> None:
-    """Print every distinct reproducer once, whatever the number of properties it breaks: a line for a known bug.
+    """Print every distinct reproducer once, whatever the number of properties it breaks, and a known bug in one line.
 
-    What is unexpected is drawn step by step, and so is all with `trace`. The first finding comes last, and the
-    unexpected ones after the known bugs: that is where a terminal stops scrolling.
+    Unexpected findings are drawn step by step, and with `trace` all findings are. The first finding is printed last,
+    and unexpected ones follow the known bugs, because a terminal shows the end of the output.
     """
     together = by_reproducer(findings)
     is_drawn = [trace or any(finding.known_flaw is None for finding in same) for same in together]
@@ -223,7 +229,7 @@ def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool 
 
 
 def _line(same: Sequence[Finding]) -> Text:
-    """Tell findings that have a reproducer in common, in a line."""
+    """Return findings with a common reproducer, in one line."""
     names = " and ".join(finding.property for finding in same)
     events = len(same[0].witness.schedule)
     causes = same[0].causes
@@ -232,14 +238,14 @@ def _line(same: Sequence[Finding]) -> Text:
 
 
 def standing(finding: Finding) -> Text:
-    """Return a line for a finding that may get better yet."""
+    """Return a line for a finding whose schedule may still get shorter."""
     events = len(finding.reproducer.schedule)
     proven = finding.reproducer.proven
     return Text(f"{finding.protocol.name} breaks {finding.property} in {events} events, {proven}")
 
 
 def unshrunk(breach: Breach) -> str:
-    """Return a line for what a walk broke, and nobody has shrunk."""
+    """Return a line for a violation that was not shrunk."""
     return (
         f"{breach.protocol.name} breaks {breach.property}: {breach.seen:,} schedules,"
         f" the shortest after {breach.failures[0].length} events"
@@ -247,7 +253,7 @@ def unshrunk(breach: Breach) -> str:
 
 
 def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Return the findings that have one reproducer in common, together."""
+    """Group findings by reproducer."""
     together: dict[tuple[Protocol, bytes], list[Finding]] = {}
     for finding in findings:
         together.setdefault((finding.protocol, finding.reproducer.schedule), []).append(finding)

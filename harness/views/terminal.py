@@ -1,8 +1,8 @@
-"""The timeline: a run drawn for the terminal; each step shows every log, the controller's view, and a sentence.
+"""Draw the timeline of a run for the terminal: each step shows every log, the controller's view, and a sentence.
 
-Shape carries everything and colour only underlines it: `[m0]` is below the replica's high watermark, `{m1}` is not
-although clients were promised it, `(m2)` is neither. The drawing itself is ASCII, so that it survives pipes, mail and
-old consoles.
+Shapes carry all information, and colour only underlines it. `[m0]` is below the replica's high watermark. `{m1}` is
+above it, but committed or acknowledged. `(m2)` is neither. The drawing is ASCII, so it survives pipes, mail and old
+consoles.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from epochfuzz.harness.witness.replay import Run
 from epochfuzz.harness.witness.scenes import Cell, ControllerScene, ReplicaScene, Scene
 from epochfuzz.harness.witness.story import Moment, Story, story_of
 
-# Styles that read on light and dark grounds alike: no white, no yellow, nothing bright, no ground of our own.
+# Styles that are readable on light and dark backgrounds: no white, yellow or bright colours, no background.
 BELOW_HIGH_WATERMARK = "reverse"
 PROMISED = "bold magenta"
 APPENDED = "bold green"
@@ -31,7 +31,7 @@ CHANGED = "bold"
 NAME = "bold"
 ASIDE = "dim"
 
-# What fits into 100 columns.
+# Limits for a width of 100 columns.
 MOST_SIDE_BY_SIDE = 2
 MOST_BESIDE_THE_CONTROLLER = 3
 CONTROLLER_WIDTH = len("no leader, ISR A,B")
@@ -39,7 +39,7 @@ CONTROLLER_WIDTH = len("no leader, ISR A,B")
 
 @dataclass(frozen=True)
 class _Line:
-    """A rule with a title at its left. On a console that knows only ASCII, rich's own would not be."""
+    """A rule with a title at its left. Unlike rich's own rule, it stays ASCII on an ASCII console."""
 
     title: str = ""
 
@@ -50,17 +50,17 @@ class _Line:
 
 
 def timeline(run: Run) -> RenderableType:
-    """One run, a step at a time."""
+    """Return one run, step by step."""
     return draw(story_of(run))
 
 
 def side_by_side(run_a: Run, run_b: Run) -> RenderableType:
-    """Two runs of one schedule. A step that looks the same under both is drawn once, any other under each."""
+    """Return two runs of one schedule. A step that looks equal under both is drawn once, any other under each."""
     return draw(story_of(run_a, run_b))
 
 
 def draw(story: Story) -> RenderableType:
-    """Return a story, a step at a time."""
+    """Return a story, step by step."""
     table = _table(story)
     for moment in story.moments:
         if moment.parts:
@@ -71,12 +71,12 @@ def draw(story: Story) -> RenderableType:
 
 
 def scene(scene: Scene) -> RenderableType:
-    """One step by itself."""
+    """Return one step."""
     return _drawing(scene)
 
 
 def _table(story: Story) -> Table:
-    """Return a table with the number and the event of each step, and what they are followed by."""
+    """Return a table with columns for the number, the event and the drawing of each step."""
     table = Table.grid(expand=True)
     table.add_column(width=len(str(len(story.moments))) + 1)
     table.add_column(width=max((len(moment.event) for moment in story.moments), default=0) + 2)
@@ -172,7 +172,7 @@ def _replica(replica: ReplicaScene, controller: ControllerScene) -> Iterator[Tex
 
 
 def _log(replica: ReplicaScene) -> Iterator[Text]:
-    """Yield the log, a box for each record, with its epochs; then what was truncated, and what should be there."""
+    """Yield the records of a log with their epochs, then the truncated records, then the missing ones."""
     epoch = None
     for cell in replica.log:
         label = "" if cell.epoch == epoch else f"e{cell.epoch}"
@@ -224,7 +224,7 @@ def _broken(scene: Scene) -> Iterator[Text]:
 
 
 def _legend() -> RenderableType:
-    """Return what the shapes mean, in the styles they are drawn in."""
+    """Return the meaning of the shapes, in the styles that the drawing uses."""
     return Group(
         Text.assemble(
             ("[m0]", BELOW_HIGH_WATERMARK),

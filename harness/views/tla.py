@@ -1,8 +1,8 @@
-r"""The TLA+ trace: what a schedule did, as a module that defines one sequence of states for each protocol.
+"""Write a TLA+ trace: a module that defines one sequence of states for each protocol.
 
-A state is a record; what belongs to a replica is a function of the replica, as in the public TLA+ specifications of
-Kafka's replication. The module is a constant one: TLC evaluates its assumptions, which restate the verdicts in TLA+,
-without a specification, and a specification can follow the sequence as a behaviour of its own.
+A state is a record. A replica's variable is a function of the replica, as in the public TLA+ specifications of Kafka's
+replication. The module is a constant module: TLC evaluates its assumptions, which restate the verdicts, without a
+specification. A specification can also follow the sequence as its behaviour.
 """
 
 import re
@@ -38,11 +38,11 @@ WellFormed(behaviour) ==
 
 
 class ByReplica(dict[str, Any]):
-    """A function of the replica, by its name."""
+    """A function of the replica, by the replica's name."""
 
 
 def trace_module(title: str, why: str, runs: Sequence[Run]) -> str:
-    """Return the text of a module, to be saved as `module_name(title)`.tla.
+    """Return the text of a module, for a file named `module_name(title)`.tla.
 
     State n + 1 of a behaviour follows event n.
     """
@@ -74,7 +74,7 @@ def _behaviour(run: Run) -> Iterator[str]:
             yield "    ,"
     yield ">>"
     yield f"ASSUME WellFormed({name})"
-    loses = any(set(scene.lost).intersection(scene.committed) for scene in scenes)  # permitted or not
+    loses = any(set(scene.lost).intersection(scene.committed) for scene in scenes)  # permitted losses too
     yield f"ASSUME {'' if loses else '~'}Loses({name})"
 
 
@@ -86,9 +86,9 @@ def _state(scene: Scene, p: Partition) -> Iterator[str]:
 
 
 def variables(scene: Scene, p: Partition) -> dict[str, Any]:
-    """Return the variables of a state by their names in TLA+: dicts are records, frozensets sets, lists sequences.
+    """Return the variables of a state by their TLA+ names: dicts are records, frozensets are sets, lists are sequences.
 
-    What belongs to a replica is a `ByReplica`, a function of the replica.
+    A replica's variable is a `ByReplica`, a function of the replica.
     """
     shown = observe(p)
 
@@ -125,13 +125,13 @@ def variables(scene: Scene, p: Partition) -> dict[str, Any]:
 
 
 def _name(seen: Seen) -> str:
-    """Return the name of a field in TLA+: `leaderEpoch` for `leader_epoch`."""
+    """Return the TLA+ name of a field: `leaderEpoch` for `leader_epoch`."""
     first, *others = seen.name.split("_")
     return first + "".join(map(str.title, others))
 
 
 def _in_tla(seen: Seen, value: Any) -> Any:
-    """Return a value that was seen, in the types that `_value` writes."""
+    """Return an observed value, in the types that `_value` writes."""
     match seen.shape:
         case Shape.LOG:
             return [{"record": record, "epoch": epoch} for record, epoch in value]

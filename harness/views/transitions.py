@@ -1,4 +1,4 @@
-"""Transitions within bounds in words: how many there are, were played, differ, or are written down as tours."""
+"""Describe the transitions within bounds: how many exist, were played, differ, or are written as test sequences."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,19 +23,19 @@ _MUCH = 1_000_000_000  # bytes
 
 
 class ItfFiles(TourFiles):
-    """Tours as traces in ITF, which has one to a file; the `#meta` of a state says which transition leads there."""
+    """Test sequences as ITF traces, one per file. The `#meta` of a state names the transition that leads to it."""
 
     NAME = "tour-{}.itf.json"
     TOGETHER = 1
 
     def text(self, tour: Tour) -> str:
-        """Return the trace of a tour."""
+        """Return the trace of a test sequence."""
         source = f"a tour along transitions of {self.protocol.name}"
         return line(itf.document(replay(tour.events, self.protocol, self.settings), source, tour.edges))
 
 
 def summary(conformance: Conformance, plan: Plan, kept: Path | None) -> Iterator[str]:
-    """How much was played and how fast, and what it leaves open; a line each. `kept` is the file to go on by."""
+    """Yield the summary of an exhaustive run, in lines. The run can resume from the file `kept`."""
     toured = conformance.toured
     if toured is None:
         yield "The subject gave no answer, so no transition was played."
@@ -57,7 +57,7 @@ def summary(conformance: Conformance, plan: Plan, kept: Path | None) -> Iterator
 
 
 def interrupted(conformance: Conformance, kept: Path | None) -> Iterator[str]:
-    """Yield what a run has come to that Ctrl-C ended; a line each. `kept` is the file to go on by."""
+    """Yield the results of a run that Ctrl-C ended, in lines. The run can resume from the file `kept`."""
     for protocol, failed, _ in conformance.unshrunk:
         yield f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; not shrunk"
     if conformance.toured is not None:
@@ -68,7 +68,7 @@ def interrupted(conformance: Conformance, kept: Path | None) -> Iterator[str]:
 
 
 def document(conformance: Conformance, plan: Plan) -> "documents.Transitions | None":
-    """Return the numbers in JSON; None where there are none."""
+    """Return the counts in JSON form, or None if no test sequence ran."""
     toured, settings = conformance.toured, plan.settings
     if toured is None:
         return None
@@ -83,7 +83,7 @@ def document(conformance: Conformance, plan: Plan) -> "documents.Transitions | N
 
 
 def bounds_text(settings: Configuration) -> str:
-    """Return the bounds within which everything is played."""
+    """Return the bounds of an exhaustive run."""
     return (
         f"{settings.replicas} replicas, {settings.records} record{'s' * (settings.records != 1)}"
         f" and {settings.epochs} epoch change{'s' * (settings.epochs != 1)}"
@@ -91,7 +91,7 @@ def bounds_text(settings: Configuration) -> str:
 
 
 def to_be_written(size: Size) -> Iterator[str]:
-    """Yield how much there will be, and what to do about it if that is much."""
+    """Yield the expected size of the files, and advice if the size is large."""
     yield (
         f"to be written: {size.transitions:,} transitions up to the names of replicas, along {size.tours:,} tours of"
         f" {size.steps:,} steps, about {filesize.decimal(size.bytes)} in {size.files:,} files"
@@ -101,7 +101,7 @@ def to_be_written(size: Size) -> Iterator[str]:
 
 
 def written(done: Written) -> str:
-    """Tell what was written."""
+    """Return a description of the written files."""
     return (
         f"{done.transitions:,} transitions, {done.tours:,} tours, {done.steps:,} steps, {len(done.files):,} files,"
         f" {done.bytes:,} bytes"

@@ -1,22 +1,22 @@
-"""Text without the spaces at the ends of lines that rich pads tables and drawings with."""
+"""Remove the trailing spaces that rich adds as padding to tables and drawings."""
 
 from typing import IO, Any
 
 
 def without_padding(text: str) -> str:
-    """Return the text, its lines without spaces at their ends; a last line that is not ended stays as it is."""
+    """Return the text without spaces at the ends of its lines. A last line without a line end stays unchanged."""
     *lines, rest = text.split("\n")
     return "\n".join([*(line.rstrip(" ") for line in lines), rest])
 
 
 class Unpadded:
-    """A text stream that leaves out the padding of every line written to it; all else is the stream's."""
+    """A text stream that removes the padding of every line written to it."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write; rich writes lines whole."""
+        """Write text without padding. rich writes complete lines."""
         return self._stream.write(without_padding(text))
 
     def __getattr__(self, name: str) -> Any:

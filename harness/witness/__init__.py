@@ -1,1 +1,1 @@
-"""What a schedule did: replayed step by step, and put into scenes and sentences, once for all that show it."""
+"""Replay a schedule step by step, and describe it in scenes and sentences that all drawings share."""

@@ -1,8 +1,9 @@
-"""Causes: which choices of a protocol a schedule needs to break a property, found by replaying it without them.
+"""Find the choices of a protocol that a schedule needs to break a property, by replaying it with other choices.
 
-A set of choices is a cause if the same schedule breaks the property no more once each of them is replaced by a sound
-one, and no smaller set does that. Several sets may be as small; all of them are causes. The replays are under the
-rules as they are written, for linking them for hundreds of protocols would take longer than the few events do.
+A set of choices is a cause if two conditions hold: with a sound choice in place of each, the schedule no longer breaks
+the property, and no smaller set has this effect. Several sets may have the smallest size, and all of them are causes.
+The replays interpret the rules, because compiling the rules for hundreds of protocols would take longer than the few
+events.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import parts
 
 _LONG = 40  # events
-_MOST_TOGETHER = 3  # choices that are replaced at a time, before those that are not needed are left out one by one
+_MOST_TOGETHER = 3  # the largest set of choices to try, before the search removes unneeded choices one by one
 
 
 class Status(StrEnum):
-    """What is known of a finding: nothing, an issue or a KIP that tells of it, or a page of this project's."""
+    """The status of a finding: new, known from an issue or a KIP, or suspected on a page of this project."""
 
     NEW = "new"
     KNOWN = "known"
@@ -46,7 +47,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Cause:
-    """A choice of a mechanism, or a setting, that a schedule needs to break what it breaks."""
+    """A choice of a mechanism, or a setting, without which a schedule no longer breaks the property."""
 
     name: str
     choice: str
@@ -55,26 +56,26 @@ class Cause:
 
     @property
     def text(self) -> str:
-        """As a protocol text names it, such as `fencing=none`."""
+        """The cause in the form of a protocol text, such as `fencing=none`."""
         return f"{self.name}={self.choice}"
 
     @property
     def jira(self) -> list[str]:
-        """The issues and KIPs that tell of it."""
+        """The issues and KIPs that describe the cause."""
         return [each for each in self.told_by if not _is_page(each)]
 
     @property
     def page(self) -> str | None:
-        """The page that suspects it, None where an issue tells of it, or nobody does."""
+        """The page that suspects the cause, or None if no page does."""
         return next(filter(_is_page, self.told_by), None)
 
     @property
     def status(self) -> Status:
-        """What is known of it."""
+        """The status of the cause: an issue takes precedence over a page."""
         return Status.KNOWN if self.jira else Status.SUSPECTED if self.page else Status.NEW
 
     def plain(self) -> "parts.Cause":
-        """Return this as plain data."""
+        """Return this cause as plain data."""
         return {
             "mechanism": self.name,
             "choice": self.choice,
@@ -86,43 +87,43 @@ class Cause:
 
 @dataclass(frozen=True)
 class Causes:
-    """The smallest sets of causes, in the order of the mechanisms; none if none is known that mends the schedule."""
+    """The smallest sets of causes, in the order of the mechanisms. Empty if no sound choices keep the property."""
 
     sets: tuple[tuple[Cause, ...], ...]
 
     @property
     def status(self) -> Status:
-        """What is known of the set of which most is known: it explains the finding, whatever else would heal it."""
+        """The status of the best-known set. That set explains the finding, whatever the other sets are."""
         known = [max((each.status for each in together), key=_BY_DOUBT.index) for together in self.sets]
         return min(known, key=_BY_DOUBT.index, default=Status.NEW)
 
     @property
     def text(self) -> str:
-        """The sets in a line, such as `truncation=high_watermark (KIP-101), or fencing=none (KAFKA-7395)`."""
+        """The sets in one line, such as `truncation=high_watermark (KIP-101), or fencing=none (KAFKA-7395)`."""
         return ", or ".join(" with ".join(_told(each) for each in together) for together in self.sets)
 
     @property
     def told(self) -> str:
-        """What is known of a finding, and its causes, in a line."""
+        """The status of a finding and its causes, in one line."""
         return f"{self.status}: {self.text}" if self.sets else str(self.status)
 
     @property
     def reason(self) -> str | None:
-        """Why the finding was to be expected, None where it is new."""
+        """Why the finding was to be expected, or None if it is new."""
         if self.status is Status.NEW:
             return None
         return self.text if self.status is Status.KNOWN else f"suspected, without an issue of Kafka's: {self.text}"
 
     @property
     def sentence(self) -> str:
-        """What the schedule needs to break what it breaks, and what each of that means."""
+        """The causes of the finding, and the meaning of each."""
         if not self.sets:
             return "No choice of the protocol's is known to be why: replaced by sound ones, all of them break it too."
         meanings = dict.fromkeys(f"{each.text}: {each.meaning}." for together in self.sets for each in together)
         return f"Because of {self.text}. {' '.join(meanings)}"
 
     def plain(self) -> "parts.Causes":
-        """Return this as plain data: what is known, where it is told, and the sets."""
+        """Return the causes as plain data: their status, the issues and the page that explain it, and the sets."""
         explaining = [each for together in self.sets for each in together if each.status is self.status]
         pages = dict.fromkeys(each.page for each in explaining if each.page)
         return {
@@ -135,7 +136,7 @@ class Causes:
 
 _BY_DOUBT = (Status.KNOWN, Status.SUSPECTED, Status.NEW)
 
-# What an operator asked for, or the contract does not cover.
+# Settings that an operator enabled, or that the guarantees do not cover.
 _UNCLEAN = Cause(
     "unclean_leader_election",
     "true",
@@ -151,9 +152,10 @@ _POWER_LOSS = Cause(
 
 
 def gives_way_to(property_: str, protocol: Protocol, settings: Configuration) -> list[str]:
-    """Return the faults, of those asked for in the settings, to which a property gives way under a protocol.
+    """Return the enabled settings that permit the property to break under a protocol.
 
-    With KIP-966 records are promised to survive power losses, min.insync.replicas - 1 of them that lose any.
+    KIP-966 guarantees that records survive up to min.insync.replicas - 1 power failures that lose records. So a power
+    failure is no excuse under a protocol with that KIP.
     """
     asked = [fault for fault in properties.named(property_).yields_to if getattr(settings, fault)]
     bears = (
@@ -165,9 +167,9 @@ def gives_way_to(property_: str, protocol: Protocol, settings: Configuration) ->
 
 
 def reason(schedule: bytes, protocol: Protocol, settings: Configuration, property_: str) -> str | None:
-    """Why a protocol of Kafka's was to break a property with a schedule; None where that is not to be expected.
+    """Return why a protocol of Kafka was to be expected to break a property with a schedule, or None.
 
-    Nothing is expected of a protocol that is put together from single mechanisms.
+    Returns None for a protocol that is assembled from single mechanisms.
     """
     return causes(schedule, protocol, settings, property_).reason if protocol.is_named else None
 
@@ -176,7 +178,8 @@ def reason(schedule: bytes, protocol: Protocol, settings: Configuration, propert
 def causes(schedule: bytes, protocol: Protocol, settings: Configuration, property_: str) -> Causes:
     """Return the causes of a property that a schedule breaks under a protocol.
 
-    Of a long schedule, as one that was drawn, they are those of what is left once it needs no event less.
+    A long schedule, such as a randomly drawn one, is shrunk first. The function then returns the causes for the shrunk
+    schedule.
     """
     wanted = properties.named(property_).bit
     if len(schedule) > _LONG:
@@ -185,7 +188,7 @@ def causes(schedule: bytes, protocol: Protocol, settings: Configuration, propert
 
 
 class _Healing:
-    """Replays a schedule with choices replaced."""
+    """Replay a schedule with other choices."""
 
     def __init__(self, schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> None:
         self._schedule, self._protocol, self._settings, self._wanted = schedule, protocol, settings, wanted
@@ -198,7 +201,7 @@ class _Healing:
             if mechanism not in ALTERNATIVES and protocol.choice(mechanism) not in sound_choices(mechanism)
         }
         swapped = _as_in_base(protocol, applying)
-        if not self._heals(tuple(self._sound)):  # two choices that are as good as others may not go together
+        if not self._heals(tuple(self._sound)):  # two choices that are sound alone may not be sound together
             self._sound |= {
                 mechanism: tuple(each for each in MECHANISMS[mechanism] if each is not protocol.choice(mechanism))
                 for mechanism in applying
@@ -207,7 +210,7 @@ class _Healing:
         self._sound = swapped | self._sound
 
     def smallest(self) -> Iterator[tuple[Cause, ...]]:
-        """Yield the smallest sets that heal it."""
+        """Yield the smallest sets of causes."""
         if not self._breaks(self._protocol, self._settings):
             return
         found: list[tuple[Cause, ...]] = []
@@ -226,11 +229,14 @@ class _Healing:
         yield from found
 
     def _may_blame(self, fault: Cause) -> bool:
-        """Whether a fault that was asked for is reason enough."""
+        """Return whether an enabled setting is a sufficient cause."""
         return fault.name in gives_way_to(self._property, self._protocol, self._settings)
 
     def _needed(self) -> tuple[str, ...]:
-        """Return a set of which none can be left out, where all together heal it."""
+        """Return a smaller set that still keeps the property, if replacing all choices keeps it.
+
+        The set cannot lose any further choice.
+        """
         needed = list(self._sound)
         for name in self._sound:
             fewer = [each for each in needed if each != name]
@@ -239,7 +245,7 @@ class _Healing:
         return tuple(needed)
 
     def _heals(self, names: Sequence[str]) -> bool:
-        """Whether some sound choices in place of the protocol's keep the property."""
+        """Return whether sound choices for some mechanisms keep the property."""
         return any(
             not self._breaks(self._protocol.changed(self._protocol.name, *choices), self._settings)
             for choices in product(*(self._sound[name] for name in names))
@@ -254,9 +260,10 @@ class _Healing:
 
 
 def _as_in_base(protocol: Protocol, applying: Sequence[str]) -> dict[str, tuple[Choice, ...]]:
-    """Return the choices of the protocol that a text such as `kafka-3.6:isr_refresh=none` starts from.
+    """Return the choices of the base protocol of a text such as `kafka-3.6:isr_refresh=none`.
 
-    Only of ALTERNATIVES that the text replaces: neither choice is unsound by itself, but the mix may be.
+    Returns only the mechanisms in ALTERNATIVES that the text replaces. Neither of their choices is unsound by itself,
+    but the combination may be.
     """
     base = parse_protocol(protocol.name.partition(":")[0])
     return {
@@ -267,7 +274,7 @@ def _as_in_base(protocol: Protocol, applying: Sequence[str]) -> dict[str, tuple[
 
 
 def _breaking(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes | None:
-    """Return a schedule up to where it breaks a wanted property, None where it does not."""
+    """Return the schedule up to the event that breaks a wanted property, or None if no event does."""
     p = initial(protocol, settings)
     now = wanted & ~properties.AT_END
     for number, event in enumerate(schedule, start=1):

@@ -1,4 +1,4 @@
-"""A change: an event that was enabled, between the states before and after it; and words for what is in them."""
+"""A change: an enabled event with the states before and after it, and functions that describe these states."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 class Change:
     """An enabled event on replica `r`, between two states.
 
-    `readable_on` names, for each record that was ever exposed, the replica on which it was readable first.
+    `readable_on` maps each record to the first replica that let consumers read it.
     """
 
     before: State
@@ -26,17 +26,20 @@ class Change:
 
     @property
     def r(self) -> int:
-        """The replica of the event."""
+        """The number of the event's replica."""
         return events.replica_of(self.event)
 
     @property
     def name(self) -> str:
-        """The letter of the replica of the event."""
+        """The letter of the event's replica."""
         return REPLICA_NAMES[self.r]
 
 
 def answered_by(p: State, r: int) -> int:
-    """Who gave the response in flight to r: whom it follows, but where answers outlive decisions."""
+    """Return the sender of the response in flight to r.
+
+    This is the leader that r follows, unless responses outlive leader-and-ISR updates.
+    """
     return int(p.flight_leader[r] if answers_survive_decisions(p) else p.known_leader[r])
 
 
@@ -46,7 +49,7 @@ def isr_of(p: State) -> str:
 
 
 def listed(replica_set: int) -> str:
-    """Return the members of a replica set, as in `A,B`; `empty` where it has none."""
+    """Return the members of a replica set, as in `A,B`. An empty set is `empty`."""
     return ",".join(members(replica_set)) or "empty"
 
 
@@ -57,7 +60,7 @@ def joined(words: Iterable[str]) -> str:
 
 
 def decision(p: State) -> str:
-    """Return what the controller has decided, of a replica that it takes for failed."""
+    """Return the controller's leader-and-ISR update after it considers a replica failed."""
     leader = controller.leader(p)
     led_by = "has no leader" if leader == NONE else f"keeps leader {REPLICA_NAMES[leader]}"
     return f"epoch {p.controller_epoch} {led_by}, ISR {isr_of(p)}"

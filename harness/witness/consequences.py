@@ -1,4 +1,4 @@
-"""What followed from a step, whatever caused it: watermarks that moved, promises that were made, records lost."""
+"""Describe the consequences of a step, whatever its cause: new high watermarks, new guarantees, lost records."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ _TOLD_AS_LOSSES = ("no-committed-loss", "no-acked-loss")
 
 
 def of(change: Change) -> Iterator[str]:
-    """Yield what followed from a step, clause by clause."""
+    """Yield the consequences of a step, clause by clause."""
     yield from _eligible_leaders(change)
     yield from _high_watermarks(change)
     yield from _promises(change)
@@ -54,8 +54,9 @@ def _high_watermarks(c: Change) -> Iterator[str]:
 
 
 def _waiting_below(p: State, r: int) -> int:
-    """Return the offset to which leader r's HW could rise if it did not wait for replicas outside the ISR; its HW where
-    it waits for nobody.
+    """Return leader r's HW as if it did not wait for replicas outside the ISR.
+
+    Returns r's current HW if it waits for no replica.
     """
     if p.lag_time and replication.presumes_leadership(p, r) and _outside(p, r):
         return high_watermark.lowest_leo_in_isr(p, r)
@@ -63,7 +64,7 @@ def _waiting_below(p: State, r: int) -> int:
 
 
 def _outside(p: State, leader: int) -> int:
-    """Return the replicas outside the ISR that keep the leader's HW where it is."""
+    """Return the replicas outside the ISR that keep the leader's HW from rising."""
     end = high_watermark.lowest_leo_in_isr(p, leader)
     return sum(
         1 << r
@@ -77,8 +78,9 @@ def _waited_for(p: State, leader: int) -> str:
 
 
 def _held_below(p: State, r: int) -> int:
-    """Return the offset to which leader r's HW could rise if its ISR were large enough; its HW where
-    nothing holds it.
+    """Return leader r's HW as if its ISR were large enough.
+
+    Returns r's current HW if the size of the ISR doesn't hold it.
     """
     if replication.presumes_leadership(p, r) and high_watermark.is_held(p, r):
         return high_watermark.lowest_leo_in_isr(p, r)
@@ -104,7 +106,7 @@ def _promises(c: Change) -> Iterator[str]:
 
 
 def _unanswered(c: Change, committed: int) -> Iterator[str]:
-    """Yield what the producer of a record that is committed, and was not acknowledged, is told."""
+    """Yield the error response for a record that is committed but not acknowledged."""
     for r in range(c.after.replicas):
         size = replica_sets.size(c.after.isr[r])
         if committed & stored(c.after, r) and 0 < size < c.after.min_insync_replicas:
@@ -113,7 +115,7 @@ def _unanswered(c: Change, committed: int) -> Iterator[str]:
 
 
 def _waiting(c: Change) -> Iterator[str]:
-    """Whose requests have begun to wait, and whose wait is over without an answer about the record."""
+    """Yield the produce requests that begin to wait, and those that stop waiting without an acknowledgement."""
     begun = [c.after.waiting[r] & ~c.before.waiting[r] for r in range(c.after.replicas)]
     elsewhere = sum(begun)
     for r in range(c.after.replicas):
@@ -128,7 +130,7 @@ def _waiting(c: Change) -> Iterator[str]:
 
 
 def _delayed_fetches(c: Change) -> Iterator[str]:
-    """Which fetches have waited until now, and what ends their wait."""
+    """Yield the delayed fetches that complete in this step, and why."""
     if events.verb_of(c.event) in (Verb.FETCH, Verb.EXPIRE_FETCH):
         return
     for r in range(c.after.replicas):
@@ -140,7 +142,7 @@ def _delayed_fetches(c: Change) -> Iterator[str]:
 
 
 def _committed(p: State, r: int) -> int:
-    """Return the set of records below r's high watermark, if it leads."""
+    """Return the set of records below r's high watermark, if r leads."""
     end = p.high_watermark[r] if replication.presumes_leadership(p, r) else 0
     return sum(1 << record for record in set(ids_between(p.log_record[r], 0, end)))
 
@@ -152,12 +154,12 @@ def _zombies(c: Change) -> Iterator[str]:
 
 
 def is_zombie(p: State, r: int) -> bool:
-    """Whether r presumes leadership although the controller has decided otherwise since."""
+    """Return whether r presumes leadership although the controller has elected another leader since."""
     return replication.presumes_leadership(p, r) and p.known_epoch[r] < p.controller_epoch and controller.leader(p) != r
 
 
 def _lossy_failures(c: Change) -> Iterator[str]:
-    """From how many failures on the contract permits losses, where it does since this step."""
+    """Yield the reason why the guarantees permit losses from this step on."""
     if promises.are_void(c.after) and not promises.are_void(c.before):
         if events.verb_of(c.event) is Verb.ELECT:
             yield f"whoever had all records has shut down uncleanly, and not all kept them: {_PERMITTED}"
@@ -189,7 +191,7 @@ def _promise_of(c: Change, record: int) -> str:
 
 
 def _breaches(c: Change) -> Iterator[str]:
-    """Yield what the properties that this step broke say of the replicas; the losses are named already."""
+    """Yield a description of each property that this step broke. `_losses` describes the losses."""
     for each in PROPERTIES:
         if each.name == "join-complete" and each.name in c.newly_broken:
             yield isr_changes.joined_incomplete(c)

@@ -1,4 +1,4 @@
-"""What a change of the ISR did, in words: where leaders make it, and where they ask the controller for it (KIP-497)."""
+"""Describe changes of the ISR, both by leaders and by requests to the controller (KIP-497)."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
 
 
 def shrink(c: Change) -> Iterator[str]:
-    """Yield the leader sees a follower lag."""
+    """Describe why the leader removes a lagging follower from the ISR."""
     p = c.before
     leader = controller.true_leader(p)
     offset = p.remote_leos[leader, c.r]
@@ -21,7 +21,7 @@ def shrink(c: Change) -> Iterator[str]:
 
 
 def expand(c: Change) -> Iterator[str]:
-    """Yield the leader sees a replica caught up."""
+    """Describe why the leader adds a caught-up replica to the ISR."""
     p = c.before
     leader = controller.true_leader(p)
     seen = f"it has seen {c.name} at offset {p.remote_leos[leader, c.r]}"
@@ -45,7 +45,7 @@ def _change(c: Change, leader: int, what: str, reason: str) -> Iterator[str]:
 
 
 def alter(c: Change) -> Iterator[str]:
-    """Yield the controller handles a request."""
+    """Describe how the controller handles an AlterPartition request."""
     p, proposed = c.before, listed(c.before.alter_isr[c.r])
     answer = c.after.alter[c.r]
     if answer == Alter.REVERTED:
@@ -65,14 +65,17 @@ def alter(c: Change) -> Iterator[str]:
 
 
 def _outdated(p: State, r: int) -> str:
-    """Which error the request gets. That of a leader epoch comes first (ReplicationControlManager, KafkaController)."""
+    """Describe the error that the request gets.
+
+    The error of a stale leader epoch takes precedence (ReplicationControlManager, KafkaController).
+    """
     if p.known_epoch[r] < p.controller_epoch:
         return f"it is at epoch {p.controller_epoch} by now (FENCED_LEADER_EPOCH)"
     return "the partition has changed since (INVALID_UPDATE_VERSION)"
 
 
 def _ineligible(p: State, r: int) -> str:
-    """Why the controller does not take one of the members that r proposes."""
+    """Describe why the controller rejects a member of the ISR that r proposes."""
     proposed = p.alter_isr[r]
     dead = 0 if has_heartbeats(p) else proposed & ~controller.live(p, proposed)
     fenced = proposed & p.fenced
@@ -89,7 +92,7 @@ def _ineligible(p: State, r: int) -> str:
 
 
 def altered(c: Change) -> Iterator[str]:
-    """Tell of an answer to AlterPartition that a leader gets."""
+    """Describe the response to an AlterPartition request that a leader receives."""
     p, r, answer = c.before, c.r, answer_under_way(c.before, c.r)
     if not p.alter_mine[r]:
         yield f"the answer to {c.name} comes too late, for it has nothing pending of the kind any more: {answer}"
@@ -105,19 +108,19 @@ def altered(c: Change) -> Iterator[str]:
 
 
 def resend(c: Change) -> Iterator[str]:
-    """Tell of an answer to AlterPartition that is lost."""
+    """Describe the loss of a response to an AlterPartition request."""
     yield f"the answer to {c.name}'s AlterPartition request is lost: {answer_under_way(c.before, c.r)}"
     yield f"{c.name} sends the same request again"
 
 
 def refuse(c: Change) -> Iterator[str]:
-    """Tell of an answer by a controller that is not the active one."""
+    """Describe the response of a controller that is no longer active."""
     yield f"a controller that is active no more refuses {c.name}'s proposal of ISR {listed(c.before.alter_isr[c.r])}"
     yield f"{c.name} will take that for final"
 
 
 def learned(c: Change) -> Iterator[str]:
-    """Tell what a leader reads in the metadata log: what became of the ISR in its epoch, and who is fenced or anew."""
+    """Describe the ISR, fencing and registration changes that a leader reads in the metadata log."""
     p, r = c.before, c.r
     fenced, registered = c.after.shown_fenced[r] & ~p.shown_fenced[r], p.shown_outdated[r]
     heard = p.shown_fenced[r] & ~c.after.shown_fenced[r]
@@ -138,7 +141,7 @@ def learned(c: Change) -> Iterator[str]:
 
 
 def given_up(c: Change) -> Iterator[str]:
-    """Yield a replica that dies, or learns another decision, waits no more for what it has proposed."""
+    """Yield the end of a pending ISR proposal if a replica dies or learns another leader-and-ISR update."""
     if c.before.pending_isr[c.r]:
         yield _given_up(c)
 
@@ -149,7 +152,7 @@ def _given_up(c: Change) -> str:
 
 
 def request_under_way(p: State, r: int) -> str:
-    """Return what is under way between r and the controller, as in `AlterPartition A,B`; empty for nothing."""
+    """Return the message in flight between r and the controller, as in `AlterPartition A,B`. Empty if there is none."""
     if p.alter[r] == Alter.NOTHING:
         return ""
     return f"AlterPartition {listed(p.alter_isr[r])}" if p.alter[r] == Alter.REQUEST else answer_under_way(p, r)
@@ -164,12 +167,12 @@ _ANSWERS = {
 
 
 def answer_under_way(p: State, r: int) -> str:
-    """Return the answer to r's request, as in `ISR A,B applied`."""
+    """Return the response to r's request, as in `ISR A,B applied`."""
     return f"ISR {listed(p.alter_isr[r])} {_ANSWERS[Alter(p.alter[r])]}"
 
 
 def joined_incomplete(c: Change) -> str:
-    """Who has joined the ISR, and what it lacks. Of a step that broke `join-complete`."""
+    """Describe a replica that joined the ISR without all committed records, for a step that broke `join-complete`."""
     before, after = controller.isr(c.before), controller.isr(c.after)
     proposer = c.r if requests_isr_changes(c.after) else controller.true_leader(c.before)
     joining = joined(members(after & ~before))

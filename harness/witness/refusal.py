@@ -1,4 +1,4 @@
-"""Why an event is not enabled: the sentence of the refusal with which its rule answers."""
+"""Explain why an event is not enabled, with the sentence of the refusal that its rule returns."""
 
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.step import step
@@ -11,12 +11,12 @@ _REFUSALS = tuple(Refusal)
 
 
 def why_not(p: Partition, event: int) -> str:
-    """Why `event` changes nothing in this state; empty where it is enabled."""
+    """Return why `event` changes nothing in this state, or an empty text if the event is enabled."""
     return _REFUSALS[step(p.copy(), event)].sentence.format_map(Facts(p, replica_of(event)))
 
 
 class Facts:
-    """What the sentences of refusals speak of, by name: the properties of this class, and the constants of a state."""
+    """The values in the sentences of refusals: the properties of this class, and the constants of a state."""
 
     def __init__(self, p: Partition, r: int) -> None:
         self._p = p
@@ -32,37 +32,37 @@ class Facts:
 
     @property
     def epoch(self) -> int:
-        """The leader epoch that it knows."""
+        """The leader epoch that the replica knows."""
         return int(self._p.known_epoch[self._r])
 
     @property
     def isr_size(self) -> int:
-        """How many replicas are in the ISR that it has as a leader."""
+        """The number of replicas in the replica's ISR, if it leads."""
         return replica_sets.size(self._p.isr[self._r])
 
     @property
     def leader(self) -> str:
-        """Whom it follows."""
+        """The leader that the replica follows."""
         return _name(self._p.known_leader[self._r])
 
     @property
     def leader_epoch(self) -> int:
-        """The leader epoch of that one."""
+        """The leader epoch that the replica's leader knows."""
         return int(self._p.known_epoch[self._p.known_leader[self._r]])
 
     @property
     def true_leader(self) -> str:
-        """The leader that the controller has decided on."""
+        """The leader that the controller has elected."""
         return _name(controller.true_leader(self._p))
 
     @property
     def seen_at(self) -> int:
-        """The log end offset at which the true leader has seen it."""
+        """The replica's log end offset that the true leader knows."""
         return int(self._p.remote_leos[controller.true_leader(self._p), self._r])
 
     @property
     def epoch_start(self) -> int:
-        """Where the true leader's epoch starts."""
+        """The start offset of the true leader's epoch."""
         return int(self._p.epoch_start[controller.true_leader(self._p)])
 
 

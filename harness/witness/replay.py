@@ -1,6 +1,6 @@
-"""Replay: one schedule under one protocol, step by step, with a verdict and a fingerprint.
+"""Replay one schedule under one protocol, step by step, with a verdict and a fingerprint.
 
-Replay runs the model interpreted, needs no compilation, and is what every other engine's findings are checked with.
+Replay interprets the model and needs no compilation. It checks the findings of every other engine.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """One event of a run: its number from 1, whether it was enabled, the state after it, and what it newly broke."""
+    """One event of a run: its number from 1, whether it was enabled, the state after it, newly broken properties."""
 
     number: int
     event: int
@@ -36,11 +36,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Run:
-    """A schedule as it went under one protocol.
+    """A schedule and its effects under one protocol.
 
-    `first_broken` gives, for each property that broke, the number of the event after which it first did; for
-    what is judged at the end, such as `convergence`, that is the last event; it is judged of `healed`, what the
-    partition comes to when all faults stop there.
+    `first_broken` maps each broken property to the number of the event that broke it first. A property that is checked
+    at the end, such as `convergence`, has the number of the last event. It is checked on `healed`, the state of the
+    partition after all faults have stopped.
     """
 
     protocol: Protocol
@@ -52,7 +52,7 @@ class Run:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of every event, whether it was enabled, what could be seen after it, and what it newly broke."""
+        """A digest of every event: whether it was enabled, the observation after it, and newly broken properties."""
         digest = hashlib.blake2b(digest_size=8)
         for step in self.steps:
             seen = event_text(step.event), step.applied, observe(step.state), step.newly_broken
@@ -61,61 +61,61 @@ class Run:
 
     @cached_property
     def scenes(self) -> tuple["Scene", ...]:
-        """What there is to see and to say of each step, the start first."""
-        from epochfuzz.harness.witness.scenes import narrate  # which needs to know what a run is
+        """The scenes of the run, the start first."""
+        from epochfuzz.harness.witness.scenes import narrate  # avoids a cycle: scenes imports this module
 
         return narrate(self)
 
     @cached_property
     def ending(self) -> "Scene":
-        """What there is to see and to say once the schedule is over and all faults have stopped."""
+        """The scene after the schedule, when all faults have stopped."""
         from epochfuzz.harness.witness.scenes import narrate_ending
 
         return narrate_ending(self)
 
     @property
     def schedule(self) -> bytes:
-        """The events, applied or not."""
+        """The events, whether they were enabled or not."""
         return bytes(step.event for step in self.steps)
 
     @cached_property
     def causes(self) -> dict[str, Causes]:
-        """Which choices of the protocol broke what broke and should not, by property."""
+        """For each violated property, the choices of the protocol that broke it."""
         return {name: causes(self.schedule, self.protocol, self.settings, name) for name in self.broken}
 
     @property
     def did_nothing(self) -> tuple[Step, ...]:
-        """The steps whose event was not enabled, so that the state stayed as it was."""
+        """The steps whose event was not enabled, so that the state did not change."""
         return tuple(step for step in self.steps if not step.applied)
 
     @property
     def told(self) -> str:
-        """The run in words: a sentence for each step, numbered, and one for the end if that is what it breaks."""
+        """The run in words: a numbered sentence for each step, and one for the end if a property broke there."""
         sentences = [f"({scene.number}) {scene.sentence}" for scene in self.scenes[1:]]
         return " ".join([*sentences, self.ending.sentence] if self.ends_broken else sentences)
 
     @property
     def ends_broken(self) -> bool:
-        """Whether it breaks a property that is judged at the end."""
+        """True if the run breaks a property that is checked at the end."""
         return any(properties.BY_NAME[name].at_end for name in self.first_broken)
 
     @property
     def broken(self) -> list[str]:
-        """The properties that broke and should not, the most severe first."""
+        """The properties that broke but should hold, the most severe first."""
         allowed = properties.permitted(self.settings)
         return [name for name in properties.NAMES if name in self.first_broken and name not in allowed]
 
     @property
     def permitted(self) -> list[str]:
-        """The properties that broke as the contract with clients permits."""
+        """The properties that broke, as the guarantees to clients permit."""
         allowed = properties.permitted(self.settings)
         return [name for name in properties.NAMES if name in self.first_broken and name in allowed]
 
     @property
     def at(self) -> int | None:
-        """The number of the event after which a property was first broken, None where none was.
+        """The number of the event that first broke a property, or None if none did.
 
-        Loss that is waiting to happen counts only where nothing else broke.
+        A property that only warns of a future loss counts only if no other property broke.
         """
         broken = self.broken
         lasting = [name for name in broken if not properties.BY_NAME[name].is_warning] or broken
@@ -123,7 +123,7 @@ class Run:
 
 
 def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration) -> Run:
-    """Run a schedule of event bytes under a protocol. A property is reported where it first broke."""
+    """Run a schedule of event bytes under a protocol. Each property is reported only when it first breaks."""
     execution = Execution(protocol, settings)
     p = execution.state
     seen = start = p.copy()

@@ -1,4 +1,4 @@
-"""What two controllers do, in words: the fail-over, and what the old controller still decides and sends."""
+"""Describe the effects of two controllers: the failover, and the updates that the deposed controller still sends."""
 
 from collections.abc import Iterator
 
@@ -10,14 +10,14 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Rival, State
 
 
 def failover(c: Change) -> Iterator[str]:
-    """Another broker becomes controller."""
+    """Describe that another broker becomes the controller."""
     yield f"another broker becomes controller, at epoch {c.after.controller_epoch} as the old one, which does not know"
     if not rival_decides(c.after):
         yield "whatever that one still decides, its writes fail: they carry an earlier controller epoch"
 
 
 def rival_elect(c: Change) -> Iterator[str]:
-    """Yield the old controller decides."""
+    """Describe an election by the deposed controller."""
     if rival_overwrites(c.after):
         decided = f"{c.name} leader of epoch {c.after.rival_epoch + 1}, ISR {listed(c.after.rival_isr)}"
         yield f"the old controller makes {decided}: nothing is checked, and the new controller does not see it"
@@ -27,12 +27,15 @@ def rival_elect(c: Change) -> Iterator[str]:
 
 
 def rival_notify(c: Change) -> Iterator[str]:
-    """Tell of a deposed controller's request that arrives; what the replica makes of it is told as of any decision."""
+    """Describe the arrival of a deposed controller's request.
+
+    The replica's reaction is described as for any leader-and-ISR update.
+    """
     yield f"the old controller's request reaches {c.name}, at epoch {_known(c.before, c.r)} until now"
 
 
 def two_leaders(c: Change) -> Iterator[str]:
-    """Another leader is of the same epoch, so that no request between replicas tells them apart."""
+    """Yield each new pair of leaders with the same epoch, which no request between replicas can distinguish."""
     for r in range(c.after.replicas):
         for other in range(r):
             if _of_one_epoch(c.after, r, other) and not _of_one_epoch(c.before, r, other):
@@ -41,14 +44,12 @@ def two_leaders(c: Change) -> Iterator[str]:
 
 
 def is_of_rival(p: State, r: int) -> bool:
-    """Whether r leads by the old controller's word, in an epoch that the new controller has not gone past."""
+    """Return whether the deposed controller elected r, in an epoch that the new controller has not passed."""
     return p.known_leader[r] == r and p.known_epoch[r] >= p.controller_epoch and controller.leader(p) != r
 
 
 def told(p: State) -> str:
-    """Return the old controller's view where it differs, as in `old: C leads e1, ISR A,B,C`; empty
-    where there is none.
-    """
+    """Return the deposed controller's view if it differs, as in `old: C leads e1, ISR A,B,C`. Otherwise empty."""
     if p.rival == Rival.ABSENT:
         return ""
     if not rival_overwrites(p) or p.rival == Rival.DEPOSED:

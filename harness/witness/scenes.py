@@ -1,7 +1,7 @@
-"""What there is to see and to say of a run, as plain data: one scene for each step.
+"""The scenes of a run as plain data: the visible state and the description of each step.
 
-Every drawing of a schedule is made from scenes, so that they all show the same things. What is written on it comes
-from views/drawings/captions.py; how a thing looks is the drawing's own business.
+All drawings of a schedule are made from scenes, so they show the same content. Their texts come from
+views/drawings/captions.py, and each drawing decides how it looks.
 """
 
 from collections.abc import Iterable
@@ -34,13 +34,15 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
 )
 from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, Flight, Phase, State
 
-START = "start"  # stands for an event in the scene before the first one
-HEALED = "healed"  # and in the one after the last, see narrate_ending
+START = "start"  # the event of the scene before the first event
+HEALED = "healed"  # the event of the scene after the last event, see narrate_ending
 
 
 class Role(Enum):
-    """What a replica takes itself for; a zombie leads although the controller has decided otherwise since, and a rival
-    because the old controller has.
+    """The role that a replica assumes.
+
+    A zombie leads although the controller has elected another leader since. A RIVAL leads because the deposed
+    controller elected it.
     """
 
     LEADER = "leader"
@@ -54,7 +56,7 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class Cell:
-    """A record in a log. `exposed` and `acked` are what clients were promised of it, on this replica or another."""
+    """A record in a log. `exposed` and `acked` are its guarantees to clients, on this replica or another."""
 
     offset: int
     record: str
@@ -62,17 +64,17 @@ class Cell:
     below_high_watermark: bool
     exposed: bool
     acked: bool
-    appended: bool  # in this step
+    appended: bool  # appended in this step
 
     @property
     def promised(self) -> bool:
-        """Whether any client saw the record or was answered that it is safe."""
+        """True if any client read the record or received its acknowledgement."""
         return self.exposed or self.acked
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A promised record that does not stand where it belongs, on a replica that would be asked for it."""
+    """A guaranteed record that is missing at its offset, on a replica that clients would ask for it."""
 
     offset: int
     record: str
@@ -80,17 +82,17 @@ class Missing:
 
 @dataclass(frozen=True)
 class ReplicaScene:
-    """One replica after a step. `cut` holds what the step cut from its log, as it stood before.
+    """One replica after a step. `cut` holds the records that the step truncated, as they were before.
 
-    `missing` holds, on the true leader, every promised record that it lacks; elsewhere, those in whose place, below
-    the replica's own high watermark, there is another record. `flushed` and `checkpointed` are None where power loss
-    and asynchronous checkpoints are off, which makes them irrelevant. `changed` names the fields of which nothing else
-    says that the step changed them.
+    On the true leader, `missing` holds every guaranteed record that it lacks. On other replicas, it holds those below
+    the replica's own high watermark whose offset has another record. `flushed` and `checkpointed` are None without
+    power loss and asynchronous checkpoints, because they are irrelevant then. `changed` names the fields that the step
+    changed, as far as no other field shows the change.
 
-    `remote_leos` has what a leader knows of the others' log end offsets, by name; nothing of a replica that it has not
-    heard from. `answered_by` is who gave what is `in_flight`. `isr` and `pending_isr`, as a leader has them, are None
-    where a leader has no other ISR than the controller; `request` is what is under way between the two, empty for
-    nothing.
+    `remote_leos` has the other replicas' log end offsets that a leader knows, by name, without unknown ones.
+    `answered_by` is the sender of the response `in_flight`. `isr` and `pending_isr` are the leader's own. They are None
+    if a leader cannot have another ISR than the controller. `request` is the message in flight between the leader and
+    the controller, empty if there is none.
     """
 
     name: str
@@ -120,15 +122,16 @@ class ReplicaScene:
 
     @property
     def role_changed(self) -> bool:
-        """Whether the step changed what it does, for whom, or in which epoch."""
+        """True if the step changed the replica's role, its leader, its epoch, or whether it is fenced."""
         return not self.changed.isdisjoint(("role", "leader", "epoch", "fenced"))
 
 
 @dataclass(frozen=True)
 class ControllerScene:
-    """The controller's current decision, and who may lead without the ISR, None where it knows of no such replicas.
+    """The controller's current leader and ISR, and the replicas that may lead without the ISR.
 
-    `changed` says whether the step made the decision.
+    `elr` and `last_known_leader` are None if the protocol doesn't track them. `changed` says whether the step changed
+    leader, epoch or ISR.
     """
 
     leader: str | None
@@ -136,14 +139,14 @@ class ControllerScene:
     isr: tuple[str, ...]
     elr: tuple[str, ...] | None
     last_known_leader: str | None
-    rival: str  # what the old controller has decided
+    rival: str  # the deposed controller's view
     transaction: str
     changed: bool
 
 
 @dataclass(frozen=True)
 class ConsumerScene:
-    """The consumer: the offset that it reads next, what that was before the step, and the epoch that it knows."""
+    """The consumer: its next offset, that offset before the step, and the epoch that it knows."""
 
     position: int
     previous_position: int
@@ -152,23 +155,23 @@ class ConsumerScene:
 
 @dataclass(frozen=True)
 class Scene:
-    """One step of a run as a person wants to see it. Scene 0 is the start, so that scene n follows event n."""
+    """One step of a run, for people. Scene 0 is the start, so scene n follows event n."""
 
     number: int
     event: str
     applied: bool
     replicas: tuple[ReplicaScene, ...]
     controller: ControllerScene
-    committed: tuple[str, ...]  # every record consumers could read at some time
-    lost: tuple[str, ...]  # the promised records that the true leader lacks
+    committed: tuple[str, ...]  # every record that consumers could read at any time
+    lost: tuple[str, ...]  # the guaranteed records that the true leader lacks
     newly_committed: tuple[str, ...]
     newly_broken: tuple[str, ...]
     clauses: tuple[str, ...]
-    consumer: ConsumerScene | None = None  # None where there is none
+    consumer: ConsumerScene | None = None  # None without a consumer
 
     @property
     def sentence(self) -> str:
-        """What the step did, in one sentence."""
+        """The effect of the step, in one sentence."""
         return as_sentence(self.clauses)
 
 
@@ -191,8 +194,9 @@ def narrate(run: Run) -> tuple[Scene, ...]:
 
 
 def narrate_ending(run: Run) -> Scene:
-    """Return the scene of what `convergence` is judged by: the partition healed (healing.py), and what
-    differs in it.
+    """Return the scene after all faults have stopped (healing.py). `convergence` is checked there.
+
+    The scene lists the differences between the replicas.
     """
     before = run.steps[-1].state if run.steps else run.start
     judged = [each for each in PROPERTIES if each.at_end]
@@ -205,7 +209,7 @@ def narrate_ending(run: Run) -> Scene:
 
 
 def as_sentence(clauses: Iterable[str]) -> str:
-    """Clauses joined, with a capital letter and a full stop."""
+    """Return clauses joined into a sentence, with a capital letter and a full stop."""
     text = "; ".join(clauses)
     return f"{text[:1].upper()}{text[1:]}."
 
@@ -271,7 +275,7 @@ def _replica(before: State, p: State, r: int) -> ReplicaScene:
 
 
 def _at(p: State, r: int) -> dict[str, Any]:
-    """Those fields of a replica's scene that a state alone gives."""
+    """Return the fields of a replica's scene that depend on one state only."""
     return {
         "role": _role(p, r),
         "leader": replica_name(p.known_leader[r]),

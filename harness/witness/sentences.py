@@ -1,7 +1,7 @@
-"""What a step did, in the words of a Kafka engineer: clauses derived from the states before and after it.
+"""Describe a step in the words of a Kafka engineer, as clauses derived from the states before and after it.
 
-A step is described in two parts: what the event itself was about, by verb, and then its consequences, which read
-the same whatever caused them: a high watermark moved, a record was committed, a record is lost.
+A description has two parts. The first describes the event itself, by verb. The second describes its consequences, which
+read alike whatever their cause: a high watermark moved, a record was committed, a record is lost.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +41,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def clauses(change: Change) -> tuple[str, ...]:
-    """Return what an enabled event did: each clause stands alone, and together they make a sentence."""
+    """Return the effects of an enabled event as clauses, which can stand alone or together make a sentence."""
     return (
         *_about(change),
         *consequences.of(change),
@@ -49,12 +49,12 @@ def clauses(change: Change) -> tuple[str, ...]:
 
 
 def _about(change: Change) -> Iterable[str]:
-    """Return what the event itself was about; for a verb that nobody has written of, what its declaration says."""
+    """Return the description of the event itself. A verb without its own description uses its declared meaning."""
     verb = events.verb_of(change.event)
     return _VERBS[verb](change) if verb in _VERBS else (f"{change.name}: {verb.meaning}",)
 
 
-# What each event was about.
+# Descriptions of the events, by verb.
 
 
 def _produce(c: Change) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _fetch(c: Change) -> Iterator[str]:
 
 
 def _beyond(c: Change, leader: str) -> str:
-    """Why a fetch is out of range: by its offset, or by the epoch of the follower's last record."""
+    """Return why a fetch is out of range: by its offset, or by the epoch of the follower's last record."""
     end = c.after.flight_offset[c.r]
     if c.before.leo[c.r] > end:
         return f"beyond {leader}'s LEO {end}"
@@ -181,7 +181,7 @@ def _receive_epoch_end(c: Change) -> Iterator[str]:
 
 
 def _reason_by_epoch(c: Change) -> str:
-    """Why an epoch response makes c.r cut where it does; see truncation.py for the rules."""
+    """Return why an epoch response makes c.r truncate at that offset. See truncation.py for the rules."""
     p, r = c.before, c.r
     leader = REPLICA_NAMES[answered_by(p, r)]
     epoch, end = p.flight_epoch[r], p.flight_offset[r]
@@ -284,9 +284,7 @@ def _elect(c: Change) -> Iterator[str]:
 
 
 def _kind_of_election(p: State, r: int) -> tuple[str, str]:
-    """Return what kind of an election it is where the new leader is not of the ISR, and what there is
-    to say of that.
-    """
+    """Return the kind of an election and a remark, both empty if the new leader is in the ISR."""
     if controller.isr(p) >> r & 1:
         return "", ""
     if controller.isr(p) == 0 and p.elr >> r & 1:

@@ -1,7 +1,7 @@
-"""A story: runs of a schedule side by side, step by step, and the step at which they part.
+"""A story: runs of a schedule side by side, step by step, with their first difference.
 
-Every drawing that shows a whole schedule is made from a story: the terminal's, the SVG, the report's and the sequence
-diagram. What each step looked like is a scene (scenes.py).
+Every drawing of a whole schedule is made from a story: in the terminal, as SVG, in the report, and as a sequence
+diagram. The content of each step is a scene (scenes.py).
 """
 
 from collections.abc import Sequence
@@ -16,23 +16,24 @@ from epochfuzz.model.kafka.contract.observation import observe
 
 @dataclass(frozen=True)
 class Parting:
-    """The first step after which two runs of one schedule look different from outside, and why."""
+    """The first difference between the observations of two runs of one schedule: the step, and the reason."""
 
     number: int
     event: str
-    under: tuple[tuple[str, str], tuple[str, str]]  # protocol, and what the step did under it alone
+    under: tuple[tuple[str, str], tuple[str, str]]  # the protocol, and the effects of the step only under this protocol
 
     @property
     def sentence(self) -> str:
-        """Where they part and why."""
+        """The step and the reason."""
         return f"Step {self.number}, {self.event}: " + " ".join(f"Under {name}: {why}" for name, why in self.under)
 
 
 @dataclass(frozen=True)
 class Moment:
-    """One step of a story: its scene under each protocol, or the only one there is to see if all look the same.
+    """One step of a story: its scene under each protocol, or a single scene if all look equal.
 
-    Where a property that is judged at the end is broken, the last moment is no step, but the partition healed.
+    If a property breaks at the end, the last moment is not a step. It shows the partition after all faults have
+    stopped.
     """
 
     number: int
@@ -42,25 +43,25 @@ class Moment:
 
     @property
     def is_step(self) -> bool:
-        """Whether an event of the schedule led here."""
+        """True if the moment is an event of the schedule."""
         return self.event != HEALED
 
     @property
     def label(self) -> str:
-        """What it goes by: the number of its step, or that this is the end."""
+        """The number of the step, or the name of the ending."""
         return str(self.number) if self.is_step else self.event
 
     @property
     def shows_both(self) -> bool:
-        """Whether the protocols are to be drawn one by one."""
+        """True if the protocols are drawn separately."""
         return len(self.scenes) > 1
 
 
 @dataclass(frozen=True)
 class Story:
-    """Runs of one schedule. `parting` is of the first and another one, None where all look as the first does.
+    """Runs of one schedule. `parting` compares the first run with another one, and is None if all look like the first.
 
-    A drawing shows one or two of them.
+    A drawing shows one or two runs.
     """
 
     runs: tuple[Run, ...]
@@ -70,13 +71,13 @@ class Story:
 
     @property
     def longest_log(self) -> int:
-        """The offsets a drawing needs room for: no log, cut or not, ever reaches beyond."""
+        """The number of offsets that a drawing needs. No log reaches beyond, neither before nor after a truncation."""
         scenes = [scene for moment in self.moments for scene in moment.scenes]
         return max((max(r.leo, r.previous_leo) for scene in scenes for r in scene.replicas), default=0)
 
 
 def story_of(run: Run, *beside: Run) -> Story:
-    """Return the story of a run, beside other runs of the same schedule if there are any."""
+    """Return the story of a run, next to other runs of the same schedule if there are any."""
     runs = (run, *beside)
     partings = filter(None, (parting(run, other) for other in beside))
     parts_at = min(partings, key=lambda each: each.number, default=None)
@@ -93,7 +94,10 @@ def _moment(scenes: tuple[Scene, ...], parts_at: Parting | None) -> Moment:
 
 
 def most_contrasting(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """Return the two runs to show of many: the first that breaks nothing after one that does, and that one."""
+    """Return the two runs to show: the first run that breaks a property and is followed by one that breaks none.
+
+    Without such a pair, return the first two runs.
+    """
     for broken, held in pairwise(runs):
         if broken.broken and not held.broken:
             return broken, held
@@ -101,10 +105,10 @@ def most_contrasting(runs: Sequence[Run]) -> tuple[Run, ...]:
 
 
 def parting(run_a: Run, run_b: Run) -> Parting | None:
-    """Where two runs of the same schedule part, None where they never do.
+    """Return the first observable difference between two runs of the same schedule, or None if there is none.
 
-    Leader epoch caches are left out of the comparison: they differ from the start between some generations, and
-    matter once they make a log or a leader differ. So is what only one of the protocols has.
+    The comparison skips leader epoch caches. They differ from the start between some reference designs, and matter only
+    once a log or a leader differs. It also skips parts that only one of the protocols has.
     """
     for scene_a, scene_b, step_a, step_b in zip(
         run_a.scenes[1:], run_b.scenes[1:], run_a.steps, run_b.steps, strict=True
@@ -125,7 +129,7 @@ def _look_alike(step_a: Step, step_b: Step) -> bool:
 
 
 def _same(part_a: dict[str, Any], part_b: dict[str, Any]) -> bool:
-    """Whether two observations are equal in all that can be seen under both protocols, but for the epoch caches."""
+    """Return whether two observations are equal in all common parts except the epoch caches."""
     for key in part_a.keys() & part_b.keys() - {"epochs"}:
         a, b = part_a[key], part_b[key]
         if not (_same(a, b) if isinstance(a, dict) else a == b):

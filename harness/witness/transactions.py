@@ -1,4 +1,4 @@
-"""What becomes of transactions, in words: decisions, markers, and the last stable offset."""
+"""Describe the effects on transactions: decisions, markers, and the last stable offset."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.state import State, Transaction
 
 
 def end(decision: str) -> Callable[[Change], Iterator[str]]:
-    """Yield what is told where a transaction is committed, or aborted, and where that is said once more."""
+    """Return a function that describes a commit or an abort of a transaction, and its repetition."""
 
     def told(c: Change) -> Iterator[str]:
         p, r = c.before, c.r
@@ -31,7 +31,7 @@ def end(decision: str) -> Callable[[Change], Iterator[str]]:
 
 
 def consequences(c: Change) -> Iterator[str]:
-    """Tell of a transaction that begins or ends, and of how far read_committed consumers may read since."""
+    """Describe the begin or end of a transaction, and the changes of the last stable offset."""
     before, after = c.before, c.after
     if not after.transactions:
         return
@@ -63,7 +63,7 @@ _STATES = {
 
 
 def told(p: State) -> str:
-    """Return the transaction as a drawing shows it: `transaction m0,m1 open`; empty where there is none."""
+    """Return the transaction as drawings show it: `transaction m0,m1 open`. Empty if there is none."""
     if p.transaction == Transaction.NONE:
         return ""
     names = ",".join(f"m{record}" for record in _members(p))

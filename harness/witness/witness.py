@@ -1,4 +1,4 @@
-"""A witness: a schedule as it went under some protocols, replayed once and put into scenes once, whoever shows it."""
+"""A witness: a schedule with its runs under some protocols, replayed once for all views."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @dataclass(frozen=True)
 class Witness:
-    """A schedule, its configuration, and the protocols to see it under."""
+    """A schedule, its configuration, and the protocols to replay it under."""
 
     schedule: bytes
     settings: Configuration
@@ -19,10 +19,10 @@ class Witness:
 
     @cached_property
     def runs(self) -> dict[str, Run]:
-        """The run under each protocol, by its text."""
+        """The run under each protocol, by the protocol's text."""
         return {protocol.name: replay(self.schedule, protocol, self.settings) for protocol in self.protocols}
 
     def story(self, protocol: Protocol, property_: str) -> Story:
-        """How a protocol breaks a property, beside the first of the others that keeps it, if any does."""
+        """Return how a protocol breaks a property, next to the first other protocol that keeps it, if there is one."""
         others = [run for run in self.runs.values() if property_ not in run.first_broken]
         return story_of(self.runs[protocol.name], *others[:1])

@@ -1,6 +1,6 @@
-"""What a broker logs of its partitions: who leads at which epoch, from which offset, and what is truncated.
+"""Parse a broker's log about its partitions: the leader of each epoch, its start offset, and truncations.
 
-The lines of state-change.log and of the fetchers, at INFO, as Kafka has written them since 3.0.
+Covers the INFO lines of state-change.log and of the replica fetchers, as Kafka has written them since 3.0.
 """
 
 import re
@@ -25,7 +25,7 @@ _TRUNCATION = re.compile(r"Truncating partition (?P<partition>\S+-\d+) with .*?o
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a log that says something of a partition."""
+    """A log line about a partition."""
 
     at: float  # seconds since the epoch, by the broker's clock
     text: str
@@ -35,13 +35,13 @@ class Line:
     epoch: int = -1
     high_watermark: int = -1
     isr: tuple[int, ...] = ()
-    leader: int | None = None  # whom a follower follows; not said before 3.6
-    previous_leader: int | None = None  # not said before 3.6
+    leader: int | None = None  # the leader that a follower follows; not logged before 3.6
+    previous_leader: int | None = None  # not logged before 3.6
     previous_epoch: int | None = None
 
 
 def parse(text: str) -> Line | None:
-    """Return what a line says of a partition, if it does."""
+    """Return the parsed line, or None if it is not about a partition."""
     framed = _LINE.fullmatch(text.rstrip("\n"))
     if framed is None:
         return None
@@ -62,20 +62,20 @@ class BrokerLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lines: list[Line] = []
-        self._read = 0  # bytes
+        self._read = 0  # bytes of the file
 
     def lines(self, partition: str) -> list[Line]:
-        """Return what has been said of a partition so far."""
+        """Return the lines about a partition so far."""
         self._lines.extend(self._new())
         return [line for line in self._lines if line.partition == partition]
 
     def lines_of(self, topic: str) -> list[Line]:
-        """Return what has been said of a topic's partitions so far."""
+        """Return the lines about a topic's partitions so far."""
         self._lines.extend(self._new())
         return [line for line in self._lines if line.partition.rpartition("-")[0] == topic]
 
     def last_error(self) -> str:
-        """Return the last line that complains of something, or else the last one there is."""
+        """Return the last line that reports an error, or the last line of the file if none does."""
         try:
             every = [line for line in self.path.read_text(errors="replace").splitlines() if line.strip()]
         except OSError:

@@ -1,6 +1,6 @@
-"""Kafka's clients: producers whose acknowledgements are kept, a consumer that keeps what it has read, and an admin.
+"""Kafka's clients: producers, a consumer and an admin client, which record responses and the records they read.
 
-Each serves its callbacks on a thread of its own, so that what it was told has the time at which it was.
+Each client serves its callbacks on its own thread, so every response is recorded at the time of its arrival.
 """
 
 import logging
@@ -18,9 +18,9 @@ from epochfuzz.harness.cluster.waiting import T, until
 
 _ANSWERS_WITHIN = 30.0  # seconds
 _POLL = 0.02
-UNKNOWN_OFFSET = -1  # of a record that was sent again, and of which the leader knows only that it has it already
-_UNANSWERED = 1000  # records of a producer that goes on
-# librdkafka would tell stderr of each connection that a scenario ends on purpose.
+UNKNOWN_OFFSET = -1  # for a record sent twice, if the leader only knows that it is a duplicate
+_UNANSWERED = 1000  # records of a continuous producer that are in flight
+# librdkafka would print each connection that a scenario closes on purpose.
 _LOGGER = logging.getLogger(__name__)
 _LOGGER.addHandler(logging.NullHandler())
 _LOGGER.propagate = False
@@ -29,7 +29,7 @@ _QUIET = {"logger": _LOGGER, "error_cb": lambda error: None}
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """A record that a producer was told is safe."""
+    """A record that a producer received an acknowledgement for."""
 
     value: str
     partition: int
@@ -39,7 +39,7 @@ class Acknowledged:
 
 @dataclass(frozen=True)
 class Refused:
-    """A record that a producer was told is not safe, or whose fate is unknown."""
+    """A record that a producer received an error for. Its fate may be unknown."""
 
     value: str
     error: str
@@ -57,10 +57,10 @@ class Read:
 
 
 class _Client:
-    """Calls `serve` on a thread until it is closed."""
+    """Call `serve` on a thread until the client is closed."""
 
     def __init__(self) -> None:
-        self.fatal: str | None = None  # why it can do nothing more
+        self.fatal: str | None = None  # the error after which the client cannot continue
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -73,7 +73,7 @@ class _Client:
                 return
 
     def serve(self) -> None:
-        """Have the client call back. Raises KafkaException if it can do nothing more."""
+        """Let the client run its callbacks. Raises KafkaException if it cannot continue."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -86,7 +86,7 @@ class _Client:
 
 
 class Writer(_Client):
-    """An idempotent producer with acks=all, the default of Kafka's own since 3.0 (KIP-679)."""
+    """An idempotent producer with acks=all, Kafka's own defaults since 3.0 (KIP-679)."""
 
     def __init__(self, name: str, bootstrap: str, topic: str, **settings: object) -> None:
         super().__init__()
@@ -97,11 +97,11 @@ class Writer(_Client):
         self._producer = Producer(_QUIET | ours | settings)
 
     def send(self, value: str, partition: int = 0) -> None:
-        """Send a record; what comes of it is noted when it is known."""
+        """Send a record. The outcome is recorded when the response arrives."""
         self._producer.produce(self.topic, value.encode(), partition=partition, on_delivery=self._noted)
 
     def serve(self) -> None:
-        """Have the client call back."""
+        """Let the client run its callbacks."""
         self._producer.poll(_POLL)
 
     def _noted(self, error: KafkaError | None, message: Message) -> None:
@@ -116,7 +116,7 @@ class Writer(_Client):
 
 
 class Reader(_Client):
-    """A consumer of one partition, which reads what is below the high watermark, as they all do."""
+    """A consumer of one partition, which reads the records below the high watermark."""
 
     def __init__(self, bootstrap: str, topic: str, partition: int = 0, offset: int = 0) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class Reader(_Client):
 
 
 class Load(Writer):
-    """A producer that goes on: it always has some records that are not answered yet, over all partitions."""
+    """A producer that sends continuously, and keeps a fixed number of records in flight over all partitions."""
 
     def __init__(self, name: str, bootstrap: str, topic: str, partitions: int) -> None:
         super().__init__(name, bootstrap, topic)
@@ -152,7 +152,7 @@ class Load(Writer):
         self._partitions, self._sent = partitions, 0
 
     def serve(self) -> None:
-        """Send as many as were answered."""
+        """Send as many records as were acknowledged or failed."""
         while self.is_going_on and self._sent - len(self.acknowledged) - len(self.refused) < _UNANSWERED:
             self.send(f"{self.name}-{self._sent}", self._sent % self._partitions)
             self._sent += 1
@@ -160,7 +160,7 @@ class Load(Writer):
 
 
 def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[Read]:
-    """Return what a consumer reads that comes now, from the beginning to the high watermark."""
+    """Return the records that a new consumer reads from the beginning to the high watermark."""
     consumer = Consumer(_QUIET | {"bootstrap.servers": bootstrap, "group.id": "fresh", "enable.auto.commit": False})
     try:
         whole = [TopicPartition(topic, partition, 0) for partition in range(partitions)]
@@ -178,20 +178,20 @@ def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[Read]:
 
 
 class Admin:
-    """What an operator does. A new one knows nothing but the brokers that it is given."""
+    """An operator's client. A new one knows only the given brokers."""
 
     def __init__(self, bootstrap: str) -> None:
-        settings: Any = _QUIET | {"bootstrap.servers": bootstrap}  # its stub knows no logger
+        settings: Any = _QUIET | {"bootstrap.servers": bootstrap}  # the type stub has no logger
         self._client = AdminClient(settings)
 
     def create_topic(self, name: str, replicas: list[list[int]], **settings: str) -> None:
-        """Create a topic whose partitions have these replicas, the preferred leader first."""
+        """Create a topic. Each list gives the replicas of a partition, the preferred leader first."""
         config = {key.replace("_", "."): value for key, value in settings.items()}
         wanted = NewTopic(name, num_partitions=len(replicas), replica_assignment=replicas, config=config)
         _result(f"topic {name} is created", self._client.create_topics([wanted])[name])
 
     def leader_and_isr(self, topic: str, partition: int = 0) -> tuple[int, list[int]]:
-        """Return who leads and who is in sync, as the broker that answers has it; -1 if nobody leads."""
+        """Return the leader and the ISR in the metadata of the responding broker. The leader is -1 if there is none."""
         try:
             known = self._client.list_topics(topic, timeout=1).topics[topic].partitions.get(partition)
         except KafkaException:
@@ -199,7 +199,7 @@ class Admin:
         return (known.leader, sorted(known.isrs)) if known else (-1, [])
 
     def are_in_sync(self, topic: str, partitions: int, leader: int | None = None) -> bool:
-        """Whether every replica of a topic is in sync, and one broker leads them all, if that is asked."""
+        """Return whether every replica of a topic is in sync, and `leader` leads all partitions if it is given."""
         try:
             known = self._client.list_topics(topic, timeout=1).topics[topic].partitions
         except KafkaException:
@@ -209,10 +209,11 @@ class Admin:
         )
 
     def elect_preferred(self, topic: str, partitions: list[int], avoid: int | None = None) -> None:
-        """Have the preferred leaders elected.
+        """Elect the preferred leaders.
 
-        A KRaft cluster tells clients that its controller is some live broker, drawn for each answer, which passes
-        requests on (KIP-590). One that is paused could not: it is drawn again until it is not `avoid`.
+        The metadata response of a KRaft cluster names some live broker as the controller, drawn for each response. That
+        broker forwards requests to the controller (KIP-590). A paused broker cannot, so this asks again until the named
+        broker is not `avoid`.
         """
         until(
             f"an answer names a controller that is not {avoid}",
@@ -227,7 +228,7 @@ class Admin:
 
 
 def _result(what: str, asked: "Future[T]") -> T:
-    """Return what the cluster answers. Raises NotReached if it refuses, or does not answer."""
+    """Return the cluster's response. Raises NotReached for an error or a time-out."""
     try:
         return asked.result(_ANSWERS_WITHIN)
     except (KafkaException, TimeoutError) as error:

@@ -23,9 +23,9 @@ _ENDS_WITHIN = 30.0
 
 
 class Cluster:
-    """The nodes, by their names. `room` has their data, `logs` what they log."""
+    """The nodes of a cluster, by name. `room` holds their data, and `logs` their logs."""
 
-    spare_ports = 0  # that somebody needs besides
+    spare_ports = 0  # additional ports that a subclass needs
 
     def __init__(
         self, kafka: Installation, room: Path, logs: Path, settings: Mapping[str, object] | None = None
@@ -50,7 +50,7 @@ class Cluster:
             node.copies = self.copies
 
     def start(self) -> None:
-        """Format and start all nodes, and wait until every broker takes requests. Raises ClusterError."""
+        """Format and start all nodes, and wait until every broker accepts requests. Raises ClusterError."""
         cluster = new_id()
         formatting = [(node, node.format(cluster)) for node in self.nodes]
         for node, process in formatting:
@@ -64,7 +64,7 @@ class Cluster:
             self.wait_for_start(broker)
 
     def wait_for_start(self, broker: Node) -> None:
-        """Wait until a broker that was started takes requests, and not those of a process before it."""
+        """Wait until a started broker accepts connections."""
         self.until(f"{broker.name} takes requests", lambda: accepts(broker.port), _STARTS_WITHIN)
 
     def until(self, what: str, condition: Callable[[], T], seconds: float) -> T:
@@ -72,15 +72,15 @@ class Cluster:
         return until(what, condition, seconds, self._check)
 
     def wait_for_end(self, broker: Node) -> None:
-        """Wait until a broker that was told to end has."""
+        """Wait until a broker that was asked to end has exited."""
         self.until(f"{broker.name} has ended", lambda: broker.state == "down", _ENDS_WITHIN)
 
     def named(self, number: int) -> str:
-        """Return the name of a broker by its id."""
+        """Return the name of the broker with an id."""
         return next((name for name, node in self.brokers.items() if node.number == number), str(number))
 
     def stop(self) -> None:
-        """End every process, paused ones too."""
+        """Kill every process, including paused ones."""
         for node in self.nodes:
             node.kill()
         copies, self.copies = self.copies, None
@@ -92,10 +92,11 @@ class Cluster:
             node.check()
 
     def _settings(self, node: Node) -> dict[str, object]:
-        """Only what a broker cannot do without; all else is Kafka's default.
+        """Return the required settings of a node. All other settings keep Kafka's defaults.
 
-        But for followers of __consumer_offsets, which comes with the first consumer: with some, a broker would have a
-        fetch of theirs at work at a leader that is paused, and could not ask it for anything else meanwhile.
+        The only exception is the replication factor of __consumer_offsets, a topic that the first consumer creates.
+        With followers, one of their fetches could be pending at a paused leader, and would block the broker's other
+        requests to that leader.
         """
         is_controller = node is self.controller
         listener = CONTROLLER.upper() if is_controller else "PLAINTEXT"
@@ -119,7 +120,7 @@ def running(
     settings: Mapping[str, object] | None = None,
     data: Path | None = None,
 ) -> Iterator[Cluster]:
-    """Start a cluster, and end it, however that ends. `data` gets copies of the nodes' data directories."""
+    """Start a cluster, and stop it in any case. `data` receives copies of the nodes' data directories."""
     with ExitStack() as ending:
         cluster = Cluster(kafka, room, logs, settings)
         if data is not None:
@@ -130,14 +131,14 @@ def running(
 
 
 def new_id() -> str:
-    """Return the id of a new cluster, in Kafka's form; none that a command line would take for an option."""
+    """Return a new cluster id in Kafka's format. It never begins with `-`, which a command line takes for an option."""
     while (drawn := base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")).startswith("-"):
         pass
     return drawn
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports of this machine alone that nobody listens on."""
+    """Return free ports on the loopback interface."""
     with ExitStack() as closing:
         sockets = [closing.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
@@ -146,7 +147,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def accepts(port: int) -> bool:
-    """Whether somebody listens on a port of this machine."""
+    """Return whether a process listens on a port of this machine."""
     with socket.socket() as tried:
         tried.settimeout(1)
         return tried.connect_ex((HOST, port)) == 0

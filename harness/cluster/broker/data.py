@@ -1,4 +1,4 @@
-"""Copies of data directories, for `--keep-data`: what `epochfuzz audit` reads from disk."""
+"""Copies of data directories for `--keep-data`, which `epochfuzz audit` can read."""
 
 import shutil
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _LOCK = ".lock"
 class Copies:
     """The copies of one cluster's data directories.
 
-    `directory` gets one copy of each node as the cluster ended, and one from before each restart: a restarted broker
+    `directory` gets one copy of each node as the cluster ended, and one from before each restart. A restarted broker
     truncates the records that the other replicas do not have, so only the earlier copy still shows them.
     """
 

@@ -1,4 +1,4 @@
-"""Kafka's classes: a release from Maven Central, or a Kafka that is on this machine."""
+"""Kafka's classes: a release from Maven Central, or a local installation."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ DEFAULT_RELEASE = "4.3.1"
 _RELEASE = re.compile(r"\d+\.\d+\.\d+\S*")
 _CORE_JAR = re.compile(r"kafka_2\.\d+-(\d\S*)\.jar")
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
-# Kafka's artifacts leave the binding of slf4j to whoever runs them. 4.0 went from log4j 1 to log4j 2 (KAFKA-9366).
+# Kafka's artifacts come without an slf4j binding. 4.0 moved from log4j 1 to log4j 2 (KAFKA-9366).
 _LOGGING = {
     True: ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.24.3"),
     False: ("org.slf4j", "slf4j-reload4j", "1.7.36"),
@@ -27,24 +27,24 @@ _LOGGING = {
 
 @dataclass(frozen=True)
 class Installation:
-    """Classes that can be started, and which release they call themselves."""
+    """A class path that can run Kafka, and the release that its jars name."""
 
     release: str
     class_path: tuple[str, ...]
 
     def preceded_by(self, directory: Path) -> "Installation":
-        """Return the same with the classes of a directory in the place of those that it has."""
+        """Return this installation with the classes of a directory first, so that they replace its own."""
         return Installation(self.release, (str(directory), *self.class_path))
 
 
 def cache() -> Path:
-    """Return the directory in which what was fetched or built is kept."""
+    """Return the directory that caches downloads and builds."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz" / "kafka"
 
 
 def from_home(home: Path) -> Installation:
-    """Return the Kafka of a directory as a distribution has it, with `libs`. Raises ClusterError."""
-    home = home.resolve()  # nodes run elsewhere
+    """Return the Kafka of an unpacked distribution, a directory with `libs`. Raises ClusterError."""
+    home = home.resolve()  # the nodes run in another directory
     for jar in sorted((home / "libs").glob("kafka_2.*.jar")):
         found = _CORE_JAR.fullmatch(jar.name)
         if found and not found[1].endswith(("-test", "-sources", "-javadoc", "-scaladoc")):
@@ -56,13 +56,13 @@ def from_home(home: Path) -> Installation:
 
 
 def refuse_no_release(name: str) -> None:
-    """Raise ClusterError for what is not named as releases are."""
+    """Raise ClusterError for a name that does not have the form of a release."""
     if not _RELEASE.fullmatch(name):
         raise ClusterError(f"a release is named as {DEFAULT_RELEASE} is; got {name!r}")
 
 
 def from_maven(release: str) -> Installation:
-    """Return a release of Kafka; Maven fetches it once. Raises ClusterError."""
+    """Return a release of Kafka, which Maven downloads once. Raises ClusterError."""
     refuse_no_release(release)
     with locked(cache() / release) as directory:
         listed = directory / "classpath"
@@ -83,7 +83,7 @@ def from_maven(release: str) -> Installation:
 
 
 def resolve(what: str, pom: Path, listed: Path, properties: dict[str, str]) -> None:
-    """Have Maven fetch what a pom depends on, and write the class path into a file. Raises ClusterError."""
+    """Download the dependencies of a pom with Maven, and write their class path into a file. Raises ClusterError."""
     values = [f"-D{name}={value}" for name, value in (properties | {"mdep.outputFile": str(listed)}).items()]
     command = [tool("mvn"), "--quiet", "--batch-mode", "--file", str(pom), _PLUGIN, *values]
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -98,7 +98,7 @@ def resolve(what: str, pom: Path, listed: Path, properties: dict[str, str]) -> N
 
 @contextmanager
 def locked(directory: Path) -> Iterator[Path]:
-    """Make a directory of the cache, in which nobody else works meanwhile."""
+    """Create a directory of the cache, and lock it against other processes."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -109,5 +109,8 @@ def locked(directory: Path) -> Iterator[Path]:
 
 
 def _all_there(listed: Path) -> bool:
-    """Whether a class path was written whose jars are all there: a local repository may have been emptied since."""
+    """Return whether the class path was written and all its jars still exist.
+
+    A user may have emptied the local Maven repository since.
+    """
     return listed.exists() and all(Path(jar).exists() for jar in listed.read_text().strip().split(os.pathsep))

@@ -1,4 +1,4 @@
-"""A node of a cluster: a Java process with Kafka in it, its settings, its files and what it logs."""
+"""A node of a cluster: a Java process that runs Kafka, with its settings, its files and its log."""
 
 import os
 import signal
@@ -13,13 +13,13 @@ from epochfuzz.harness.cluster.broker.tools import java, tool
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.cluster.room import mark
 
-_STOPPED = "T"  # of /proc: by SIGSTOP
-# Small, and soon there: no compiler that takes long to be worth it, one processor's worth of garbage collection.
+_STOPPED = "T"  # the state in /proc after SIGSTOP
+# A small heap and a fast start: only the first compiler tier, and the serial garbage collector.
 _OPTIONS = ("-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 
 
 class Node:
-    """A controller or broker. `room` has its data, which go with it, and `logs` what it logs, which may stay."""
+    """A controller or broker. `room` holds its data and is deleted later; `logs` holds its log and may stay."""
 
     def __init__(self, name: str, number: int, port: int, kafka: Installation, room: Path, logs: Path) -> None:
         self.name, self.number, self.port = name, number, port
@@ -27,19 +27,19 @@ class Node:
         self.log = BrokerLog(logs / f"{name}.log")
         self._kafka, self._room = kafka, room
         self._settings = room / f"{name}.properties"
-        self.logging = ""  # which of the settings for logs: they are named log4j.properties, log4j-gates.properties
-        self.copies: Copies | None = None  # where its data are copied to before each restart
+        self.logging = ""  # the suffix of the logging settings: log4j.properties, log4j-gates.properties
+        self.copies: Copies | None = None  # the copies of the data, taken before each restart
         self._process: subprocess.Popen[bytes] | None = None
         self._is_ending = False
 
     @property
     def address(self) -> str:
-        """Where it listens."""
+        """The node's listening address."""
         return f"127.0.0.1:{self.port}"
 
     @property
     def state(self) -> str:
-        """What its process is: running, paused, ending or down."""
+        """The state of the process: running, paused, ending or down."""
         if self._process is None or self._process.poll() is not None:
             return "down"
         if self._is_stopped():
@@ -47,34 +47,34 @@ class Node:
         return "ending" if self._is_ending else "running"
 
     def has_waiting_from(self, other: "Node") -> bool:
-        """Whether another node has sent a request that this one, which is paused, has not read yet."""
+        """Return whether this paused node has an unread request from another node."""
         assert other._process is not None
         return unread(other._process.pid, self.port) > 0
 
     def configure(self, settings: dict[str, object]) -> None:
-        """Write its server.properties."""
+        """Write the node's server.properties."""
         text = "".join(f"{key}={value}\n" for key, value in settings.items())
         self._settings.write_text(text, encoding="utf-8")
 
     def command(self, main: str, *words: str) -> list[str]:
-        """Return the command line of one of Kafka's programs, which gets the settings as a file."""
+        """Return the command line of a Kafka program, with this node's logging settings."""
         logging = (
             f"-Dlog4j.configuration=file:{RESOURCES / f'log4j{self.logging}.properties'}",
             f"-Dlog4j2.configurationFile={RESOURCES / f'log4j2{self.logging}.properties'}",
         )
         path = os.pathsep.join(self._kafka.class_path)
         kafka = [java(), *_OPTIONS, *logging, mark(self._room), "-cp", path, main, *words]
-        return [tool("setpriv"), "--pdeathsig", "KILL", *kafka]  # who is killed cannot end what it has started
+        return [tool("setpriv"), "--pdeathsig", "KILL", *kafka]  # a killed parent cannot stop its children
 
     def format(self, cluster: str) -> subprocess.Popen[str]:
-        """Begin to make its data directory one of a cluster."""
+        """Start to format the node's data directory for a cluster, and return the process."""
         words = ("format", "--cluster-id", cluster, "--config", str(self._settings))
         return subprocess.Popen(
             self.command("kafka.tools.StorageTool", *words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
     def start(self) -> None:
-        """Start the process, in a session of its own: Ctrl-C is for who started the cluster."""
+        """Start the process in its own session, so that Ctrl-C reaches only the caller."""
         if self._process is not None and self.copies is not None:
             self.copies.before_restart(self.name, self.data)
         self._is_ending = False
@@ -89,7 +89,7 @@ class Node:
             )
 
     def pause(self) -> None:
-        """Send SIGSTOP; a state of `paused` says that every thread stands still."""
+        """Send SIGSTOP. `state` is `paused` once every thread has stopped."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -97,18 +97,18 @@ class Node:
         self._signal(signal.SIGCONT)
 
     def terminate(self) -> None:
-        """Send SIGTERM: Kafka shuts down in good order."""
+        """Send SIGTERM, which starts a controlled shutdown."""
         self._is_ending = True
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Send SIGKILL, and wait until the process is gone; nothing if it is."""
+        """Send SIGKILL, and wait until the process has exited. Do nothing if the node was never started."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
 
     def check(self) -> None:
-        """Raise ClusterError if the process has ended by itself with an error."""
+        """Raise ClusterError if the process has exited with an error."""
         code = None if self._process is None else self._process.poll()
         if code is not None and code > 0 and code != 128 + signal.SIGTERM:
             raise ClusterError(f"{self.name} ended with {code}: {self.log.last_error() or 'nothing was logged'}")

@@ -1,4 +1,4 @@
-"""Kafka's own bytecode with a repair of the re-elected leader: one method is rewritten, and stands before the jars."""
+"""Kafka's bytecode with a fix for the re-elected leader: one rewritten method, whose class precedes the jars."""
 
 import argparse
 import os
@@ -22,15 +22,15 @@ _JAVA = Path(__file__).parents[1] / "java"
 
 
 class Repair(StrEnum):
-    """When a leader forgets what it knows of its followers."""
+    """The fixes: when a leader resets its knowledge of its followers."""
 
     EVERY_EPOCH = "every-epoch"  # Replica.resetReplicaState: at every new leader epoch
-    MISSED_EPOCH = "missed-epoch"  # Partition.makeLeader: if it was not the leader, or has missed an epoch (KAFKA-7164)
+    MISSED_EPOCH = "missed-epoch"  # Partition.makeLeader: if it was not the leader, or missed an epoch (KAFKA-7164)
 
 
 def repaired(kafka: Installation, repair: Repair, directory: Path) -> Installation:
-    """Return Kafka with a repair, whose class is written into a directory. Raises ClusterError."""
-    tool("javac")  # a program of one file is compiled as it is run (JEP 330)
+    """Return Kafka with a fix, whose class is written into a directory. Raises ClusterError."""
+    tool("javac")  # java compiles a single-file program when it runs it (JEP 330)
     with locked(cache() / "javassist") as kept:
         listed = kept / "classpath"
         if not listed.exists() or not Path(listed.read_text().strip()).exists():
@@ -45,7 +45,7 @@ def repaired(kafka: Installation, repair: Repair, directory: Path) -> Installati
 
 
 def main() -> None:
-    """Write the repaired class of a release into a directory, for who wants to test with it."""
+    """Write the fixed class of a release into a directory, for your own tests."""
     parser = argparse.ArgumentParser(prog="python -m epochfuzz.harness.cluster.broker.repair", description=main.__doc__)
     parser.add_argument("repair", type=Repair, choices=list(Repair))
     parser.add_argument("directory", type=Path)

@@ -1,7 +1,8 @@
-"""The records of a replica, read from its files while the broker writes them.
+"""Read the records of a replica from its files while the broker writes them.
 
-Message format 2 (KIP-98), uncompressed, as https://kafka.apache.org/documentation/#recordbatch has it. DumpLogSegments
-says the same; it takes a second to start, and a follower has what it has truncated again after one.
+Supports message format 2 (KIP-98), uncompressed, see https://kafka.apache.org/documentation/#recordbatch.
+DumpLogSegments reads the same files, but takes a second to start. After one second, a follower has often fetched again
+the records that it truncated.
 """
 
 import struct
@@ -12,7 +13,7 @@ from pathlib import Path
 # baseOffset, batchLength, partitionLeaderEpoch, magic, crc, attributes, lastOffsetDelta, baseTimestamp, maxTimestamp,
 # producerId, producerEpoch, baseSequence, records
 _BATCH = struct.Struct(">qiibIhiqqqhii")
-_BEFORE_LENGTH_COUNTS = 12  # bytes: baseOffset and batchLength itself
+_BEFORE_LENGTH_COUNTS = 12  # bytes of baseOffset and batchLength, which batchLength does not count
 _CONTROL = 0x20
 
 
@@ -27,7 +28,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Batch:
-    """What was appended at once: `data` is all of it, in bytes, and a batch of control records has none of a client."""
+    """A record batch. `data` is the whole batch, and a control batch has no client's records."""
 
     offset: int
     epoch: int
@@ -35,7 +36,7 @@ class Batch:
     data: bytes
 
     def records(self) -> list[tuple[int, int]]:
-        """Return the offset of each record, and where in `data` it begins behind its length."""
+        """Return the offset of each record, and the position in `data` after its length field."""
         *_, count = _BATCH.unpack_from(self.data)
         found, at = [], _BATCH.size
         for _ in range(count):
@@ -50,7 +51,7 @@ class Batch:
 
 
 def records(directory: Path) -> list[Record]:
-    """Return the records of a partition's directory; none if it is not there yet."""
+    """Return the records of a partition's directory, or none if it doesn't exist yet."""
     found: list[Record] = []
     for segment in sorted(directory.glob("*.log")):
         for batch in batches(segment.read_bytes()):
@@ -63,7 +64,7 @@ def records(directory: Path) -> list[Record]:
 
 
 def batches(data: bytes) -> Iterator[Batch]:
-    """Return the batches that are there in whole."""
+    """Yield the complete batches of a segment."""
     at = 0
     while at + _BATCH.size <= len(data):
         base, length, epoch, _, _, attributes, *_ = _BATCH.unpack_from(data, at)
@@ -75,7 +76,10 @@ def batches(data: bytes) -> Iterator[Batch]:
 
 
 def _offset_delta(data: bytes, at: int) -> int:
-    """Return that of a record without its length: attributes, timestampDelta, offsetDelta, key, value, headers."""
+    """Return the offset delta of a record, given the position after its length field.
+
+    The fields are attributes, timestampDelta, offsetDelta, key, value, headers.
+    """
     _, at = _varint(data, at + 1)
     return _varint(data, at)[0]
 
@@ -90,7 +94,7 @@ def _value(data: bytes, at: int) -> bytes:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number in zigzag encoding, and where it ends."""
+    """Return a zigzag-encoded number, and the position after it."""
     number = shift = 0
     while True:
         byte = data[at]

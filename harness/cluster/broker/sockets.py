@@ -1,6 +1,6 @@
-"""What waits in a socket: a request that somebody has sent to a process that is paused.
+"""Unread bytes in a socket, such as a request sent to a paused process.
 
-/proc/net/tcp has a row for each end of a connection on this machine: proc_net_tcp.rst in Linux's documentation.
+/proc/net/tcp has a row for each end of a connection on this machine, see proc_net_tcp.rst in Linux's documentation.
 """
 
 import os
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _ESTABLISHED = "01"
-# Java's sockets are of both families, and their addresses IPv4's mapped into IPv6.
+# Java opens dual-stack sockets, whose IPv4 addresses are mapped into IPv6.
 _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
 
@@ -18,13 +18,13 @@ class End:
     """One end of a connection."""
 
     port: int
-    peer: int  # the other end's port
+    peer: int  # port of the other end
     unread: int  # bytes that the process has not read yet
     inode: str
 
 
 def parse(table: str) -> Iterator[End]:
-    """Return the ends of connections that a table has."""
+    """Yield the ends of the established connections in a table."""
     for row in table.splitlines()[1:]:
         _, local, remote, state, queues, _, _, _, _, inode, *_ = row.split()
         if state == _ESTABLISHED:
@@ -32,7 +32,7 @@ def parse(table: str) -> Iterator[End]:
 
 
 def unread(client: int, port: int) -> int:
-    """Return how many bytes a process has sent to a port that nobody there has read."""
+    """Return the number of bytes that a process has sent to a port and that the receiver has not read."""
     ends = [end for table in _TABLES if table.exists() for end in parse(table.read_text())]
     own = _sockets(client)
     sent_from = {end.port for end in ends if end.peer == port and end.inode in own}

@@ -1,4 +1,4 @@
-"""The commands of other people that a cluster takes: Java, Maven, and setpriv of util-linux."""
+"""The external commands that a cluster needs: Java, Maven, and setpriv of util-linux."""
 
 import functools
 import os
@@ -14,11 +14,11 @@ _PACKAGES = {
     "mvn": "maven",
     "setpriv": "util-linux",
 }
-_LEAST_JAVA = 17  # of Kafka 4's brokers (KIP-1013)
+_LEAST_JAVA = 17  # the oldest version for Kafka 4's brokers (KIP-1013)
 
 
 def tool(name: str) -> str:
-    """Return the path of a command; of Java's, the one under JAVA_HOME first. Raises ClusterError."""
+    """Return the path of a command. Java's commands come from JAVA_HOME if it is set. Raises ClusterError."""
     home = os.environ.get("JAVA_HOME")
     if home and name.startswith("java"):
         path = Path(home) / "bin" / name
@@ -33,7 +33,7 @@ def tool(name: str) -> str:
 
 @functools.cache
 def java() -> str:
-    """Return the path of a Java that Kafka's brokers run on. Raises ClusterError."""
+    """Return the path of a Java version that can run Kafka's brokers. Raises ClusterError."""
     path = tool("java")
     version = _java_version(path)
     if version is None:
@@ -47,7 +47,7 @@ def java() -> str:
 
 
 def _java_version(path: str) -> int | None:
-    """Return the feature number that `java -version` announces on stderr: openjdk version "17.0.15" 2025-04-15."""
+    """Return the major version that `java -version` prints on stderr: openjdk version "17.0.15" 2025-04-15."""
     ended = subprocess.run([path, "-version"], capture_output=True, text=True, check=False)
     _, _, banner = ended.stderr.partition(' version "')
     number = banner.partition('"')[0].removeprefix("1.").partition(".")[0].partition("-")[0]

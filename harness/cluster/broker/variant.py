@@ -1,4 +1,7 @@
-"""How a scenario is played: what ends the leader, who elects, and what is done otherwise so that the record is kept."""
+"""The variants of a scenario: how the leader leaves, which process triggers the election, and controls.
+
+A control is a change to the scenario that keeps the record.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,44 +10,44 @@ _BALANCING_OFTEN = 10  # seconds; Kafka's default for leader.imbalance.check.int
 
 
 class Scenario(StrEnum):
-    """What is played."""
+    """The scenarios."""
 
     RE_ELECTED_LEADER = "re-elected-leader"
     UNDER_LOAD = "re-elected-leader-under-load"
 
 
 class End(StrEnum):
-    """How A is lost in the end."""
+    """How A leaves at the end of the scenario."""
 
-    TERM = "term"  # a shutdown in good order
+    TERM = "term"  # controlled shutdown
     KILL = "kill"
-    PAUSE = "pause"  # beyond its session
+    PAUSE = "pause"  # paused until after its session has expired
 
 
 class Election(StrEnum):
-    """Who has the preferred leader elected."""
+    """The trigger for the election of the preferred leader."""
 
     ADMIN = "admin"
     AUTO = "auto"  # the controller, by auto.leader.rebalance.enable
 
 
 class Control(StrEnum):
-    """What is done otherwise, so that the record is kept."""
+    """A change to the scenario that keeps the record."""
 
-    NO_PAUSE = "no-pause"  # A is not paused: it hears of C
-    LATE = "late"  # A is lost when B has m again
+    NO_PAUSE = "no-pause"  # A is not paused, so it learns that C leads
+    LATE = "late"  # A leaves after B has fetched m again
 
 
 @dataclass(frozen=True)
 class Variant:
-    """How the scenario is played."""
+    """A variant of the scenario."""
 
     end: End = End.TERM
     election: Election = Election.ADMIN
     control: Control | None = None
 
     def settings(self) -> dict[str, object]:
-        """Return what of the cluster's settings is not Kafka's default."""
+        """Return the cluster's settings that differ from Kafka's defaults."""
         if self.election is Election.AUTO:
             return {"leader.imbalance.check.interval.seconds": _BALANCING_OFTEN}
         return {}

@@ -1,1 +1,1 @@
-"""Messages at gates: proxies between the processes of a cluster, which hold and pass what goes over the wire."""
+"""Gates: proxies between the processes of a cluster, which hold messages and forward them on request."""

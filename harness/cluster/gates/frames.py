@@ -1,4 +1,4 @@
-"""Frames of Kafka's wire protocol: four bytes of size, then a request or a response with its header."""
+"""Frames of Kafka's wire protocol: a size of four bytes, then a request or a response with its header."""
 
 import struct
 from dataclasses import dataclass, field
@@ -7,11 +7,11 @@ from enum import StrEnum
 _SIZE = struct.Struct(">i")
 _HEADER = struct.Struct(">hhih")  # api key, version, correlation id, length of the client id
 _CORRELATION = struct.Struct(">i")
-_MOST = 64 << 20  # bytes; who announces more does not speak this protocol
+_MOST = 64 << 20  # bytes; a larger frame is not Kafka's protocol
 
 
 class Api:
-    """The keys of the requests that are looked at: https://kafka.apache.org/protocol#protocol_api_keys."""
+    """The API keys of the requests that the gates inspect: https://kafka.apache.org/protocol#protocol_api_keys."""
 
     PRODUCE = 0
     FETCH = 1
@@ -26,10 +26,10 @@ class Api:
 
 
 class Kind(StrEnum):
-    """What a request is, as far as schedules are concerned."""
+    """The kinds of request that schedules distinguish."""
 
-    FETCH = "fetch"  # a follower's of its leader
-    METADATA = "metadata"  # a broker's of the controller: decisions are in the answer
+    FETCH = "fetch"  # a follower's fetch from its leader
+    METADATA = "metadata"  # a broker's metadata fetch, answered with leader-and-ISR updates
     ALTER = "alter"  # a leader's proposal to change the ISR
     HEARTBEAT = "heartbeat"
     OTHER = "other"
@@ -37,7 +37,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Header:
-    """A request's, as far as it does not depend on the version; `size` is in bytes, without tagged fields."""
+    """The fields of a request header that all versions share. `size` is in bytes, without tagged fields."""
 
     key: int
     version: int
@@ -47,22 +47,22 @@ class Header:
 
 
 class FrameError(ValueError):
-    """What came over the wire is no frame."""
+    """The received bytes are not a valid frame."""
 
 
 def framed(body: bytes) -> bytes:
-    """Return a body with its size before it."""
+    """Return a body preceded by its size."""
     return _SIZE.pack(len(body)) + body
 
 
 class Frames:
-    """Truncates what arrives in pieces into the bodies of frames."""
+    """Split a stream of bytes, received in pieces, into the bodies of frames."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the frames that are whole now. Raises FrameError."""
+        """Return the frames that `data` completes. Raises FrameError."""
         self._rest += data
         whole = []
         while len(self._rest) >= _SIZE.size:
@@ -87,16 +87,16 @@ def header(body: bytes) -> Header:
 
 
 def correlation(body: bytes) -> int:
-    """Return the number of the request that a response answers. Raises FrameError."""
+    """Return the correlation id of a response. Raises FrameError."""
     if len(body) < _CORRELATION.size:
         raise FrameError("a response without a header")
     return int(_CORRELATION.unpack_from(body)[0])
 
 
 def source(header: Header) -> tuple[Kind, int]:
-    """Return what a request is and which broker sends it, -1 for none: client ids say so.
+    """Return the kind of a request and the broker that sends it, by the client id. The broker is -1 if unknown.
 
-    `broker-2-fetcher-0` (AbstractFetcherManager), `raft-client-2` (KafkaRaftManager), `2`
+    The client ids are `broker-2-fetcher-0` (AbstractFetcherManager), `raft-client-2` (KafkaRaftManager) and `2`
     (NodeToControllerChannelManager).
     """
     words = header.client.split("-")

@@ -1,4 +1,4 @@
-"""A cluster whose processes reach each other through gates, and clients reach as they always do."""
+"""A cluster whose processes reach each other through gates, while clients connect directly."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,25 +13,25 @@ from epochfuzz.harness.cluster.gates.metadata import MetadataLog
 from epochfuzz.harness.cluster.gates.requests import Caller
 from epochfuzz.harness.cluster.gates.schema import Messages
 
-SESSION = 4.0  # seconds: that long a broker is alive for the controller which is not, or is not heard of
-LAG = 3.0  # seconds: that long a follower may lag
-_NEVER = 600_000  # ms: nobody loses patience because of a gate
+SESSION = 4.0  # seconds: how long the controller keeps a silent broker unfenced
+LAG = 3.0  # seconds: how long a follower may lag
+_NEVER = 600_000  # ms: no request times out because of a gate
 REGISTERS_WITHIN = 60.0  # seconds
 
 
 class GatedCluster(Cluster):
-    """The nodes, with a proxy before each, and what is known of them.
+    """A cluster with a proxy before each node, and a view of the controller's metadata.
 
-    A broker's own address is for clients; to other brokers it advertises its proxy's.
+    A broker's own address is for clients. It advertises its proxy's address to other brokers.
     """
 
-    spare_ports = len(NAMES)  # where brokers listen for brokers
+    spare_ports = len(NAMES)  # the ports of the listeners between brokers
 
     def __init__(self, kafka: Installation, room: Path, logs: Path) -> None:
         self.messages = Messages.of(kafka.class_path)
         self.gates = Gates(self.messages)
         for name in (CONTROLLER, *NAMES):
-            self.gates.before(name)  # first of all: nobody is given a port that was looked for and is free
+            self.gates.before(name)  # first, so that no proxy takes a port that a node was promised
         super().__init__(kafka, room, logs)
         for broker in self.brokers.values():
             broker.logging = "-gates"
@@ -39,34 +39,34 @@ class GatedCluster(Cluster):
         self.at_controller = Caller(self.messages, self.controller.port)
 
     def start(self) -> None:
-        """Start all nodes, and wait until the controller hears from every broker. Raises ClusterError."""
+        """Start all nodes, and wait until the controller has unfenced every broker. Raises ClusterError."""
         super().start()
         for broker in self.brokers.values():
             self.wait_for_unfenced(broker)
 
     def stop(self) -> None:
-        """End every process and every proxy."""
+        """Stop every process and every proxy."""
         super().stop()
         self.gates.close()
 
     def is_unfenced(self, broker: Node) -> bool:
-        """Whether the controller hears from a broker, as it has written."""
+        """Return whether a broker is unfenced in the metadata log."""
         return self.metadata.look().fenced.get(broker.number) is False
 
     def wait_for_unfenced(self, broker: Node) -> None:
-        """Wait until the controller hears from a broker."""
+        """Wait until the controller has unfenced a broker."""
         self.until(f"the controller hears from {broker.name}", lambda: self.is_unfenced(broker), REGISTERS_WITHIN)
 
     def start_again(self, broker: Node) -> Callable[[], bool]:
-        """Start a broker that is down; returns what says whether the controller has taken it back."""
+        """Start a broker that is down. Return a function that says whether the controller has registered it again."""
         before = self.metadata.look().registrations[broker.number]
         broker.start()
         return lambda: self.is_unfenced(broker) and self.metadata.registrations[broker.number] > before
 
     def shut(self, broker: Node) -> None:
-        """Shut the gates of a broker, but for its heartbeats, and wait until it knows what there is and asks for more.
+        """Shut a broker's gates except for heartbeats, and wait until it has fetched all metadata and asks for more.
 
-        A fetch of metadata that is under way is answered within half a second.
+        The controller completes a pending metadata fetch within half a second.
         """
         for kind in (Kind.FETCH, Kind.ALTER, Kind.METADATA):
             self.gates.shut(kind, broker.number)
@@ -74,7 +74,7 @@ class GatedCluster(Cluster):
         self.until(f"{broker.name} asks for metadata", lambda: self.asks_beyond(broker) is not None, 20)
 
     def asks_beyond(self, broker: Node) -> int | None:
-        """Return from which offset a broker's waiting fetch asks for metadata."""
+        """Return the fetch offset of a broker's waiting metadata fetch, or None if no fetch waits."""
         waiting = self.gates.held(Kind.METADATA, broker.number)
         return self.gates.fetch_offset(waiting[-1]) if waiting else None
 
@@ -102,7 +102,7 @@ class GatedCluster(Cluster):
             "replica.lag.time.max.ms": int(LAG * 1000),
             "replica.fetch.wait.max.ms": 10,
             "replica.fetch.backoff.ms": 20,
-            "replica.fetch.max.bytes": 1,  # a batch in each answer
+            "replica.fetch.max.bytes": 1,  # one batch in each response
             "replica.socket.timeout.ms": _NEVER,
             "controller.socket.timeout.ms": _NEVER,
             "controller.quorum.request.timeout.ms": _NEVER,
@@ -114,7 +114,7 @@ class GatedCluster(Cluster):
 
 @contextmanager
 def running(kafka: Installation, room: Path, logs: Path, data: Path | None = None) -> Iterator[GatedCluster]:
-    """Start a cluster with gates, and end it, however that ends. `data` gets copies of the nodes' data directories."""
+    """Start a cluster with gates, and stop it in any case. `data` receives copies of the nodes' data directories."""
     with ExitStack() as ending:
         cluster = GatedCluster(kafka, room, logs)
         if data is not None:

@@ -1,4 +1,4 @@
-"""What is held between the processes of a cluster, and what may pass."""
+"""The gates: rules for the messages that the proxies of a cluster hold and forward."""
 
 import threading
 import uuid
@@ -15,17 +15,17 @@ _FLEXIBLE_HEADERS = 1  # bytes: no tagged fields
 
 
 class Gates:
-    """The proxies of a cluster. A gate is of a kind of message and of the broker that asks, by its number.
+    """The proxies of a cluster. A gate has a kind of message and the number of the requesting broker.
 
-    Fetches of followers and proposals are held both as requests and as answers, heartbeats as requests. A broker's
-    fetch of metadata is held until there is something that it may learn, which is what lies below its limit; an answer
-    that has more is truncated there, between two batches, as a controller may truncate it by size.
+    The gates of follower fetches and of ISR proposals hold requests and responses. The gate of heartbeats holds
+    requests. A broker's metadata fetch is held until there is metadata below the broker's limit. A response with more
+    metadata is truncated at the limit, between two batches, as the controller may truncate it by size.
     """
 
     def __init__(self, messages: Messages) -> None:
         self.lock = threading.RLock()
         self.proxies: dict[str, Proxy] = {}
-        self.applied: dict[int, int] = {}  # up to which offset of the metadata a broker has said to have come
+        self.applied: dict[int, int] = {}  # for each broker, the metadata offset in its last heartbeat
         self._messages = messages
         self._shut: set[tuple[Kind, int]] = set()
         self._limits: dict[int, int] = {}
@@ -36,24 +36,24 @@ class Gates:
         self.proxies[target] = Proxy(target, self.lock, self._is_held)
 
     def close(self) -> None:
-        """End all proxies."""
+        """Close all proxies."""
         for proxy in self.proxies.values():
             proxy.close()
 
     def shut(self, kind: Kind, number: int) -> None:
-        """Hold what arrives from now on."""
+        """Hold messages that arrive from now on."""
         with self.lock:
             self._shut.add((kind, number))
 
     def open(self, kind: Kind, number: int) -> None:
-        """Pass what is held, and all that comes."""
+        """Forward the held messages, and all later ones."""
         with self.lock:
             self._shut.discard((kind, number))
             self._limits.pop(number, None) if kind is Kind.METADATA else None
             self._pass_what_may()
 
     def is_shut(self, kind: Kind, number: int) -> bool:
-        """Whether a gate is."""
+        """Return whether a gate is shut."""
         with self.lock:
             return (kind, number) in self._shut
 
@@ -64,28 +64,28 @@ class Gates:
             self._pass_what_may()
 
     def held(self, kind: Kind, number: int, is_response: bool = False) -> list[Message]:
-        """Return what waits at a gate, oldest first; nothing of a connection that was closed."""
+        """Return the messages that wait at a gate, without those of closed connections."""
         with self.lock:
             found = [message for message in self._heads() if (message.kind, message.number) == (kind, number)]
             return [message for message in found if message.is_response is is_response]
 
     def has(self, kind: Kind, number: int) -> bool:
-        """Whether anything waits at a gate, a request or an answer."""
+        """Return whether a request or a response waits at a gate."""
         return bool(self.held(kind, number) or self.held(kind, number, is_response=True))
 
     def pass_(self, message: Message) -> None:
-        """Let one message go on."""
+        """Forward one message, unless its connection was closed."""
         with self.lock:
             if not message.connection.is_closed:
                 message.connection.pass_(message)
 
     def drop(self, message: Message) -> None:
-        """Close a message's connection: it is lost."""
+        """Lose a message, by closing its connection."""
         with self.lock:
             message.connection.close()
 
     def forget(self, number: int) -> None:
-        """Close what a broker that is down has asked for: nobody would get the answers."""
+        """Close the connections that have pending messages of a broker that is down."""
         with self.lock:
             for message in list(self._heads()):
                 if message.number == number:
@@ -96,26 +96,26 @@ class Gates:
         return self._definition(message).decode(message.body[self._header_size(message) :], message.asked.version)
 
     def asked(self, message: Message) -> dict[str, Any]:
-        """Return the fields of the request that a response answers."""
+        """Return the fields of the request of a response."""
         definition = self._messages.requests[message.asked.key]
         tags = _FLEXIBLE_HEADERS if message.asked.version in definition.flexible else 0
         return definition.decode(message.request[message.asked.size + tags :], message.asked.version)
 
     def asked_epoch(self, message: Message, topic: uuid.UUID) -> int | None:
-        """Return the leader epoch in which a follower asks for a topic; None if it does not.
+        """Return the leader epoch of a follower's fetch for a topic, or None if it doesn't fetch the topic.
 
-        In a session a request has only what is new in it (KIP-227).
+        In a fetch session, a request only has the partitions that changed (KIP-227).
         """
         return self._epochs.get(message.connection, {}).get(topic)
 
     def fetch_error(self, answer: Message) -> int:
-        """Return the error of a leader's answer, 0 for none."""
+        """Return the error code of a fetch response, 0 for none."""
         content = self.content(answer)
         parts = [part for topic in content["Responses"] for part in topic["Partitions"]]
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
 
     def told(self, answer: Message) -> str:
-        """Return what a leader's answer has, in words."""
+        """Describe the content of a fetch response."""
         for part in (part for topic in self.content(answer)["Responses"] for part in topic["Partitions"]):
             if part["DivergingEpoch"]:
                 diverging = part["DivergingEpoch"]
@@ -125,13 +125,13 @@ class Gates:
         return "nothing new"
 
     def alter_error(self, answer: Message) -> int:
-        """Return the error of the controller's answer to a proposal, 0 for none."""
+        """Return the error code of the controller's response to an ISR proposal, 0 for none."""
         content = self.content(answer)
         parts = [part for topic in content["Topics"] for part in topic["Partitions"]]
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
 
     def _note(self, message: Message) -> None:
-        """Note what a request says of the broker that sends it."""
+        """Record the state that a request reveals about its sender: metadata offset, or leader epoch."""
         if message.kind is Kind.HEARTBEAT:
             self.applied[message.number] = self.content(message)["CurrentMetadataOffset"]
         if message.kind is Kind.FETCH:
@@ -156,11 +156,11 @@ class Gates:
         return not message.is_response or message.kind in (Kind.FETCH, Kind.ALTER)
 
     def fetch_offset(self, message: Message) -> int:
-        """Return from where a request asks for metadata."""
+        """Return the fetch offset of a metadata request."""
         return int(self.content(message)["Topics"][0]["Partitions"][0]["FetchOffset"])
 
     def _cut(self, message: Message) -> None:
-        """Take what lies above the limit out of an answer."""
+        """Remove the batches above the limit from a metadata response."""
         content = self.content(message)
         limit = self._limits.get(message.number, 0)
         for topic in content["Responses"]:
@@ -175,7 +175,7 @@ class Gates:
         return self._messages.responses[key] if message.is_response else self._messages.requests[key]
 
     def _header_size(self, message: Message) -> int:
-        """Return the size of a header: with tagged fields, of which there are none, if the message is flexible."""
+        """Return the size of a message's header, with an empty list of tagged fields in a flexible version."""
         flexible = message.asked.version in self._definition(message).flexible
         return (4 if message.is_response else message.asked.size) + (_FLEXIBLE_HEADERS if flexible else 0)
 

@@ -1,4 +1,4 @@
-"""What the controller has decided, read from its log of metadata while it writes that."""
+"""Read the controller's metadata log while the controller writes it."""
 
 import uuid
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from epochfuzz.harness.cluster.gates.schema import Definition
 DIRECTORY = "__cluster_metadata-0"
 NOBODY = -1
 
-_NO_CHANGE = -2  # of a leader, in a PartitionChangeRecord
-_FENCED, _UNFENCED = 1, -1  # in a BrokerRegistrationChangeRecord
+_NO_CHANGE = -2  # the leader in a PartitionChangeRecord that keeps its leader
+_FENCED, _UNFENCED = 1, -1  # the values in a BrokerRegistrationChangeRecord
 
 
 @dataclass
 class Partition:
-    """Partition 0 of a topic, as the controller has it."""
+    """Partition 0 of a topic, in the controller's metadata."""
 
     topic: uuid.UUID
     leader: int = NOBODY
@@ -29,38 +29,38 @@ class Partition:
 
 @dataclass(frozen=True)
 class Decision:
-    """A batch of the log that says something of the partition, or of a broker. Where it begins, and what it is."""
+    """A metadata update: a batch about the watched partition or a broker, with its offset and a description."""
 
     offset: int
     opens_epoch: bool
     what: str
 
     def is_of(self, broker: int) -> bool:
-        """Whether it says something of a broker itself, such as that it is fenced."""
+        """Return whether the update is about a broker itself, for example that it is fenced."""
         return f"broker {broker} " in self.what
 
     def unfences(self, broker: int) -> bool:
-        """Whether the controller hears from a broker by it."""
+        """Return whether the update unfences a broker."""
         return f"broker {broker} is unfenced" in self.what
 
 
 @dataclass
 class MetadataLog:
-    """The log of the controller's directory. `look` reads on; all else is as of the last look."""
+    """The log in the controller's directory. `look` reads new batches, and all else is as of the last `look`."""
 
     directory: Path
     definitions: dict[int, Definition]
-    watched: str = ""  # the topic whose changes count as decisions
-    end: int = 0  # its log end offset
+    watched: str = ""  # the topic whose changes count as metadata updates
+    end: int = 0  # the log end offset
     topics: dict[str, uuid.UUID] = field(default_factory=dict)
     partitions: dict[uuid.UUID, Partition] = field(default_factory=dict)
     fenced: dict[int, bool] = field(default_factory=dict)
-    registrations: dict[int, int] = field(default_factory=dict)  # of each broker: its broker epoch
+    registrations: dict[int, int] = field(default_factory=dict)  # the broker epoch of each broker
     decisions: list[Decision] = field(default_factory=list)
-    _read: int = 0  # bytes
+    _read: int = 0  # bytes of the segment
 
     def look(self) -> "MetadataLog":
-        """Read what was written since, and return this."""
+        """Read the batches written since the last call, and return this object."""
         for segment in sorted((self.directory / DIRECTORY).glob("*.log"))[:1]:
             with segment.open("rb") as file:
                 file.seek(self._read)
@@ -71,7 +71,7 @@ class MetadataLog:
         return self
 
     def partition(self, topic: str) -> Partition | None:
-        """Return a topic's partition, if there is one."""
+        """Return partition 0 of a topic, or None if the topic does not exist."""
         known = self.topics.get(topic)
         return None if known is None else self.partitions.get(known)
 
@@ -88,7 +88,7 @@ class MetadataLog:
             self.decisions.append(Decision(batch.offset, opens_epoch, "; ".join(what for what, _ in said)))
 
     def _record(self, value: bytes) -> Iterator[tuple[str, bool]]:
-        """Apply a record; what it says of brokers and partitions, and whether it opens a leader epoch."""
+        """Apply a record. Yield descriptions of changes, each with whether the change opens a leader epoch."""
         key, version, data = _opened(value)
         definition = self.definitions.get(key)
         apply = _APPLY.get(definition.name) if definition else None
@@ -116,7 +116,10 @@ class MetadataLog:
         return iter(())
 
     def _changed(self, record: dict[str, Any]) -> Iterator[tuple[str, bool]]:
-        """PartitionRegistration.merge: who is named as leader leads a new epoch, even if it led the last one."""
+        """Apply a partition change as PartitionRegistration.merge does.
+
+        A change that names a leader opens a new epoch, even if that replica led the last epoch.
+        """
         partition = self.partitions.get(record["TopicId"])
         if partition is None or record["PartitionId"] != 0:
             return
@@ -157,7 +160,7 @@ _APPLY = {
 
 
 def _opened(value: bytes) -> tuple[int, int, bytes]:
-    """Return a record's key, its version and its fields: the frame's version, 1, comes first (MetadataRecordSerde)."""
+    """Return a record's key, its version and its fields. The frame version, 1, precedes them (MetadataRecordSerde)."""
     numbers, at = [], 0
     for _ in range(3):
         number = shift = 0

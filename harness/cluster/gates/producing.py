@@ -1,7 +1,7 @@
-"""A record, sent once to one broker, whatever comes of it.
+"""Send a record to one broker exactly once.
 
-librdkafka would send it again by itself, and to another broker, when the first has stopped to lead; `retries=0` is not
-for that. In a schedule that is an event of its own.
+librdkafka resends a record by itself, and to another broker if the leader has changed. `retries=0` does not prevent
+that. In a schedule, a resend is an event of its own.
 """
 
 import struct
@@ -14,16 +14,16 @@ from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import Api
 from epochfuzz.harness.cluster.gates.requests import Caller
 
-_ANSWERED_WITHIN = 300.0  # seconds: a producer waits as long as a schedule takes
+_ANSWERED_WITHIN = 300.0  # seconds: a producer waits for the whole schedule
 _ACKS = {"all": -1, "0": 0, "1": 1}
 _PRODUCER = 1000
 _CASTAGNOLI = 0x82F63B78
 
 
 class Sending:
-    """A request that is under way, or was answered: then one of `acknowledged` and `refused` has an element.
+    """A produce request, in flight or completed. A completed one has an element in `acknowledged` or `refused`.
 
-    `sequence` is that of an idempotent producer, None for another.
+    `sequence` is the sequence number of an idempotent producer, or None for another producer.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Sending:
 def batch(value: bytes, timestamp: int, sequence: int | None = None) -> bytes:
     """Return a batch of one record: https://kafka.apache.org/documentation/#recordbatch.
 
-    With a sequence number it is of an idempotent producer, of which there is one.
+    A batch with a sequence number comes from an idempotent producer. There is only one such producer.
     """
     producer = (-1, -1, -1) if sequence is None else (_PRODUCER, 0, sequence)
     body = b"\0" + _zigzag(0) + _zigzag(0) + _zigzag(-1) + _zigzag(len(value)) + value + _zigzag(0)
@@ -73,7 +73,7 @@ def batch(value: bytes, timestamp: int, sequence: int | None = None) -> bytes:
 
 
 def crc32c(data: bytes) -> int:
-    """Return the checksum of RFC 3720, which no library has that is needed here anyway."""
+    """Return the CRC-32C checksum (RFC 3720). No other dependency of this package provides it."""
     found = 0xFFFFFFFF
     for byte in data:
         found ^= byte

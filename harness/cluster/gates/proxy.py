@@ -1,6 +1,6 @@
-"""A proxy on this machine before a process: whole frames arrive, are shown to whoever decides, and pass or are held.
+"""A proxy before a process: it receives whole frames, asks whether to hold each of them, and forwards the others.
 
-What is held keeps what comes after it on the same connection and in the same direction: a connection has an order.
+A held message also holds the later messages of its connection and direction, because a connection keeps its order.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ _PIECE = 1 << 16
 
 @dataclass(eq=False)
 class Message:
-    """A request or a response. `asked` is the header of the request; `number` is the broker that sent that."""
+    """A request or a response. `asked` is the request's header, and `number` is the broker that sent the request."""
 
     connection: "Connection"
     is_response: bool
@@ -26,15 +26,15 @@ class Message:
     kind: Kind
     number: int
     body: bytes
-    request: bytes = field(default=b"", repr=False)  # of a response: what it answers
+    request: bytes = field(default=b"", repr=False)  # for a response, the body of the request
 
 
-# Says whether a message is held; it may change the body.
+# Returns whether to hold a message. It may change the body.
 Decide = Callable[[Message], bool]
 
 
 class Connection:
-    """Two sockets, and what is held between them. Whoever touches it holds the proxy's lock."""
+    """A pair of sockets with the messages held between them. Callers must hold the proxy's lock."""
 
     def __init__(self, proxy: "Proxy", client: socket.socket, server: socket.socket) -> None:
         self.proxy = proxy
@@ -42,15 +42,15 @@ class Connection:
         self.is_closed = False
         self._client, self._server = client, server
         self._server_ended = False
-        self._asked: deque[Message] = deque()  # and passed: answers come in their order
+        self._asked: deque[Message] = deque()  # forwarded requests, in the order of their responses
 
     def start(self) -> None:
-        """Begin to read on both sides."""
+        """Start to read from both sides."""
         for is_response, read in ((False, self._client), (True, self._server)):
             threading.Thread(target=self._read, args=(read, is_response), daemon=True).start()
 
     def pass_(self, message: Message) -> None:
-        """Let a held message go on, which has to be the first of its direction, and what need not wait behind it."""
+        """Forward a held message, the first of its direction, and the later messages that need not be held."""
         waiting = self.held[message.is_response]
         assert next(iter(waiting), None) is message, "what is held passes in order"
         self._send(waiting.popleft())
@@ -60,7 +60,7 @@ class Connection:
             self.close()
 
     def close(self) -> None:
-        """End both sides; what is held is lost."""
+        """Close both sides. Held messages are lost."""
         self.is_closed = True
         for waiting in self.held.values():
             waiting.clear()
@@ -90,7 +90,7 @@ class Connection:
                 return
 
     def _ended(self, is_response: bool) -> None:
-        """One side is gone. What a server has said before it went may still arrive."""
+        """Handle the end of one side. Responses that a server sent before it ended may still be delivered."""
         if is_response and self.held[True]:
             self._server_ended = True
         else:
@@ -110,19 +110,19 @@ class Connection:
     def _answer(self, body: bytes) -> Message:
         while self._asked:
             asked = self._asked.popleft()
-            if asked.asked.correlation == correlation(body):  # one with acks=0 has no answer
+            if asked.asked.correlation == correlation(body):  # a request with acks=0 has no response
                 return Message(self, True, asked.asked, asked.kind, asked.number, body, asked.body)
         raise FrameError("an answer to nothing that was asked")
 
     def _send(self, message: Message) -> None:
         if not message.is_response:
             self._asked.append(message)
-        with contextlib.suppress(OSError):  # its reader will see that it is gone
+        with contextlib.suppress(OSError):  # the reading thread detects a closed socket
             (self._client if message.is_response else self._server).sendall(framed(message.body))
 
 
 class Proxy:
-    """Listens for one process, `target`, and goes on to the port that it has itself, `upstream`."""
+    """Listen on behalf of one process, `target`, and forward to the port that the process listens on, `upstream`."""
 
     def __init__(self, target: str, lock: threading.RLock, decide: Decide) -> None:
         self.target = target
@@ -134,7 +134,7 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """End all of it."""
+        """Close the listening socket and all connections."""
         with contextlib.suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
@@ -150,7 +150,7 @@ class Proxy:
                 return
             try:
                 server = socket.create_connection((_HOST, self.upstream), timeout=5)
-            except OSError:  # nobody is there: so it is for who asks
+            except OSError:  # no process listens, so the caller's connection fails too
                 client.close()
                 continue
             server.settimeout(None)

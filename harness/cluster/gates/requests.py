@@ -1,4 +1,4 @@
-"""Requests that a schedule needs and no client of ours has, in the newest version that the release knows."""
+"""Requests that no client library offers, in the newest version that the release supports."""
 
 import socket
 import uuid
@@ -16,13 +16,13 @@ _READS = 1 << 20  # bytes
 
 
 class Caller:
-    """Asks one node."""
+    """Send requests to one node."""
 
     def __init__(self, messages: Messages, port: int) -> None:
         self._messages, self._port = messages, port
 
     def call(self, key: int, values: dict[str, Any], seconds: float = _ANSWERS_WITHIN) -> dict[str, Any]:
-        """Return the answer to a request. Raises NotReached if there is none in time."""
+        """Return the response to a request. Raises NotReached if it does not arrive in time."""
         asked, answered = self._messages.requests[key], self._messages.responses[key]
         version = asked.latest
         flexible = version in asked.flexible
@@ -45,7 +45,7 @@ class Caller:
         raise NotReached(f"{what}: the connection was closed")
 
     def create_topic(self, name: str, replicas: list[int], settings: dict[str, str]) -> None:
-        """Create a topic of one partition. Raises NotReached if it is refused."""
+        """Create a topic with one partition. Raises NotReached if the controller rejects the request."""
         topic = {
             "Name": name,
             "NumPartitions": -1,
@@ -58,11 +58,14 @@ class Caller:
             raise NotReached(f"topic {name} is not created: {answer['ErrorMessage'] or answer['ErrorCode']}")
 
     def delete_topic(self, topic: uuid.UUID) -> None:
-        """Delete a topic; if that is refused, it stays."""
+        """Delete a topic. The topic stays if the controller rejects the request."""
         self.call(Api.DELETE_TOPICS, {"Topics": [{"Name": None, "TopicId": topic}], "TimeoutMs": 10_000})
 
     def order(self, topic: str, replicas: list[int]) -> None:
-        """Give a partition the same replicas in another order: the first is the preferred leader."""
+        """Reorder the replicas of a partition, so that the first one becomes the preferred leader.
+
+        Raises NotReached if the controller rejects the request.
+        """
         partitions = [{"PartitionIndex": 0, "Replicas": replicas}]
         asked = {"TimeoutMs": 10_000, "Topics": [{"Name": topic, "Partitions": partitions}]}
         answer = self.call(Api.ALTER_PARTITION_REASSIGNMENTS, asked)
@@ -71,7 +74,10 @@ class Caller:
                 raise NotReached(f"the order of replicas is refused: {each['ErrorMessage'] or each['ErrorCode']}")
 
     def elect(self, topic: str, unclean: bool) -> str:
-        """Have the preferred leader elected, or anybody if nobody of the ISR is alive; return why not, if not."""
+        """Elect the preferred leader, or with `unclean` any live replica. Return the error, or an empty text.
+
+        An unclean election requires that no replica of the ISR is alive.
+        """
         kind = _UNCLEAN if unclean else _PREFERRED
         wanted = [{"Topic": topic, "Partitions": [0]}]
         answer = self.call(Api.ELECT_LEADERS, {"ElectionType": kind, "TopicPartitions": wanted, "TimeoutMs": 10_000})
@@ -81,7 +87,7 @@ class Caller:
         return f"error {answer['ErrorCode']}"
 
     def read(self, topic: uuid.UUID, name: str) -> list[tuple[int, str]]:
-        """Return what a consumer can read that asks this broker from the beginning: offsets and values."""
+        """Return the offsets and values that a consumer can read from this broker."""
         found: list[tuple[int, str]] = []
         partition = {"Partition": 0, "FetchOffset": 0, "PartitionMaxBytes": _READS}
         asked = {"Topics": [{"TopicId": topic, "Topic": name, "Partitions": [partition]}], "MaxBytes": _READS}

@@ -1,6 +1,7 @@
-"""Messages and metadata records as Kafka's own definitions have them, which are in the jars of every release.
+"""Encode and decode Kafka's messages and metadata records, by the definitions in the jars of every release.
 
-https://github.com/apache/kafka/blob/trunk/clients/src/main/resources/common/message/README.md says how they are read.
+https://github.com/apache/kafka/blob/trunk/clients/src/main/resources/common/message/README.md describes the format of
+the definitions.
 """
 
 import json
@@ -33,7 +34,7 @@ _UUID_SIZE = 16
 
 
 def versions(text: str | None) -> range:
-    """Return what `12+`, `0-3`, `7` or `none` stands for."""
+    """Return the versions that `12+`, `0-3`, `7` or `none` stands for."""
     if text is None or text == "none":
         return _NEVER
     first, separator, last = text.rstrip("+").partition("-")
@@ -43,7 +44,7 @@ def versions(text: str | None) -> range:
 
 
 class Definition:
-    """A message, by its definition: `decode` and `encode` are for its fields, as a dictionary by name."""
+    """The definition of a message. `decode` and `encode` convert its fields, as a dictionary by name."""
 
     def __init__(self, definition: dict[str, Any]) -> None:
         self.name: str = definition["name"]
@@ -55,14 +56,14 @@ class Definition:
         self._fields = [_Field(each, shared) for each in definition["fields"]]
 
     def decode(self, data: bytes, version: int) -> dict[str, Any]:
-        """Return the fields. Raises ValueError for what is none."""
+        """Return the fields of an encoded message. Raises ValueError for invalid data."""
         try:
             return _read_fields(_Reader(data), self._fields, version, version in self.flexible)
         except (struct.error, IndexError, UnicodeDecodeError) as error:
             raise ValueError(f"this is no {self.name} of version {version}: {error}") from None
 
     def encode(self, values: dict[str, Any], version: int) -> bytes:
-        """Return the bytes; what is not given has its default."""
+        """Return the encoded message. A missing field has its default."""
         out = bytearray()
         _write_fields(out, self._fields, values, version, version in self.flexible)
         return bytes(out)
@@ -70,7 +71,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Messages:
-    """The definitions of a release: requests and responses by key, metadata records by key."""
+    """The definitions of a release: requests, responses and metadata records, each by key."""
 
     requests: dict[int, Definition]
     responses: dict[int, Definition]
@@ -78,7 +79,7 @@ class Messages:
 
     @staticmethod
     def of(class_path: tuple[str, ...]) -> "Messages":
-        """Read them from the jars of a class path. Raises ClusterError."""
+        """Read the definitions from the jars of a class path. Raises ClusterError."""
         kinds: dict[str, dict[int, Definition]] = {"request": {}, "response": {}, "metadata": {}}
         for jar in _jars(class_path):
             for text in _definitions(jar):
@@ -104,7 +105,7 @@ def _definitions(jar: Path) -> Iterator[str]:
 
 
 class _Field:
-    """A field of a message, or of a part of one."""
+    """A field of a message or of a nested structure."""
 
     def __init__(self, definition: dict[str, Any], shared: dict[str, Any]) -> None:
         self.name: str = definition["name"]
@@ -120,16 +121,16 @@ class _Field:
 
     @cached_property
     def fields(self) -> list["_Field"]:
-        """Of a structure: its own."""
+        """The fields of a nested structure."""
         return [_Field(each, self._shared) for each in self._definition.get("fields", self._shared.get(self.item, ()))]
 
     def is_compact(self, flexible: bool) -> bool:
-        """Whether its length has variable size."""
+        """Return whether the length of the field is encoded as a varint."""
         return flexible and self._flexible != "none"
 
     @property
     def default(self) -> Any:
-        """What it is if it is not said."""
+        """The value of the field if it is missing."""
         if self._default == "null":
             return None
         if self.type.startswith("[]"):

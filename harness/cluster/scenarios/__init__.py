@@ -1,1 +1,1 @@
-"""What is played on a cluster; each ends with a verdict on acknowledged records."""
+"""Scenarios for a cluster. Each ends with a verdict on acknowledged records."""

@@ -1,8 +1,8 @@
-"""A leader that is elected again, and was late to hear of another, counts what its follower has truncated.
+"""A re-elected leader that missed another leader's epoch counts records that its follower has truncated.
 
-Replicas C, A and B of one partition; C is the preferred leader, A leads. C pauses, and m is written by A and B; A
-pauses, C is elected and B truncates m; C is shut down, and A is elected again; A goes on, hears of both at once, and
-finds m committed; A is lost before B has fetched m again.
+C, A and B hold the replicas of one partition. C is the preferred leader, and A leads. C pauses, and A and B append m. A
+pauses, C is elected, and B truncates m. C is shut down, and A is elected again. A resumes, learns of both elections at
+once, and considers m committed. A leaves before B has fetched m again.
 """
 
 import time
@@ -20,14 +20,14 @@ from epochfuzz.harness.cluster.timeline import Recorder, Run
 TOPIC = "t"
 PARTITION = f"{TOPIC}-0"
 _RECORDS = "xmy"
-_SOON = 20.0  # seconds: a step that has not come by then does not come
-_SET_UP = 60.0  # a broker that is restarted is taken back when the session of its last process has ended
+_SOON = 20.0  # seconds: a step that takes longer counts as not reached
+_SET_UP = 60.0  # a restarted broker rejoins only when the session of its last process has expired
 _SESSION = 40.0  # broker.session.timeout.ms is 9 s
 _METADATA = "__cluster_metadata-0"
 
 
 def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> Run:
-    """Play the scenario on a cluster that has just been started."""
+    """Run the scenario on a newly started cluster."""
     with ExitStack() as closing:
         scenario = _Scenario(cluster, variant, say, closing)
         began = time.monotonic()
@@ -42,9 +42,10 @@ def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> Run:
 
 
 class _Scenario:
-    """The steps. A, B and C are the brokers; x, m and y the records, each of a producer of its own.
+    """The steps of the scenario. A, B and C are the brokers. Each of the records x, m and y has its own producer.
 
-    A connection has one request at work in a broker, and one with acks=all is at work until it is answered.
+    A broker handles one request of a connection at a time. A request with acks=all occupies its connection until the
+    response.
     """
 
     def __init__(self, cluster: Cluster, variant: Variant, say: Callable[[str], None], closing: ExitStack) -> None:
@@ -58,7 +59,7 @@ class _Scenario:
         self.reader: Reader = closing.enter_context(Reader(every, TOPIC))
 
     def play(self) -> None:
-        """All steps, and the verdict."""
+        """Run all steps, and set the verdict."""
         self._set_up()
         self._write_what_c_does_not_get()
         self._elect_c()
@@ -69,7 +70,7 @@ class _Scenario:
         self._lose_a()
         self._end()
 
-    # 0: C has been restarted, as a rolling restart does; A leads, and all are in sync.
+    # 0: C has been restarted, as in a rolling restart. A leads, and all replicas are in sync.
 
     def _set_up(self) -> None:
         replicas = [self.c.number, self.a.number, self.b.number]
@@ -87,26 +88,26 @@ class _Scenario:
         self._set_up_at = time.time()
         self.note("0", "C was restarted: A leads, all are in sync")
 
-    # 1: m is on A and B, and A knows. It is not committed: C is in the ISR.
+    # 1: A and B have m, and A knows it. m is not committed, because C is in the ISR.
 
     def _write_what_c_does_not_get(self) -> None:
         self._pause(self.c)
         for name in _RECORDS:
             self._send(name)
-            # y is written for this: that B has it shows that it has fetched once more since it had m, and A noted that.
+            # y shows that B has fetched again after it appended m, so A knows that B has m.
             self._until(f"B has {name}", lambda name=name: self._has(self.b, name))  # type: ignore[misc]
         self.note("1", "C is paused; x, m and y are written, and B fetches them. C is in the ISR: none is committed")
 
-    # 2: A hears nothing. C goes on with what it has, is elected, and B truncates what C does not have.
+    # 2: A is paused. C resumes with its log and is elected, and B truncates the records that C does not have.
 
     def _elect_c(self) -> None:
         if self.variant.control is not Control.NO_PAUSE:
             self._pause(self.a)
-            # A's outstanding fetch of metadata is answered with the next record, whatever that is: let it be none of
-            # ours. An idle controller writes one every metadata.max.idle.interval.ms, 500.
+            # The next metadata record completes A's pending metadata fetch. It must not be an election of ours.
+            # An idle controller writes a record every metadata.max.idle.interval.ms, 500.
             size = self._metadata_size()
             self._until("the controller has written something else", lambda: self._metadata_size() > size)
-        self.c.resume()  # with x, if a fetch of its was at A as it paused; without, if it was not
+        self.c.resume()  # C has x if one of its fetches was pending at A when C paused, otherwise not
         if self.variant.election is Election.ADMIN:
             paused = self.a.number if self.a.state == "paused" else None
             Admin(self.b.address).elect_preferred(TOPIC, [0], avoid=paused)
@@ -120,19 +121,19 @@ class _Scenario:
             return "C goes on and fetches all; the preferred leader is elected: C leads, and A hears of it"
         return "A is paused, C goes on; the preferred leader is elected: C leads, B truncates m and y, rightly"
 
-    # 3: C is shut down in good order, and the controller elects A, whose session has not ended.
+    # 3: A controlled shutdown of C. The controller elects A, whose session has not expired.
 
     def _elect_a_again(self) -> None:
         self.c.terminate()
-        # C itself cannot end yet: a shutdown in good order waits until every live broker has heard of it, and A cannot.
+        # C cannot exit yet: its controlled shutdown waits until every live broker has learned of it, and A is paused.
         self._until("B follows A at epoch 3", lambda: self._follows(self.b, 3))
         if self.a.state == "paused":
-            # A reads it before it hears of epoch 3, and refuses it (UNKNOWN_LEADER_EPOCH): B tries again after
-            # replica.fetch.backoff.ms, 1 s. That is how long A leads without anybody who has m.
+            # A reads the fetch before it learns of epoch 3, and rejects it (UNKNOWN_LEADER_EPOCH). B retries after
+            # replica.fetch.backoff.ms, 1 s. For that second, A leads and no other replica has m.
             self._until("B's first fetch of epoch 3 waits at A", lambda: self.a.has_waiting_from(self.b))
         self.note("3", "C is shut down in good order: A is elected again, with A and B in sync")
 
-    # 4: A hears of both elections. As released it finds m committed, at once.
+    # 4: A learns of both elections. A released Kafka considers m committed at once.
 
     def _wait_for_the_answer(self) -> None:
         self._until("A leads at epoch 3", lambda: self._leads(self.a, 3))
@@ -140,7 +141,7 @@ class _Scenario:
         self._until("the consumer has read m", lambda: any(each.value == "m" for each in self.reader.read))
         self.note("4", "A goes on, hears of both elections, and leads; m is acknowledged and read")
 
-    # 5: A is lost, and B leads.
+    # 5: A leaves, and B leads.
 
     def _lose_a(self) -> None:
         if self.variant.control is Control.LATE:
@@ -151,7 +152,7 @@ class _Scenario:
         how = {End.TERM: "shut down in good order", End.KILL: "killed", End.PAUSE: "paused beyond its session"}
         self.note("5", f"A is {how[self.variant.end]}, B {'has' if had_m else 'does not have'} m; B leads")
 
-    # 6: whoever is down comes back, and life goes on.
+    # 6: A and C restart, and producers write again.
 
     def _end(self) -> None:
         if self.variant.end is End.PAUSE:
@@ -162,7 +163,7 @@ class _Scenario:
         self.cluster.wait_for_end(self.c)
         self.c.start()
         self._until("all are in sync again", lambda: self._isr_is(None, 3), _SET_UP)
-        # m's producer may be at its end: it counts m among what the leader has. z is another's.
+        # m's producer may have failed, because it assumes that the leader has m. z has another producer.
         self._send("n", "m")
         self._send("z")
         self._until("z is acknowledged", lambda: self._is_acknowledged("z"))
@@ -187,9 +188,7 @@ class _Scenario:
             yield f"consumer: {error}"
 
     def _evidence(self) -> list[tuple[str, str]]:
-        """Return the lines that show it: who led from where, and what was truncated, in the order of
-        one machine's clock.
-        """
+        """Return the log lines about leaders and truncations, in the order of the machine's clock."""
         found = [
             (line.at, name, line.text)
             for name in self.cluster.brokers
@@ -199,7 +198,7 @@ class _Scenario:
         return [(name, text) for _, name, text in sorted(found)]
 
     def note(self, step: str, what: str) -> None:
-        """Note a moment."""
+        """Record a moment."""
         self._say(f"{step}  {what}")
         self._recorder.note(step, what, self._acknowledged(), list(self.reader.read))
 

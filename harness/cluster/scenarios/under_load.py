@@ -1,9 +1,9 @@
-"""The re-elected leader without a process that is paused: many partitions, producers that go on, a leader that is busy.
+"""The re-elected leader without a paused process: many partitions, continuous producers, and a busy leader.
 
-A leads all partitions. A topic of many partitions is created on it, and a smaller one on B: while a broker makes logs
-it serves clients and followers, and its metadata stands still. The preferred leader C is elected, and shut down; A is
-elected again, and hears of both at once. What B copied from A after C had its last, and then truncated, is
-acknowledged. Then A is lost.
+A leads all partitions. A topic with many partitions is created on A, and a smaller one on B. While a broker creates
+logs, it serves clients and followers, but its metadata does not advance. The preferred leader C is elected, and then
+shut down. A is elected again, and learns of both elections at once. A acknowledges the records that B fetched from A
+after C's last fetch, although B has truncated them. Then A leaves.
 """
 
 import time
@@ -23,13 +23,13 @@ _BUSY = "busy"
 _PARTITIONS = 100
 _PRODUCERS = 12
 _BUSY_PARTITIONS = 600
-_BUSY_ON_B = 250  # fewer: B has to hear of C after C does, and before A
-_WARM = 5_000  # records of each producer, before anything happens
+_BUSY_ON_B = 250  # fewer than on A: B must learn that C leads after C does, and before A
+_WARM = 5_000  # records of each producer before the first step
 _WITHIN = 90.0  # seconds
 
 
 def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> Run:
-    """Play the scenario on a cluster that has just been started."""
+    """Run the scenario on a newly started cluster."""
     with ExitStack() as closing:
         scenario = _Scenario(cluster, variant, say)
         try:
@@ -42,7 +42,7 @@ def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> Run:
 
 
 class _Scenario:
-    """The steps; A, B and C are the brokers."""
+    """The steps of the scenario. A, B and C are the brokers."""
 
     def __init__(self, cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> None:
         self.cluster, self.variant, self._say = cluster, variant, say
@@ -52,7 +52,7 @@ class _Scenario:
         self._loads: list[Load] = []
 
     def play(self, closing: ExitStack) -> None:
-        """All steps, and the verdict."""
+        """Run all steps, and set the verdict."""
         self._set_up()
         every = ",".join(broker.address for broker in (self.a, self.b))
         self._loads = [
@@ -126,7 +126,7 @@ class _Scenario:
         self.note("6", "A and C are back, and a consumer that comes now reads all partitions")
 
     def _evidence(self, partition: str) -> list[tuple[str, str]]:
-        """Return the lines on one partition that lost a record."""
+        """Return the log lines about one partition that lost a record."""
         lines = [
             (line.at, name, line) for name, node in self.cluster.brokers.items() for line in node.log.lines(partition)
         ]
@@ -134,19 +134,19 @@ class _Scenario:
         return [(name, text) for _, name, text in told]
 
     def note(self, step: str, what: str) -> None:
-        """Note a moment."""
+        """Record a moment."""
         self._say(f"{step}  {what}")
         self.run.moments.append(Moment(self.seconds(), step, what, {}, (), ()))
 
     def seconds(self) -> float:
-        """Since it began."""
+        """Return the time since the scenario began, in seconds."""
         return time.monotonic() - self._began
 
     def _acknowledged(self) -> list[Acknowledged]:
         return [each for load in self._loads for each in list(load.acknowledged)]
 
     def _count(self, node: Node, says: Callable[[Line], bool]) -> int:
-        """In how many partitions a broker has said something."""
+        """Count the partitions for which a broker logged a matching line."""
         lines = node.log.lines_of(TOPIC)
         return len({line.partition for line in lines if says(line)})
 

@@ -1,1 +1,1 @@
-"""Schedules of the model's events on a cluster whose messages are at gates."""
+"""Play schedules of the model's events on a cluster with gates."""

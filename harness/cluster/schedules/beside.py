@@ -1,4 +1,4 @@
-"""A case on a cluster, beside what the model of its release makes of it. Only here a cluster meets the model."""
+"""Compare a schedule on a cluster with the model of its release. No other module compares a cluster with the model."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -26,16 +26,16 @@ _ENDS = (
 
 @dataclass(frozen=True)
 class Beside:
-    """What the model's release makes of a schedule. `differs` says where logs, leader or ISR first do, if anywhere."""
+    """The model's outcome of a schedule. `differs` is the first difference in logs, leader or ISR, or None."""
 
     protocol: str
     ended: Ended
-    permitted: bool  # the contract with clients permits it
+    permitted: bool  # the guarantees to clients permit this outcome
     differs: str | None
 
 
 def protocol_of(release: str) -> Protocol | None:
-    """Return the model's protocol for a release; None for a build that the model does not know."""
+    """Return the model's protocol for a release, or None for an unknown build."""
     try:
         return parse_protocol(f"kafka-{release}")
     except ProtocolError:
@@ -43,7 +43,7 @@ def protocol_of(release: str) -> Protocol | None:
 
 
 def settings_of(settings: Configuration) -> Settings:
-    """Return the settings of a partition as far as a cluster has them."""
+    """Return the settings of a partition that a cluster supports."""
     return Settings(
         settings.replicas,
         settings.acks,
@@ -54,14 +54,14 @@ def settings_of(settings: Configuration) -> Settings:
 
 
 def missing(case: "Case") -> list[str]:
-    """Return what of a case is not offered on a cluster."""
+    """Return the parts of a case that a cluster does not support."""
     verbs = dict.fromkeys(text.partition(" ")[0] for text in schedule_texts(case.events))
     few = [] if case.settings.replicas <= _BROKERS else [f"{case.settings.replicas} replicas"]
     return [verb for verb in verbs if verb not in EVENTS] + few
 
 
 def beside(events: bytes, settings: Configuration, protocol: Protocol, playing: Playing) -> Beside:
-    """Hold what was played against the model."""
+    """Compare a schedule that was played on a cluster with the model."""
     run = replay(events, protocol, settings)
     broken = {*run.broken, *run.permitted}
     ended = next((ended for ended, names in _ENDS if names & broken), Ended.KEPT)

@@ -1,8 +1,8 @@
-"""Which random schedules a cluster plays: drawn as walks draw them, and chosen by the model.
+"""Choose the random schedules that a cluster plays: drawn as in random runs, then filtered by the model.
 
-A cluster plays some schedules a minute, so none of its time is for events that do nothing, or for schedules like many
-before: the model of the release, a thousand times faster, leaves out what does nothing, and of many schedules chooses
-one to play (ModelFuzz: Gulcan et al., 2024). What it has no part in is the verdict.
+A cluster plays only some schedules per minute. It should not spend its time on events without effect, or on schedules
+like many before. The model of the release is a thousand times faster. It drops the events without effect, and chooses
+one of many schedules to play (ModelFuzz: Gulcan et al., 2024). The model has no part in the verdict.
 """
 
 from collections import Counter
@@ -19,17 +19,17 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-_MOST_EVENTS = 24  # of a schedule: what happens in the first lives of a partition
+_MOST_EVENTS = 24  # per schedule: enough for the first few leader epochs of a partition
 _LEAST_EVENTS = 4
-_MOST_DRAWN = 80  # of which that many events are to come
-# Each of these waits for the end of a session, or for a process to start: one of a schedule, so that most of the time
-# is not spent in waiting.
+_MOST_DRAWN = 80  # events drawn, of which at most _MOST_EVENTS remain
+# Each of these waits for the end of a session, or for a process to start. A schedule has few of them, so that most of
+# its time is not spent waiting.
 _SLOW = frozenset({Verb.EXPIRE, Verb.CRASH, Verb.RESTART, Verb.SHRINK, Verb.SHUTDOWN})
 _MOST_SLOW = 2
 
 
 class Chooser:
-    """Chooses schedules of a seed. What it has chosen so far has a part in what it chooses next."""
+    """Choose schedules of a seed. Earlier choices influence later ones."""
 
     def __init__(
         self, protocol: Protocol, settings: Configuration, seed: int, selection: Selection = Selection.RANDOM
@@ -37,16 +37,16 @@ class Chooser:
         self._covering = covering(protocol, settings, seed) if selection is Selection.COVERAGE else None
         self._protocol, self._settings, self._seed = protocol, settings, seed
         self._deck: Deck = deck_for(KAFKA, settings, [protocol])
-        self._broken: set[frozenset[str]] = set()  # what schedules broke in the model that were chosen
-        self._met: Counter[int] = Counter()  # how many of them met a goal
+        self._broken: set[frozenset[str]] = set()  # the sets of properties that chosen schedules broke in the model
+        self._met: Counter[int] = Counter()  # for each goal, the number of chosen schedules that met it
 
     @property
     def drawn_for_one(self) -> int:
-        """How many schedules are drawn in a turn."""
+        """The number of schedules drawn per turn."""
         return DRAWN_FOR_ONE if self._covering is None else CANDIDATES
 
     def turn(self, number: int) -> tuple[int, bytes] | None:
-        """Return the one of those drawn in a turn that is to be played, with its number; None if none is worth it."""
+        """Return the schedule to play among those drawn in a turn, with its number, or None if it is too short."""
         if self._covering is not None:
             events = self._covering.schedule(number)
             return (number, events) if len(events) >= _LEAST_EVENTS else None
@@ -55,8 +55,10 @@ class Chooser:
         return (chosen, events) if len(events) >= _LEAST_EVENTS else None
 
     def chosen(self, numbers: range) -> tuple[int, bytes]:
-        """Return one of some schedules: one that breaks something in the model, or else one that meets most goals
-        that few have met so far.
+        """Return the most useful of some schedules, with its number.
+
+        Prefers a schedule that breaks a new set of properties in the model. Otherwise returns the one that meets the
+        rarest goals.
         """
         best, most = (numbers[0], b""), -1.0
         for number in numbers:
@@ -72,7 +74,10 @@ class Chooser:
         return best
 
     def drawn(self, number: int) -> tuple[bytes, Run]:
-        """Return a schedule: events that do something in the model, few of them slow, and none that is not offered."""
+        """Return a schedule and its run in the model.
+
+        The schedule has only events that the cluster supports and that take effect in the model, and few slow ones.
+        """
         offered = [event for event in schedule(self._seed, number, self._deck) if verb_of(event).text in EVENTS]
         kept, slow = bytearray(), 0
         for event in offered[:_MOST_DRAWN]:
@@ -87,7 +92,7 @@ class Chooser:
 
 
 def covering(protocol: Protocol, settings: Configuration, seed: int) -> CoverageChooser:
-    """Return what chooses by what schedules cover: of events that the cluster offers and does not refuse."""
+    """Return a chooser by coverage, limited to supported events that are enabled."""
     offered = tuple(int(verb) for verb in Verb if verb.text in EVENTS)
     slow = tuple(map(int, sorted(_SLOW)))
     limits = Limits(_MOST_EVENTS, refused=False, verbs=offered, slow=slow, most_slow=_MOST_SLOW)

@@ -1,21 +1,21 @@
-"""How a schedule ends on a cluster."""
+"""The outcomes of a schedule on a cluster."""
 
 from enum import StrEnum
 
 
 class Ended(StrEnum):
-    """How a schedule ended."""
+    """The outcome of a schedule."""
 
-    LOST = "LOST"  # a record that was acknowledged, or that a consumer could read, is not at its offset
-    DIVERGED = "DIVERGED"  # replicas do not come to the same log
-    STUCK = "STUCK"  # the whole ISR has a record, and its leader does not show it
+    LOST = "LOST"  # a record that was acknowledged or readable is missing at its offset
+    DIVERGED = "DIVERGED"  # the replicas' logs do not become equal
+    STUCK = "STUCK"  # the whole ISR has a record, but consumers cannot read it
     KEPT = "KEPT"
-    NOT_REACHED = "NOT REACHED"  # the cluster did not do what an event says
+    NOT_REACHED = "NOT REACHED"  # the cluster did not carry out an event
 
 
 FINDINGS = (Ended.LOST, Ended.DIVERGED, Ended.STUCK)
 
 
 def unlike(ended: Ended, model: Ended) -> str:
-    """Say how a schedule ended, and how in the model."""
+    """Describe a different outcome on the cluster and in the model."""
     return f"{ended} here, {model} in the model"

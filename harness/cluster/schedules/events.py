@@ -1,7 +1,8 @@
-"""What each event of the model is on a cluster: which message passes, and what is waited for.
+"""The model's events on a cluster: the message that each event forwards, and the condition that it waits for.
 
-An event returns what was done, or raises: `Nothing` if there is nothing to do, as the brokers themselves have it;
-`Refused` if the cluster would not; NotReached if what should have come did not.
+An event returns a description of its effect, or raises an exception. `Nothing` means that the event has no effect in
+the brokers' own view. `Refused` means that the cluster rejected it. NotReached means that the expected effect did not
+appear.
 """
 
 import os
@@ -14,23 +15,23 @@ from epochfuzz.harness.cluster.gates.metadata import NOBODY
 from epochfuzz.harness.cluster.gates.proxy import Message
 from epochfuzz.harness.cluster.schedules.stage import SOON, Stage
 
-_FENCED_LEADER_EPOCH = 74  # after which a follower does not ask again (AbstractFetcherThread.onPartitionFenced)
+_FENCED_LEADER_EPOCH = 74  # a follower stops fetching after this error (AbstractFetcherThread.onPartitionFenced)
 _FENCED_WITHIN = SESSION * 4
-_LAGS_WITHIN = LAG * 2 + 2  # leaders look every half of it
-# What Partition.submitAlterPartition and what it calls log of an answer, some of it at DEBUG.
+_LAGS_WITHIN = LAG * 2 + 2  # leaders check the ISR at intervals of half the lag time
+# The log messages of Partition.submitAlterPartition and its callees about a response, some at DEBUG.
 _HEARD = "ISR updated", "Failed to alter", "Failed to update ISR", "Ignoring", "The alter partition request"
 
 
 class Nothing(Exception):
-    """There is nothing to do: the event has no effect here."""
+    """The event has no effect in the current state."""
 
 
 class Refused(Exception):
-    """The cluster does not do that at this moment."""
+    """The cluster rejects the event in the current state."""
 
 
 def produce(stage: Stage, name: str) -> str:
-    """Send the next record; wait until the leader's file has it, or it is answered."""
+    """Send the next record, and wait until the leader's file has it or the leader responds."""
     _expect_up(stage, name)
     if not stage.leads(name):
         raise Nothing(f"{name} does not lead, as it knows")
@@ -44,7 +45,7 @@ def produce(stage: Stage, name: str) -> str:
 
 
 def retry(stage: Stage, name: str) -> str:
-    """Send the oldest record without an answer again."""
+    """Send the oldest unacknowledged record again, and wait until the leader has it or responds."""
     _expect_up(stage, name)
     known = {each.value for each in stage.acknowledged()}
     value = next((value for value in stage.sent if value not in known), None)
@@ -54,7 +55,7 @@ def retry(stage: Stage, name: str) -> str:
     sending = stage.send(value, name)
     port = stage.node(name).port
 
-    def is_heard() -> bool:  # a duplicate of an idempotent producer changes nothing that can be seen
+    def is_heard() -> bool:  # a duplicate from an idempotent producer has no visible effect
         is_there = len(stage.log(name)) > before or bool(sending.refused or sending.acknowledged)
         return is_there or (has and stage.settings.retries and unread(os.getpid(), port) == 0)
 
@@ -65,7 +66,7 @@ def retry(stage: Stage, name: str) -> str:
 
 
 def fetch(stage: Stage, name: str) -> str:
-    """Pass a follower's request; wait for the leader's answer. One that is an error goes on at once."""
+    """Forward a follower's fetch, and wait for the leader's response. Forward an error response at once."""
     _expect_up(stage, name)
     leader = stage.followed(name)
     if leader is None:
@@ -91,7 +92,7 @@ def fetch(stage: Stage, name: str) -> str:
 
 
 def receive(stage: Stage, name: str) -> str:
-    """Pass the leader's answer; wait until the follower asks again, or has closed the connection."""
+    """Forward the leader's response, and wait until the follower fetches again or has closed the connection."""
     _expect_up(stage, name)
     answers = stage.gates.held(Kind.FETCH, stage.node(name).number, is_response=True)
     if not answers:
@@ -101,7 +102,7 @@ def receive(stage: Stage, name: str) -> str:
 
 
 def drop(stage: Stage, name: str) -> str:
-    """Close the connection on which an answer is on its way."""
+    """Close the connection that carries a response."""
     answers = stage.gates.held(Kind.FETCH, stage.node(name).number, is_response=True)
     if not answers:
         raise Nothing(f"no answer is on its way to {name}")
@@ -110,7 +111,7 @@ def drop(stage: Stage, name: str) -> str:
 
 
 def crash(stage: Stage, name: str) -> str:
-    """End a process by SIGKILL."""
+    """Kill a process with SIGKILL."""
     _expect_up(stage, name)
     stage.node(name).kill()
     stage.gates.forget(stage.node(name).number)
@@ -118,7 +119,7 @@ def crash(stage: Stage, name: str) -> str:
 
 
 def restart(stage: Stage, name: str) -> str:
-    """Start a process; wait until the controller has taken it back, when it knows the decisions until then."""
+    """Start a process, and wait until the controller has unfenced it. The broker then knows all metadata up to now."""
     node, cluster = stage.node(name), stage.cluster
     if node.state != "down":
         raise Nothing(f"{name} is up")
@@ -131,20 +132,23 @@ def restart(stage: Stage, name: str) -> str:
 
 
 def notify(stage: Stage, name: str) -> str:
-    """Let a broker learn the next leader epoch and what was changed in it, or what was changed in the one it knows."""
+    """Let a broker learn the next leader epoch and the updates within it.
+
+    If there is no later epoch, the broker learns the updates within its current epoch.
+    """
     _expect_up(stage, name)
     epochs = [each.offset for each in stage.pending(name) if each.opens_epoch]
     return _learn(stage, name, epochs[1] if len(epochs) > 1 else stage.cluster.metadata.end)
 
 
 def catch_up(stage: Stage, name: str) -> str:
-    """Let a broker learn all that was decided, in one answer."""
+    """Let a broker learn all metadata in one response."""
     _expect_up(stage, name)
     return _learn(stage, name, stage.cluster.metadata.look().end)
 
 
 def elect(stage: Stage, name: str) -> str:
-    """Have a leader elected: by the end of a session, if the leader is down; else as the preferred one."""
+    """Elect a leader: if the leader is down, by the end of its session, otherwise as the preferred leader."""
     partition, number = stage.partition(), stage.node(name).number
     if partition.leader == number:
         raise Nothing(f"{name} leads, as the controller has it")
@@ -159,7 +163,7 @@ def elect(stage: Stage, name: str) -> str:
         raise Refused(f"{name} is fenced")
     if not is_member and not (partition.leader == NOBODY and stage.settings.unclean_leader_election):
         raise Refused(f"{name} is not in the ISR: {_decided(stage)}")
-    if partition.replicas[0] != number:  # the preferred leader is the first
+    if partition.replicas[0] != number:  # the first replica is the preferred leader
         others = [each for each in partition.replicas if each != number]
         stage.cluster.at_controller.order(stage.topic, [number, *others])
     why = stage.cluster.at_controller.elect(stage.topic, unclean=not is_member)
@@ -170,7 +174,7 @@ def elect(stage: Stage, name: str) -> str:
 
 
 def expire(stage: Stage, name: str) -> str:
-    """Hold a broker's heartbeats until its session has ended."""
+    """Hold a broker's heartbeats until its session has expired."""
     if not stage.cluster.is_unfenced(stage.node(name)):
         raise Nothing(f"{name} is fenced")
     stage.gates.shut(Kind.HEARTBEAT, stage.node(name).number)
@@ -179,7 +183,7 @@ def expire(stage: Stage, name: str) -> str:
 
 
 def unfence(stage: Stage, name: str) -> str:
-    """Let heartbeats pass; wait until the controller has heard them."""
+    """Forward heartbeats, and wait until the controller has unfenced the broker."""
     _expect_up(stage, name)
     if stage.cluster.is_unfenced(stage.node(name)):
         raise Nothing(f"{name} is not fenced")
@@ -189,10 +193,10 @@ def unfence(stage: Stage, name: str) -> str:
 
 
 def shutdown(stage: Stage, name: str) -> str:
-    """End a process by SIGTERM; wait until the controller lets it.
+    """Stop a process with SIGTERM, and wait until the controller permits the shutdown.
 
-    A broker that leads no partition is fenced at once, and ends; one that leads some goes on until the other brokers
-    have heard who leads these now.
+    A broker that leads no partition is fenced at once, and exits. A broker that leads partitions continues until the
+    other brokers have learned their new leaders.
     """
     _expect_up(stage, name)
     before, number = len(stage.cluster.metadata.look().decisions), stage.node(name).number
@@ -205,7 +209,7 @@ def shutdown(stage: Stage, name: str) -> str:
 
 
 def shrink(stage: Stage, name: str) -> str:
-    """Wait until the leader proposes an ISR without a follower that lags."""
+    """Wait until the leader proposes an ISR without a lagging follower."""
     leader, number = _leader(stage), stage.node(name).number
     if number not in stage.partition().isr or leader == name:
         raise Nothing(f"{name} is not a follower in the ISR")
@@ -213,7 +217,10 @@ def shrink(stage: Stage, name: str) -> str:
 
 
 def expand(stage: Stage, name: str) -> str:
-    """Wait until the leader proposes an ISR with a follower; it looks when that fetches, so its fetches pass."""
+    """Wait until the leader proposes an ISR with a follower.
+
+    The leader checks this when the follower fetches, so the follower's fetches are forwarded.
+    """
     leader, number = _leader(stage), stage.node(name).number
     if number in stage.partition().isr:
         raise Nothing(f"{name} is in the ISR")
@@ -231,7 +238,7 @@ def expand(stage: Stage, name: str) -> str:
 
 
 def alter(stage: Stage, name: str) -> str:
-    """Pass a leader's proposal; wait for the controller's answer."""
+    """Forward a leader's ISR proposal, and wait for the controller's response."""
     _expect_up(stage, name)
     number, proposed = stage.node(name).number, stage.proposal(name)
     if proposed is None:
@@ -246,7 +253,7 @@ def alter(stage: Stage, name: str) -> str:
 
 
 def altered(stage: Stage, name: str) -> str:
-    """Pass the answer to a proposal; wait until the leader has logged what it makes of it."""
+    """Forward the response to an ISR proposal, and wait until the leader has logged its effect."""
     _expect_up(stage, name)
     answers = stage.gates.held(Kind.ALTER, stage.node(name).number, is_response=True)
     if not answers:
@@ -258,7 +265,7 @@ def altered(stage: Stage, name: str) -> str:
 
 
 def resend(stage: Stage, name: str) -> str:
-    """Lose the answer to a proposal; wait until that is sent again."""
+    """Lose the response to an ISR proposal, and wait until the leader sends the proposal again."""
     _expect_up(stage, name)
     number = stage.node(name).number
     answers = stage.gates.held(Kind.ALTER, number, is_response=True)
@@ -296,7 +303,10 @@ def _decided(stage: Stage) -> str:
 
 
 def _fresh_request(stage: Stage, name: str, leader: str) -> Message:
-    """Wait for a follower's request of the epoch that it knows; one from before is lost, and it asks again."""
+    """Wait for a follower's fetch in its current epoch, and return it.
+
+    Drops fetches of earlier epochs, so that the follower fetches again.
+    """
     number = stage.node(name).number
 
     def find() -> list[Message]:
@@ -383,7 +393,7 @@ def _has_logged(stage: Stage, name: str, size: int) -> bool:
 
 Play = Callable[[Stage, str], str]
 
-# By the names that schedules give them. What is left out cannot be done to processes on one machine, or needs a second
+# The events by name. The others cannot be carried out on processes of one machine, or need a second
 # controller or transactions.
 EVENTS: dict[str, Play] = {
     each.__name__: each

@@ -1,4 +1,4 @@
-"""Random schedules on a cluster, one after the other: chosen by the model, shrunk by replay, and kept as cases."""
+"""Play random schedules on a cluster one by one. The model chooses them, replay shrinks them, and cases keep them."""
 
 import itertools
 import time
@@ -20,7 +20,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 class Fuzzer:
-    """Plays schedule after schedule of a seed. `keep` gets the case of each finding of a kind that is new."""
+    """Play the schedules of a seed. `keep` receives the case of the first finding of each kind."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Fuzzer:
         self._kinds: set[tuple[Ended, Ended]] = set()
 
     def run(self, seconds: float, say: Callable[[str], None]) -> Fuzzed:
-        """Go on for so long; what is under way then is played to its end."""
+        """Play schedules for `seconds`. A schedule in progress is played to its end."""
         began = time.monotonic()
         turns = itertools.count()
         while time.monotonic() - began < seconds:

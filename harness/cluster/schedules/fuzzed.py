@@ -1,4 +1,4 @@
-"""What random schedules on a cluster have come to: numbers and findings. It takes no cluster to read that."""
+"""The results of random schedules on a cluster: counts and findings. Importing this module needs no cluster."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import evidence
 
-DRAWN_FOR_ONE = 100  # schedules, of which one is played
+DRAWN_FOR_ONE = 100  # schedules drawn for each one that is played
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A schedule in which something was lost, diverged or got stuck. `model` is how it ends there."""
+    """A schedule that lost a record, diverged or got stuck. `model` is its outcome in the model."""
 
     number: int
     events: bytes
@@ -25,7 +25,7 @@ class Finding:
     model: Ended
 
     def plain(self) -> "evidence.FuzzedFinding":
-        """Return it as plain data."""
+        """Return this finding as plain data."""
         return {
             "schedule": self.number,
             "ended": self.ended,
@@ -38,20 +38,20 @@ class Finding:
 
 @dataclass
 class Fuzzed:
-    """What a run has come to."""
+    """The results of a run."""
 
-    drawn: int = 0  # schedules, of which some were played
+    drawn: int = 0  # schedules drawn, some of them played
     schedules: int = 0
     events: int = 0
     seconds: float = 0.0
-    replays: int = 0  # to shrink
+    replays: int = 0  # replays for shrinking
     ends: Counter[Ended] = field(default_factory=Counter)
-    unlike: Counter[str] = field(default_factory=Counter)  # cluster and model, where they end otherwise
+    unlike: Counter[str] = field(default_factory=Counter)  # differing outcomes of the cluster and the model
     findings: list[Finding] = field(default_factory=list)
     not_reached: list[str] = field(default_factory=list)
 
     def numbers(self) -> "evidence.PlayedNumbers":
-        """Return how much was played as plain data."""
+        """Return the counts as plain data."""
         return {
             "drawn": self.drawn,
             "schedules": self.schedules,
@@ -65,7 +65,7 @@ class Fuzzed:
         }
 
     def plain(self) -> "evidence.FuzzedNumbers":
-        """Return it as plain data."""
+        """Return the counts and findings as plain data."""
         return {**self.numbers(), "findings": [each.plain() for each in self.findings]}
 
     def add(self, number: int, steps: int, ended: Ended, why: str, model: Ended) -> None:
@@ -80,7 +80,7 @@ class Fuzzed:
 
 
 def told(result: Fuzzed) -> str:
-    """Return what a run has come to, in a line."""
+    """Return a summary of a run in one line."""
     ends = ", ".join(f"{count} {ended}" for ended, count in sorted(result.ends.items()) if count)
     speed = result.events / result.seconds if result.seconds else 0
     return (

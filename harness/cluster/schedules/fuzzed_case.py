@@ -1,4 +1,4 @@
-"""A finding of random schedules on a cluster as a case file."""
+"""Save a finding of random schedules on a cluster as a case file."""
 
 from epochfuzz.harness.cases.case import Case, Expectation
 from epochfuzz.harness.cluster.schedules.fuzzed import Finding
@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def case_of(finding: Finding, protocol: Protocol, settings: Configuration, seed: int) -> Case:
-    """Return the case of a finding, with what the model makes of it."""
+    """Return the case of a finding, with the model's outcome."""
     run = replay(finding.events, protocol, settings)
     name = protocol.name
     return Case(

@@ -1,4 +1,4 @@
-"""A schedule, played on a gated cluster from a new topic to the verdict."""
+"""Play a schedule on a gated cluster, from a new topic to the verdict."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -18,21 +18,21 @@ from epochfuzz.harness.cluster.schedules.stage import Settings, Stage
 from epochfuzz.harness.cluster.timeline import Loss, Run
 
 _HEALS_WITHIN = 60.0  # seconds
-_DUE_WITHIN = 2.0  # an answer that is due is milliseconds away
+_DUE_WITHIN = 2.0  # the high watermark should rise within milliseconds
 
 
 class Outcome(StrEnum):
-    """What became of an event."""
+    """The outcome of an event."""
 
     DONE = "done"
     NOTHING = "nothing to do"
     REFUSED = "refused"
-    NOT_DONE = "not done"  # it did not come within its bound, which ends the schedule
+    NOT_DONE = "not done"  # the effect did not appear in time, which ends the schedule
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A replica after an event, as its files have it, and what the controller has."""
+    """The replicas' logs from their files after an event, and the controller's leader and ISR."""
 
     logs: dict[str, tuple[str, ...]]
     leader: str | None
@@ -41,7 +41,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Step:
-    """An event, numbered from 1, and what came of it."""
+    """An event, numbered from 1, and its outcome."""
 
     number: int
     event: str
@@ -53,26 +53,26 @@ class Step:
 
 @dataclass
 class Playing:
-    """A schedule that was played."""
+    """The result of a schedule that was played."""
 
     ended: Ended = Ended.KEPT
     why: str = ""
     steps: list[Step] = field(default_factory=list)
     acknowledged: int = 0
     lost: list[Loss] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)  # what a consumer could read once, and cannot
+    unread: list[str] = field(default_factory=list)  # records that a consumer could read earlier, but not at the end
     left: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def plain(self) -> Any:
-        """Return it as plain data."""
+        """Return this result as plain data."""
         return asdict(self)
 
 
 def play(
     cluster: GatedCluster, settings: Settings, schedule: Sequence[str], say: Callable[[str], None] = lambda line: None
 ) -> Playing:
-    """Play a schedule of event texts on a new topic, and judge it when all gates are open again.
+    """Play a schedule of event texts on a new topic, open all gates, and determine the outcome.
 
     Raises ClusterError if the cluster breaks down, and NotReached if it cannot be made ready.
     """
@@ -93,7 +93,7 @@ def play(
 
 
 def reset(cluster: GatedCluster, topic: str) -> None:
-    """Remove the topic, and wait until nobody has it."""
+    """Delete the topic, and wait until no broker has it."""
     known = cluster.metadata.look().topics.get(topic)
     if known is not None:
         cluster.at_controller.delete_topic(known)
@@ -105,7 +105,7 @@ def reset(cluster: GatedCluster, topic: str) -> None:
 
 
 def _play(stage: Stage, schedule: Sequence[str], playing: Playing, say: Callable[[str], None]) -> bool:
-    """Play every event; return whether each was played."""
+    """Play every event. Return False if one was not done, which ends the schedule."""
     for number, event in enumerate(schedule, start=1):
         verb, _, name = event.partition(" ")
         began = time.monotonic()
@@ -138,7 +138,7 @@ def _seen(stage: Stage) -> Seen:
 
 
 def _look_for_what_is_due(stage: Stage, playing: Playing) -> None:
-    """Look whether a leader that is its whole ISR, and proposes no other, shows all that it has."""
+    """Check that a leader that is the whole ISR, without a pending proposal, lets consumers read its whole log."""
     partition, leader = stage.partition(), stage.leader()
     if leader is None or stage.epoch(leader) != partition.epoch or stage.pending(leader):
         return
@@ -159,14 +159,14 @@ def _look_for_what_is_due(stage: Stage, playing: Playing) -> None:
 
 
 def _heal(stage: Stage, playing: Playing) -> None:
-    """Open all gates, start who is down, and wait until all is in sync and all logs are the same."""
+    """Open all gates, start dead brokers, and wait until all replicas are in sync with equal logs."""
     cluster = stage.cluster
     cluster.open_all()
     for node in cluster.brokers.values():
         if node.state == "ending":
             cluster.wait_for_end(node)
     started = [(node, cluster.start_again(node)) for node in cluster.brokers.values() if node.state == "down"]
-    for node, is_back in started:  # in the ISR all that time, perhaps: what takes long to start has not diverged
+    for node, is_back in started:  # a slow start is not a divergence, even if the broker stayed in the ISR
         stage.until(f"the controller hears from {node.name} again", is_back, REGISTERS_WITHIN)
     try:
         stage.until("all replicas are in sync", lambda: _is_whole(stage), _HEALS_WITHIN)
@@ -193,7 +193,7 @@ def _logs_are_equal(stage: Stage) -> bool:
 
 
 def _judge(stage: Stage, playing: Playing) -> None:
-    """Judge by what a consumer reads that comes now; a schedule that was left early is judged as well."""
+    """Set the outcome from the records that a new consumer reads, even if the schedule stopped early."""
     try:
         left: list[Read] = read_all(stage.node("A").address, stage.topic)
     except KafkaException as error:

@@ -1,4 +1,4 @@
-"""A cluster on which one schedule after the other is played; one that breaks down is replaced by a new one."""
+"""A player that plays schedules on one cluster, and replaces the cluster if it breaks down."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -14,14 +14,14 @@ from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.play import Playing, play
 from epochfuzz.harness.cluster.schedules.stage import Settings
 
-_TRIES = 2  # clusters for one schedule, before it is the schedule's fault
+_TRIES = 2  # clusters that one schedule may break down before it counts as not reached
 
 
 class Player:
-    """Plays schedules. `out` keeps the logs of each cluster, if it is there, and their data if `keep_data` says so."""
+    """Play schedules. `out` is the directory that keeps the logs of each cluster, and with `keep_data` their data."""
 
     def __init__(self, kafka: Installation, out: Path | None, keep_data: bool = False) -> None:
-        self.clusters = 0  # that were started
+        self.clusters = 0  # the number of clusters started
         self._kafka, self._out, self._keep_data = kafka, out, keep_data
         self._closing = ExitStack()
         self._cluster: GatedCluster | None = None
@@ -35,7 +35,7 @@ class Player:
     def play(
         self, settings: Settings, schedule: Sequence[str], say: Callable[[str], None] = lambda line: None
     ) -> Playing:
-        """Play a schedule on a new topic. Raises ClusterError if no cluster can be had for it."""
+        """Play a schedule on a new topic. Raises ClusterError if no cluster can be started."""
         for tried in range(_TRIES):
             if self._cluster is None:
                 self._cluster = self._start()
@@ -47,13 +47,13 @@ class Player:
                 if tried + 1 == _TRIES:
                     return Playing(Ended.NOT_REACHED, f"the cluster broke down: {error}")
                 continue
-            if playing.ended is Ended.DIVERGED:  # it would have a part in what comes
+            if playing.ended is Ended.DIVERGED:  # a diverged cluster would influence later schedules
                 self.end()
             return playing
         raise AssertionError("unreachable")
 
     def end(self) -> None:
-        """End the cluster; the next schedule has a new one."""
+        """Stop the cluster. The next schedule starts a new one."""
         self._closing.close()
         self._cluster = None
 

@@ -1,4 +1,4 @@
-"""Schedules shrunk by replay on a cluster."""
+"""Shrink schedules by replay on a cluster."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -6,11 +6,11 @@ from typing import NamedTuple
 from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
 
-_MOST_REPLAYS = 40  # to shrink one finding
+_MOST_REPLAYS = 40  # replays to shrink one finding
 
 
 class Shortened(NamedTuple):
-    """A shorter schedule that ends as the first did, how it was played, and what that took."""
+    """A shorter schedule with the same outcome, its result, and the number of replays that shrinking took."""
 
     events: bytes
     playing: Playing
@@ -18,7 +18,7 @@ class Shortened(NamedTuple):
 
 
 def shortened(events: bytes, playing: Playing, play: Callable[[bytes], Playing]) -> Shortened:
-    """Shrink a schedule that was played: another counts that ends so, too."""
+    """Shrink a schedule that was played, keeping its outcome."""
     best, replays = playing, 0
 
     def ends_so(tried: bytes) -> bytes | None:

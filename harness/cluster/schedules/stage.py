@@ -1,4 +1,4 @@
-"""One partition of a gated cluster, on which a schedule is played: what is seen of it, and what is waited for."""
+"""The stage of a schedule: one partition of a gated cluster, with its observed state and its waiting conditions."""
 
 import contextlib
 import itertools
@@ -17,36 +17,36 @@ from epochfuzz.harness.cluster.gates.producing import Sending
 from epochfuzz.harness.cluster.gates.requests import Caller
 from epochfuzz.harness.cluster.waiting import T
 
-SOON = 8.0  # seconds: what has not come by then does not come
+SOON = 8.0  # seconds: a condition that takes longer counts as not reached
 _TOPICS = itertools.count(1)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Of the partition, as a case has them."""
+    """The settings of the partition, as in a case."""
 
     replicas: int = 2
     acks: str = "all"
     min_insync_replicas: int = 1
     unclean_leader_election: bool = False
-    retries: bool = False  # a record may be sent again, so that its producer is idempotent
+    retries: bool = False  # records may be sent again, so the producer is idempotent
 
 
 class Stage:
-    """The partition: partition 0 of a topic of its own, on the first brokers, of which A leads."""
+    """Partition 0 of a new topic on the first brokers of the cluster, led by A."""
 
     def __init__(self, cluster: GatedCluster, settings: Settings) -> None:
         self.cluster, self.gates, self.settings = cluster, cluster.gates, settings
         self.brokers = dict(itertools.islice(cluster.brokers.items(), settings.replicas))
         self.topic = f"t{next(_TOPICS)}"
         self.name = f"{self.topic}-0"
-        self.learned = dict.fromkeys(cluster.brokers, 0)  # the offset of the metadata that each has come to
-        self.sent: dict[str, list[Sending]] = {}  # of each record; several if it was sent again
-        self.fenced: dict[str, int] = {}  # followers whose leader knows a later epoch, and their own
-        self.readable: dict[int, set[str]] = {}  # what a consumer could read at some time, by offset
+        self.learned = dict.fromkeys(cluster.brokers, 0)  # the metadata offset that each broker has reached
+        self.sent: dict[str, list[Sending]] = {}  # the requests of each record, several if it was sent again
+        self.fenced: dict[str, int] = {}  # followers fenced by a leader with a later epoch, and their own epoch
+        self.readable: dict[int, set[str]] = {}  # by offset, the values that a consumer could read at any time
 
     def set_up(self) -> None:
-        """Create the topic, wait until everybody has it, and shut the gates."""
+        """Create the topic, wait until every broker has it, and shut the gates."""
         numbers = [node.number for node in self.brokers.values()]
         self.cluster.metadata.watched = self.topic
         settings = {
@@ -59,7 +59,7 @@ class Stage:
         for node in self.cluster.brokers.values():
             self.cluster.shut(node)
         leader, *followers = self.brokers
-        for name in followers:  # an answer may be on its way from before
+        for name in followers:  # an earlier response may still be pending
             self.until(f"{name} asks {leader}", lambda name=name: self._asks(name))  # type: ignore[misc]
         self.learned = dict.fromkeys(self.cluster.brokers, self.cluster.metadata.end)
 
@@ -73,63 +73,63 @@ class Stage:
         return self.cluster.until(what, condition, seconds)
 
     def partition(self) -> Partition:
-        """Return the partition as the controller has it. Raises NotReached if it has none."""
+        """Return the partition in the controller's metadata. Raises NotReached if it does not exist."""
         found = self.cluster.metadata.look().partition(self.topic)
         if found is None:
             raise NotReached(f"the controller has no topic {self.topic}")
         return found
 
     def pending(self, name: str) -> list[Decision]:
-        """Return the decisions that a broker has not heard of."""
+        """Return the metadata updates that a broker has not learned."""
         return [each for each in self.cluster.metadata.look().decisions if each.offset >= self.learned[name]]
 
     def knows_unfenced(self, name: str, number: int) -> bool:
-        """Whether a broker, by the decisions that it has heard of, takes another for one that the controller hears."""
+        """Return whether a broker considers another one unfenced, by the updates that it has learned."""
         heard = [each for each in self.cluster.metadata.decisions if each.offset < self.learned[name]]
         said = [each.unfences(number) for each in heard if each.is_of(number)]
         return bool(said and said[-1])
 
     def role(self, name: str) -> Line | None:
-        """Return the last line by which a broker became leader or follower."""
+        """Return the last line that reports a broker as leader or follower, or None."""
         lines = self.cluster.brokers[name].log.lines(self.name)
         return next((line for line in reversed(lines) if line.kind != "truncation"), None)
 
     def leads(self, name: str) -> bool:
-        """Whether a broker is up and takes itself for the leader."""
+        """Return whether a broker is up and considers itself the leader."""
         role = self.role(name)
         return self.is_up(name) and role is not None and role.kind == "leader"
 
     def followed(self, name: str) -> str | None:
-        """Return whom a broker follows, as it knows; None if nobody."""
+        """Return the leader that a broker follows in its own view, or None."""
         role = self.role(name)
         if role is None or role.kind == "leader" or role.leader is None or role.leader < 0:
             return None
         return self.cluster.named(role.leader)
 
     def leader(self) -> str | None:
-        """Return who takes himself for the leader; of several the one of the latest epoch."""
+        """Return the broker that considers itself the leader, the one with the latest epoch if there are several."""
         leading = [name for name in self.brokers if self.leads(name)]
         return max(leading, key=self.epoch, default=None)
 
     def epoch(self, name: str) -> int:
-        """Return the leader epoch that a broker knows."""
+        """Return the leader epoch that a broker knows, or -1."""
         role = self.role(name)
         return -1 if role is None else role.epoch
 
     def is_up(self, name: str) -> bool:
-        """Whether a broker's process runs."""
+        """Return whether a broker's process runs."""
         return self.cluster.brokers[name].state == "running"
 
     def log(self, name: str) -> list[Record]:
-        """Return the log of a replica, from its files."""
+        """Return the log of a replica from its files."""
         return records(self.cluster.brokers[name].data / self.name)
 
     def node(self, name: str) -> Node:
-        """Return a broker."""
+        """Return the node of a broker."""
         return self.cluster.brokers[name]
 
     def send(self, value: str, name: str) -> Sending:
-        """Send a record once, to one broker."""
+        """Send a record to one broker, exactly once."""
         caller = Caller(self.cluster.messages, self.node(name).port)
         topic = self.topic, self.cluster.metadata.topics[self.topic]
         every = self.sent.setdefault(value, [])
@@ -139,20 +139,20 @@ class Stage:
         return sending
 
     def acknowledged(self) -> list[Acknowledged]:
-        """Return what producers were told is safe, in the order of time."""
+        """Return the records that were acknowledged to producers, in the order of time."""
         every = (each for sent in self.sent.values() for sending in sent for each in sending.acknowledged)
         return sorted(every, key=lambda each: each.at)
 
     def look(self) -> None:
-        """Note what a consumer can read now, of whoever leads as he takes it."""
+        """Record what consumers can read now from each broker that considers itself the leader."""
         for name in self.brokers:
             if self.leads(name):
-                with contextlib.suppress(NotReached):  # it shows nothing to anybody
+                with contextlib.suppress(NotReached):  # the broker does not respond to reads
                     for offset, value in self._read(name):
                         self.readable.setdefault(offset, set()).add(value)
 
     def shown(self) -> int:
-        """Return how many records the leader shows to consumers, -1 if nobody leads."""
+        """Return the number of records that the leader lets consumers read, or -1 without a leader."""
         leader = self.leader()
         return -1 if leader is None else len(self._read(leader))
 
@@ -161,7 +161,7 @@ class Stage:
         return Caller(self.cluster.messages, self.node(name).port).read(topic, self.topic)
 
     def proposal(self, name: str) -> tuple[int, ...] | None:
-        """Return the ISR that a leader proposes, if that waits at its gate."""
+        """Return the ISR that a leader proposes, if the proposal waits at its gate."""
         for message in self.gates.held(Kind.ALTER, self.node(name).number):
             for topic in self.gates.content(message)["Topics"]:
                 for part in topic["Partitions"]:
@@ -170,5 +170,5 @@ class Stage:
         return None
 
     def names(self, numbers: tuple[int, ...]) -> str:
-        """Return brokers by their names."""
+        """Return the names of brokers, given by their numbers."""
         return ", ".join(sorted(self.cluster.named(number) for number in numbers)) or "nobody"

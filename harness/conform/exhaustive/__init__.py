@@ -1,1 +1,1 @@
-"""Every transition of the model within bounds, played on a subject along tours."""
+"""Play every transition of the model within bounds on an adapter, along test sequences."""

@@ -1,4 +1,4 @@
-"""Counts: how many transitions there are within bounds, and what became of them."""
+"""Count the transitions within bounds, and how many of them the adapter played."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,10 @@ from epochfuzz.harness.engine.explore.tours import Flags
 
 @dataclass(frozen=True)
 class Counts:
-    """Of the transitions that can be reached by a subject's events: how many were played, and how many of them differ.
+    """The number of transitions that the adapter's events can reach, and how many were played.
 
-    Those that are `behind` can only be reached by ones that differ.
+    `differing` transitions show a difference between the system under test and the model. `behind` transitions can only
+    be reached through differing ones.
     """
 
     reachable: int
@@ -23,15 +24,17 @@ class Counts:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all were played."""
+        """True if every reachable transition was played."""
         return self.played == self.reachable
 
 
 @dataclass(frozen=True)
 class Toured:
-    """What a run along tours came to: of the transitions that apply, and of those refused where these were sent too.
+    """The transition counts of an exhaustive run.
 
-    `lacking` are not asked for, for want of events of the subject. `is_complete`: no more of the others can be reached.
+    `applied` counts the enabled transitions. `refused` counts the events that are not enabled, or is None if the run
+    does not send them. `lacking` is the number of enabled transitions that can only be reached with events that the
+    adapter does not support. `is_complete` means that no other transition can be reached.
     """
 
     applied: Counts
@@ -41,14 +44,17 @@ class Toured:
 
 
 def toured(graph: Graph, standing: Standing, is_complete: bool) -> Toured:
-    """Count all that there is and was played."""
+    """Return the counts of all transitions, after the run has played what `standing` records."""
     applied = counts(graph, standing, refused=False)
     refused = counts(graph, standing, refused=True) if graph.refused.any() else None
     return Toured(applied, refused, _sum(~graph.refused) - applied.reachable, is_complete)
 
 
 def counts(graph: Graph, standing: Standing, refused: bool) -> Counts:
-    """Count the transitions that apply, or those that are refused and no bound forbids."""
+    """Return the counts of the enabled transitions, or of the events that are not enabled (`refused`).
+
+    Events that only a bound of the run forbids are not counted.
+    """
     nothing = np.zeros(graph.size, bool)
     chosen = graph.reached(nothing) & (graph.refused == refused) & ~standing.bound
     reachable_yet = graph.reached(standing.differing) | standing.played

@@ -1,4 +1,4 @@
-"""The crew of an exhaustive run on this machine: rounds of tours, until there is nothing more to be played."""
+"""Run an exhaustive test on this machine: rounds of test sequences until no transition is left to play."""
 
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -25,7 +25,11 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @dataclass(frozen=True)
 class Asked:
-    """What of all transitions is to be played: also those `refused`, for so many seconds, kept in a directory."""
+    """The options of an exhaustive run.
+
+    `refused` also sends the events that are not enabled. `seconds` is the time limit, None for no limit. `directory` is
+    where the run saves its progress.
+    """
 
     refused: bool
     seconds: float | None
@@ -33,7 +37,10 @@ class Asked:
 
 
 class Exhaustive:
-    """Plays all transitions by the processes of this machine. `keeper` is there once it has begun."""
+    """Play all transitions with the processes of this machine.
+
+    `keeper` is None until the run has begun.
+    """
 
     def __init__(self, asked: Asked, processes: Processes) -> None:
         self.keeper: Keeper | None = None
@@ -44,11 +51,14 @@ class Exhaustive:
 
     @property
     def seconds(self) -> float:
-        """How long tours have been played, in earlier runs as well."""
+        """The time spent on test sequences, in seconds, including earlier runs."""
         return self._processes.seconds
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield what comes of tours, a block at a time: first, if there were any, of those of earlier runs."""
+        """Yield the results of test sequences, one block at a time.
+
+        If the run resumes an earlier one, the first result holds the results of that run.
+        """
         try:
             verbs = verbs_of(plan, protocol)
         except SubjectFailed as failed:
@@ -66,11 +76,11 @@ class Exhaustive:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
     ) -> Iterator[Nonconformity]:
-        """Return a nonconformity for each of the failed tours, one after another."""
+        """Return one finding for each failed test sequence."""
         return self._processes.nonconformities(plan, protocol, failed)
 
     def progress(self, conformance: Conformance) -> str:
-        """How far it is, where no block says so."""
+        """Return the progress of the run, for use when no block reports it."""
         return conformance.progress.replace("schedules", "tours")
 
     def _results(
@@ -110,13 +120,16 @@ class Exhaustive:
 
 
 def verbs_of(plan: Plan, protocol: Protocol) -> list[str]:
-    """Return the events that a subject has. Raises SubjectFailed, SubjectUnable and CommandError."""
+    """Return the events that the adapter supports.
+
+    Raises SubjectFailed, SubjectUnable and CommandError.
+    """
     with CommandSubject(plan.command, plan.patience) as subject:
         return subject.reset(wire.config_of(plan.settings), protocol.name)
 
 
 def no_answer(plan: Plan, protocol: Protocol, fault: Fault) -> BlockResult:
-    """Report that there was no answer to the first reset."""
+    """Return a result with one failure: the adapter did not reply to the first reset."""
     result, driven = BlockResult(), Driven()
     driven.fail(fault)
     result.add(Trial(b"", plan.settings, tour=0), protocol, driven)

@@ -1,7 +1,8 @@
-"""What there is to be played: the model's transitions within bounds by the events that a subject has, and their tours.
+"""The graph of an exhaustive run: the model's transitions within bounds, and test sequences that cover them.
 
-Transitions are up to the names of replicas. A tour begins at a reset, where names are what they are, so the names that
-each of its states has, and the events, are found by going along.
+The graph holds only the events that the adapter supports. States that differ only in the names of replicas are one
+state. A test sequence begins at a reset, where the names are fixed. The names in later states, and so the events, are
+computed by following the sequence.
 """
 
 import hashlib
@@ -19,26 +20,29 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import renamed_event, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-_IDENTITY = 0  # the number of the order in which everybody keeps his name
+_IDENTITY = 0  # the number of the permutation that renames no replica
 
 
 @dataclass(frozen=True)
 class Tour:
-    """Events from a reset on, the transition that each of them is, and whether it applies."""
+    """A test sequence: events from a reset, the transition of each event, and whether the event is enabled."""
 
     events: bytes
     edges: tuple[int, ...]
     applies: tuple[bool, ...]
 
     def only(self, kept: Iterable[bool]) -> "Tour":
-        """Return the tour without some events, none of which applies."""
+        """Return the test sequence without the events that `kept` drops. The dropped events must not be enabled."""
         keeps = list(kept)
         edges, applies = tuple(compress(self.edges, keeps)), tuple(compress(self.applies, keeps))
         return Tour(bytes(compress(self.events, keeps)), edges, applies)
 
 
 class Graph:
-    """The transitions that a subject can be asked for. Those `refused` lead from a state to itself."""
+    """The transitions that an adapter can play.
+
+    A transition in `refused` is an event that is not enabled. It leads from a state to the same state.
+    """
 
     def __init__(self, found: Transitions, verbs: Collection[str], with_refused: bool) -> None:
         supported = np.zeros(256, bool)
@@ -60,33 +64,36 @@ class Graph:
 
     @property
     def size(self) -> int:
-        """How many transitions there are."""
+        """The number of transitions."""
         return len(self.events)
 
     def reached(self, without: Flags) -> Flags:
-        """Return what can be reached from a reset by the events that there are, without some transitions."""
+        """Return the transitions that can be reached from a reset, without passing through those in `without`."""
         return Reach(self.edges, self.supported & ~without).reached()
 
     def tours(self, wanted: Flags, without: Flags) -> Iterator[Tour]:
-        """Plan tours along all wanted transitions that can be reached without some."""
+        """Plan test sequences that cover all wanted transitions reachable without those in `without`."""
         return map(self.tour, self.ways(wanted, without))
 
     def ways(self, wanted: Flags, without: Flags) -> Iterator[Numbers]:
-        """Plan them as nothing but the transitions that each goes along, which takes much less time."""
+        """Plan the same test sequences, as lists of transitions only.
+
+        This takes much less time than `tours`, because it doesn't compute the names of replicas.
+        """
         return Reach(self.edges, self.supported & ~without).tours(wanted)
 
     def tour(self, way: Numbers) -> Tour:
-        """Return the tour along some transitions."""
+        """Return the test sequence that follows a list of transitions."""
         return Tour(self._named(way), tuple(way.tolist()), tuple((~self.refused[way]).tolist()))
 
     @property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits, the same where transitions have the same numbers."""
+        """A digest of 16 hexadecimal digits, equal for graphs that number their transitions in the same way."""
         of_all = self.events.tobytes() + self.edges.targets.tobytes() + self.supported.tobytes()
         return hashlib.sha256(of_all).hexdigest()[:16]
 
     def _named(self, edges: Numbers) -> bytes:
-        """Return the events of a way from the reset on, by the names that replicas have there."""
+        """Return the events along a path of transitions that begins at the reset, with the replicas' names there."""
         order = self._start
         events = bytearray()
         for event, names in zip(self.events[edges].tolist(), self._names[edges].tolist(), strict=True):
@@ -103,12 +110,18 @@ def graph(
     report: Callable[[SearchProgress], None] = lambda progress: None,
     memory: int = DEFAULT_MEMORY,
 ) -> Graph:
-    """Find out what there is to be played. Raises DoesNotFit, MemoryEnded and Ambiguous."""
+    """Search the model for all transitions within bounds, and return their graph.
+
+    Raises DoesNotFit, MemoryEnded and Ambiguous.
+    """
     return Graph(transitions(protocol, settings, memory, report), verbs, with_refused)
 
 
 def _refused(found: Transitions, supported: Flags) -> tuple[Numbers, npt.NDArray[np.uint8]]:
-    """Return the states and the events that do not apply in them, of those that a subject has."""
+    """Return the pairs of a state and a supported event that is not enabled in that state.
+
+    The pairs are two arrays of equal length, first the states, then the events.
+    """
     events = np.array([event for event in found.alphabet if supported[event]], np.uint8)
     column = np.full(256, len(events))
     column[events] = np.arange(len(events))

@@ -1,4 +1,4 @@
-"""Playing: a tour sent to a subject all at once, its answers judged as they come."""
+"""Send a whole test sequence to the adapter, and check its replies as they arrive."""
 
 from contextlib import suppress
 
@@ -15,15 +15,15 @@ from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS
 
 
 def within_bounds(schedule: bytes, setting: Setting) -> list[bool]:
-    """Which events of a schedule no bound of the run forbids where they come: those that may be sent."""
+    """Return for each event of a schedule whether it may be sent, because no bound of the run forbids it there."""
     execution = Execution(setting.protocol, setting.settings)
     return [not REFUSALS[execution.attempt(event)].is_bound for event in schedule]
 
 
 def play(subject: CommandSubject, schedule: bytes, setting: Setting) -> Driven:
-    """Send every event of a schedule, from a reset on, and judge what comes of it, up to the first difference.
+    """Send every event of a schedule after a reset, and check the replies up to the first difference.
 
-    Raises SubjectUnable, if the subject does not have the protocol or the configuration.
+    Raises SubjectUnable if the adapter does not support the protocol or the configuration.
     """
     judge = setting.judge()
     driven = Driven()
@@ -53,6 +53,6 @@ def _judge_each(subject: CommandSubject, schedule: bytes, judge: Judge, driven: 
             driven.fail(fault)
         if faults and not judge.goes_on:
             break
-    with suppress(SubjectFailed):  # nothing is known of what follows a difference
+    with suppress(SubjectFailed):  # after a difference, the model does not predict the replies
         for _ in answers:
             pass

@@ -1,9 +1,9 @@
-"""Rounds: tours along all that is left to be played, until there is nothing more that can be reached.
+"""Rounds: test sequences along all transitions still to be played, until none of them can be reached.
 
-A tour ends where the subject differs. So after a round there may be transitions that were planned and not played; the
-next one plans tours along those, by ways that have nothing differing in them, as long as there are any. What a round
-consists of depends on what came of those before it and on nothing else: whoever plays its blocks, and wherever, plays
-the same.
+A test sequence ends where the system under test differs. After a round, some planned transitions may not have been
+played. The next round plans test sequences along those, on paths without a differing transition, as long as there are
+such paths. A round depends only on the results of earlier rounds. It does not depend on the processes or machines that
+play its blocks.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,10 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 class Round:
-    """Tours along the transitions `wanted`, `without` some. The tours of all rounds are numbered, from `first` here."""
+    """Test sequences along the transitions in `wanted`, on paths that avoid those in `without`.
+
+    The test sequences of all rounds are numbered consecutively. `first` is the number of this round's first one.
+    """
 
     def __init__(self, graph: Graph, wanted: Flags, without: Flags, first: int) -> None:
         self.graph, self.wanted, self.without, self.first = graph, wanted, without, first
@@ -27,15 +30,18 @@ class Round:
 
     @cached_property
     def lengths(self) -> list[int]:
-        """How many steps each of the tours has."""
+        """The number of steps of each test sequence."""
         return [len(way) for way in self.graph.ways(self.wanted, self.without)]
 
     def blocks(self, plan: Plan) -> int:
-        """In how many blocks the tours are played."""
+        """Return the number of blocks of this round."""
         return -(-len(self.lengths) // plan.processes_for)
 
     def block(self, plan: Plan, protocol: Protocol, number: int) -> TourBlock:
-        """Return one of its blocks; the next one after that takes the least work."""
+        """Return block `number` of this round.
+
+        Asking for the blocks in order is cheapest, because the round remembers where the last block ended.
+        """
         first = number * plan.processes_for
         ways = self._ways_from(first)
         together = list(islice(ways, plan.processes_for))
@@ -50,7 +56,10 @@ class Round:
 
 
 def rounds(graph: Graph, standing: Standing) -> Iterator[Round]:
-    """Yield round after round, each once what came of the one before it was added to how the run stands."""
+    """Yield rounds, each planned from the progress after the one before.
+
+    The caller adds the results of a round to `standing` before it asks for the next round.
+    """
     while True:
         next_one = Round(graph, ~standing.played, standing.differing | standing.bound, standing.planned)
         if not next_one.lengths:

@@ -1,4 +1,4 @@
-"""Standing: which transitions have been played, and what came of it; kept in a file where a run ends before its end."""
+"""The progress of an exhaustive run, saved in a file so that an interrupted run can resume."""
 
 import base64
 import hashlib
@@ -27,15 +27,15 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 class KeptError(Exception):
-    """How far a run came cannot be kept, or read again; the message says where and why."""
+    """The progress of a run cannot be saved or read. The message says where and why."""
 
 
 @dataclass
 class Standing:
-    """By transition, whether it was played, whether it differs, and whether only a bound forbids it.
+    """For each transition, whether it was played, whether it differs, and whether only a bound forbids it.
 
-    `planned` tours have a number so far. `before` is what came of the tours of earlier runs, of each kind of failure
-    the shortest, and `seconds` how long they took.
+    `planned` is the number of test sequences numbered so far. `before` is the result of all test sequences of earlier
+    runs and of this one, with the shortest failure of each kind. `seconds` is the time that they took.
     """
 
     played: Flags
@@ -47,11 +47,11 @@ class Standing:
 
     @staticmethod
     def of_none(graph: Graph) -> "Standing":
-        """Nothing has been played."""
+        """Return the progress of a run that has not played anything."""
         return Standing(np.zeros(graph.size, bool), np.zeros(graph.size, bool), np.zeros(graph.size, bool))
 
     def add(self, result: TourResult, seconds: float) -> None:
-        """Add what came of a block; `seconds` were spent so far."""
+        """Add the result of a block, and set the time spent so far to `seconds`."""
         self.played[list(result.played)] = True
         self.differing[list(result.differing)] = True
         self.bound[list(result.bound)] = True
@@ -63,7 +63,7 @@ class Standing:
 
 
 class Keeper:
-    """Keeps how a run stands in a file of a directory, for the next run of the same subject under the same rules."""
+    """Save the progress of a run in a file of a directory, for the next run of the same adapter with the same model."""
 
     def __init__(self, directory: Path, plan: Plan, protocol: Protocol, graph: Graph) -> None:
         self._plan, self._graph = plan, graph
@@ -73,7 +73,10 @@ class Keeper:
         self._rules = f"{model_digest()}-{graph.digest}"
 
     def load(self) -> Standing | None:
-        """How the last run stood, None if there is none that can be gone on with. Raises KeptError."""
+        """Return the saved progress, or None if no saved run can be resumed.
+
+        A run with another model or other transitions cannot be resumed. Raises KeptError.
+        """
         if not self.path.exists():
             return None
         try:
@@ -81,10 +84,10 @@ class Keeper:
                 document = json.loads(self.path.read_text())
             return self._standing(document) if document["rules"] == self._rules else None
         except (ValueError, KeyError, TypeError, zlib.error):
-            return None  # nobody's file but ours has that name: it was cut short
+            return None  # only epochfuzz writes a file of that name, so it was truncated
 
     def save(self, standing: Standing) -> None:
-        """Keep how a run stands. Raises KeptError."""
+        """Save the progress of a run. Raises KeptError."""
         temporary = self.path.with_suffix(".new")
         with _as_kept_error():
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +95,7 @@ class Keeper:
             os.replace(temporary, self.path)
 
     def forget(self) -> None:
-        """Keep nothing: all has been played. Raises KeptError."""
+        """Delete the saved progress, because every transition was played. Raises KeptError."""
         with _as_kept_error():
             self.path.unlink(missing_ok=True)
 
@@ -143,7 +146,7 @@ def _failed_row(failed: Failed) -> dict[str, Any]:
 
 
 def _shortest(failed: list[Failed]) -> list[Failed]:
-    """Of the failures that have the same signature the shortest, and of those that are known as well."""
+    """Return the shortest failure of each signature."""
     shortest: dict[Any, Failed] = {}
     for each in failed:
         known = shortest.setdefault(each.fault.signature, each)
@@ -153,11 +156,11 @@ def _shortest(failed: list[Failed]) -> list[Failed]:
 
 
 def packed(flags: Flags) -> str:
-    """Return flags as a short text."""
+    """Return an array of flags as a short text."""
     return base64.b85encode(zlib.compress(np.packbits(flags).tobytes())).decode()
 
 
 def unpacked(text: str, size: int) -> Flags:
-    """Return the flags of a text."""
+    """Return the array of `size` flags that `packed` encoded."""
     bits = np.frombuffer(zlib.decompress(base64.b85decode(text)), np.uint8)
     return np.unpackbits(bits, count=size).astype(bool)

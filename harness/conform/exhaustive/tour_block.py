@@ -1,4 +1,4 @@
-"""Blocks of tours: what one process of the subject plays, and which transitions that were."""
+"""Blocks of test sequences: one adapter process plays a block and records the transitions that it covered."""
 
 import time
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @dataclass(frozen=True)
 class TourTrial(Trial):
-    """A tour to be played: of each event, which transition it is, and whether it applies."""
+    """A test sequence to play: for each event, its transition and whether it is enabled."""
 
     edges: tuple[int, ...] = ()
     applies: tuple[bool, ...] = ()
@@ -25,7 +25,10 @@ class TourTrial(Trial):
 
 @dataclass(frozen=True)
 class Share:
-    """How far a run is: of how many transitions which were played, and of the steps planned how many were taken."""
+    """The progress of a run before a block starts, as part of the whole.
+
+    `played` flags the played ones of `transitions` transitions. `steps` of the `planned` steps were taken in `seconds`.
+    """
 
     transitions: int
     played: Flags
@@ -34,7 +37,7 @@ class Share:
     seconds: float
 
     def text(self, new: int, steps: int, seconds: float) -> str:
-        """How far it is after so many more transitions and steps, in so many more seconds."""
+        """Return the progress after `new` more transitions and `steps` more steps, in `seconds` more seconds."""
         done = self.steps + steps
         rate = done / max(self.seconds + seconds, 1e-9)
         left = max(0, self.planned - done) / max(rate, 1e-9)
@@ -47,10 +50,10 @@ class Share:
 
 @dataclass(frozen=True)
 class TourBlock(Block):
-    """Tours for one process of the subject. The transitions that only a `bound` forbids are left out of them.
+    """Test sequences for one adapter process, without the transitions in `bound`, which only a bound forbids.
 
-    After a time (`until`, in seconds since 1970) no more are begun; one is in any case, however long the subject takes
-    to start. `share` is how far the run is before it, for those who want to know.
+    After `until` (seconds since 1970) the block begins no further test sequence. It always plays at least one, however
+    long the adapter takes to start. `share` is the progress of the run before this block, for progress reports.
     """
 
     bound: frozenset[int] = frozenset()
@@ -58,15 +61,15 @@ class TourBlock(Block):
     share: Share | None = None
 
     def result(self) -> "TourResult":
-        """Return what comes of it, as long as nothing has."""
+        """Return an empty result for the block's test sequences."""
         return TourResult(until=self.until, share=self.share, bound=set(self.bound))
 
     def run(self, subject: CommandSubject, trial: Trial) -> Driven:
-        """Play one of its tours. Raises SubjectUnable and CommandError."""
+        """Play one test sequence. Raises SubjectUnable and CommandError."""
         return play(subject, trial.events, Setting(self.protocol, trial.settings, self.judged_by, every_refusal=True))
 
     def progress(self, result: BlockResult) -> str:
-        """How far it is."""
+        """Return the progress of the run, or of this block if the block has no `share`."""
         assert isinstance(result, TourResult)
         if self.share is None:
             return super().progress(result).replace("schedules", "tours")
@@ -75,11 +78,13 @@ class TourBlock(Block):
 
 @dataclass(kw_only=True)
 class TourResult(BlockResult):
-    """What came of a block of tours: the transitions `played`, of them those `differing`, and those that only a `bound`
-    forbids. `new` are those played that were not before, where its share says which were.
+    """The result of a block of test sequences: transitions played, those that differ, and those that a bound forbids.
 
-    A transition differs where lock step or the lack of an answer ended the tour, or where the subject did not do what
-    the model did: what follows in the tour was not what had been planned. No other tour of the block goes along it.
+    `new` counts the played transitions that were not played before this block. It needs the block's `share`.
+
+    A transition differs in three cases: the lockstep check found a difference, the adapter did not reply, or the system
+    under test applied an event that the model did not apply, or the reverse. The rest of the test sequence then no
+    longer follows its plan. No other test sequence of the block takes a differing transition.
     """
 
     until: float | None = None
@@ -91,13 +96,13 @@ class TourResult(BlockResult):
     bound: set[int] = field(default_factory=set)
 
     def wants(self, trial: Trial) -> bool:
-        """Whether a tour is to be begun."""
+        """Return whether the block should begin this test sequence."""
         assert isinstance(trial, TourTrial)
         is_late = self.until is not None and time.time() >= self.until and self.schedules > 0
         return not is_late and self.differing.isdisjoint(trial.edges)
 
     def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
-        """Add what came of a tour."""
+        """Add the result of a test sequence."""
         super().add(trial, protocol, driven)
         assert isinstance(trial, TourTrial)
         differs = _differs_at(trial, driven)
@@ -110,7 +115,7 @@ class TourResult(BlockResult):
 
 
 def _differs_at(trial: TourTrial, driven: Driven) -> int | None:
-    """Which event of a tour it did not go on from as planned; None if all went well."""
+    """Return the index of the first event that left the plan of a test sequence, or None if no event did."""
     for number, ((applied, _), applies) in enumerate(zip(driven.answers, trial.applies, strict=False)):
         if applied != applies:
             return number
@@ -128,7 +133,7 @@ def _duration(seconds: float) -> str:
 
 
 def tour_block(plan: Plan, protocol: Protocol, tours: Iterable[tuple[int, Tour]]) -> TourBlock:
-    """Return a block of some tours, each with its number."""
+    """Return a block of test sequences, each given with its number."""
     setting = Setting(protocol, plan.settings, plan.judged_by)
     trials = []
     bound: set[int] = set()

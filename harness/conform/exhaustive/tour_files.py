@@ -1,8 +1,8 @@
-"""Files of tours: requests, and the model's replies, for a test harness in any language that runs without epochfuzz.
+"""Files of test sequences for a harness in any language that runs without epochfuzz: requests and the model's replies.
 
-A line is `{"request": ..., "reply": ...}` in the words of the conformance protocol, a tour a reset and what follows up
-to the next one. Each step says which transition it goes along. A file is there when it is whole, and the manifest comes
-last.
+A line is `{"request": ..., "reply": ...}` in the format of the conformance protocol. A test sequence is a reset and the
+lines up to the next reset. Each step names its transition. A file appears only when it is complete, and the manifest is
+written last.
 """
 
 import json
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import searches
 
 MANIFEST = "manifest.json"
-_SAMPLE = 64  # tours that the size of all is estimated from
+_SAMPLE = 64  # the number of test sequences that size estimates use
 
 Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much there is to be written, without the manifest; the bytes are an estimate."""
+    """The size of the files to write, without the manifest. `bytes` is an estimate."""
 
     transitions: int
     tours: int
@@ -45,32 +45,32 @@ class Size:
 
 @dataclass
 class Written:
-    """The files that are whole, and how many transitions the tours in them go along."""
+    """The completed files, and the number of transitions that their test sequences cover."""
 
     files: "list[searches.TourFile]" = field(default_factory=list)
     transitions: int = 0
 
     @property
     def tours(self) -> int:
-        """How many tours the files have."""
+        """The number of test sequences in the files."""
         return sum(file["tours"] for file in self.files)
 
     @property
     def steps(self) -> int:
-        """How many events the files have."""
+        """The number of events in the files."""
         return sum(file["steps"] for file in self.files)
 
     @property
     def bytes(self) -> int:
-        """How large the files are."""
+        """The total size of the files, in bytes."""
         return sum(file["bytes"] for file in self.files)
 
 
 class TourFiles:
-    """The tours along all transitions of a graph, to be written into a directory, as lines of JSON."""
+    """Write the test sequences that cover all transitions of a graph into a directory, as lines of JSON."""
 
     NAME = "tours-{}.jsonl"
-    TOGETHER = 250  # tours in a file: a few megabytes
+    TOGETHER = 250  # test sequences in a file, a few megabytes
 
     def __init__(self, graph: Graph, protocol: Protocol, settings: Configuration) -> None:
         self.written = Written()
@@ -78,7 +78,10 @@ class TourFiles:
         self._seen = np.zeros(graph.size, bool)
 
     def size(self, report: Report) -> Size:
-        """Plan all tours, and estimate from some of them, of all lengths, how much there is to be written."""
+        """Return the size of the files to write.
+
+        Plans all test sequences, and estimates the bytes from a sample of all lengths.
+        """
         lengths = []
         for number, tour in enumerate(self._tours(), 1):
             lengths.append(len(tour.events))
@@ -93,9 +96,9 @@ class TourFiles:
         return Size(transitions, len(lengths), steps, much, files=-(-len(lengths) // self.TOGETHER))
 
     def write(self, directory: Path, size: Size, report: Report) -> None:
-        """Write all into an empty directory. However it ends, the manifest has the files that are whole.
+        """Write all files into an empty directory.
 
-        Raises OSError.
+        If writing fails or is interrupted, the manifest lists the files that are complete. Raises OSError.
         """
         directory.mkdir(parents=True, exist_ok=True)
         digits = max(4, len(str(size.files)))
@@ -107,7 +110,7 @@ class TourFiles:
             _save(directory / MANIFEST, json.dumps(self.manifest(), indent=1) + "\n")
 
     def manifest(self) -> "searches.Tours":
-        """Return what was written, by what, and whether that is all."""
+        """Return the manifest: the files written, the version that wrote them, and whether they are complete."""
         written, settings = self.written, self.settings
         nothing = np.zeros(self._graph.size, bool)
         return {
@@ -150,7 +153,7 @@ class TourFiles:
         )
 
     def text(self, tour: Tour) -> str:
-        """Return the lines of a tour, with what a subject is compared with after each event."""
+        """Return the lines of a test sequence, with the observation that each reply must match."""
         model = LockStep(self.protocol, self.settings)
         reset = json.loads(wire.reset_request(wire.config_of(self.settings), self.protocol.name))
         lines = [line({"request": reset, "reply": {"ok": True}})]
@@ -163,12 +166,12 @@ class TourFiles:
 
 
 def line(step: dict[str, object]) -> str:
-    """Return a line of JSON."""
+    """Return a JSON value as a line of text."""
     return json.dumps(step, separators=(",", ":")) + "\n"
 
 
 def _save(path: Path, text: str) -> None:
-    """Write a file that is there when it is whole."""
+    """Write a file under a temporary name, and rename it once it is complete."""
     temporary = path.with_suffix(".new")
     try:
         temporary.write_text(text, encoding="utf-8")

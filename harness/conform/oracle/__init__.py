@@ -1,1 +1,1 @@
-"""Who is right: lock step with the model, or the promises to clients."""
+"""Oracles: lockstep with the model, or the guarantees to clients."""

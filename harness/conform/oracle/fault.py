@@ -1,4 +1,4 @@
-"""A fault: what is wrong with a subject, seen once."""
+"""A discrepancy: something wrong with a system under test, observed once."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,19 +6,19 @@ from typing import Any
 
 from epochfuzz.harness.printable import printable
 
-_MOST_SHOWN = 500  # characters of a value: a subject may answer with a mebibyte of it
+_MOST_SHOWN = 500  # characters of a value, because a reply may have a mebibyte
 
 
 class Kind(StrEnum):
-    """The kinds of fault: the subject is wrong, or it cannot be judged."""
+    """The kinds of discrepancy: the system under test is wrong, or its adapter gave no reply that can be checked."""
 
-    DIFFERENCE = "difference"  # it is not what the model is
+    DIFFERENCE = "difference"  # a field differs from the model
     PROMISE = "promise"  # a property is broken
     DIED = "died"
     TIMEOUT = "timeout"
-    GARBAGE = "garbage"  # a line that is not of the protocol
+    GARBAGE = "garbage"  # a line that does not follow the conformance protocol
     FLOOD = "flood"
-    UNSTABLE = "unstable"  # another answer the second time
+    UNSTABLE = "unstable"  # the reply changed when the schedule was repeated
 
 
 JUDGED = (Kind.DIFFERENCE, Kind.PROMISE)
@@ -26,10 +26,11 @@ JUDGED = (Kind.DIFFERENCE, Kind.PROMISE)
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong, and where.
+    """A discrepancy: its kind, and the field that shows it.
 
-    `field` is the field that differs, such as `replicas.B.hw` or `applied`, or the property that broke; None where the
-    subject gave no answer to judge. `output` is the end of what it printed, where that says more than the answer.
+    `field` is the differing field, such as `replicas.B.hw` or `applied`, or the property that broke. It is None if the
+    adapter gave no reply that can be checked. `output` is the end of the adapter's output, if that says more than the
+    reply.
     """
 
     kind: Kind
@@ -40,12 +41,12 @@ class Fault:
 
     @property
     def signature(self) -> tuple[Kind, str]:
-        """What faults of one cause have in common, as far as can be known: the kind, and the field on any replica."""
+        """The kind, and the field on any replica: discrepancies with the same cause usually have the same signature."""
         return self.kind, (self.field or "").rpartition(".")[2]
 
     @property
     def sentence(self) -> str:
-        """What is wrong, in one sentence."""
+        """A description of the discrepancy in one sentence."""
         expected, observed = shown(self.expected), shown(self.observed)
         match self.kind:
             case Kind.DIFFERENCE:
@@ -59,7 +60,7 @@ class Fault:
 
 
 class SubjectFailed(Exception):
-    """The subject gave no answer that can be judged."""
+    """The adapter gave no reply that can be checked."""
 
     def __init__(self, kind: Kind, message: str, output: str = "") -> None:
         super().__init__(message)
@@ -67,14 +68,17 @@ class SubjectFailed(Exception):
 
 
 class SubjectUnable(Exception):
-    """The subject said that it does not have a protocol or a configuration; the message is its own, made printable."""
+    """The adapter does not support a protocol or a configuration.
+
+    The message is the adapter's own, made printable.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(shown(message))
 
 
 def shown(value: Any) -> str:
-    """Return a value of an observation as people write it: printable, and no longer than people would read."""
+    """Return a value of an observation as printable text, truncated to a readable length."""
     text = printable(_written(value))
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]} ... ({len(text):,} characters)"
 

@@ -1,4 +1,4 @@
-"""Healing: what model/kafka/contract/healing.py does to the model, done to a subject in events."""
+"""Healing: drive the system under test to convergence, as model/kafka/contract/healing.py does for the model."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,14 @@ from epochfuzz.model.kafka.vocabulary.state import EPOCHS
 if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.drive import Setting
 
-_PATIENCE = 3  # rounds in which nothing is seen to happen; a follower may be asking for one epoch after another
+_PATIENCE = 3  # rounds without a visible change: a follower may need several epoch requests before it truncates
 
 
 def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> Observation:
-    """All faults stop: everyone returns, learns every decision, and fetches until logs agree or nothing happens.
+    """Stop all faults: restart every replica, deliver every leader-and-ISR update, and fetch until the logs are equal.
 
-    Only events are sent that the subject supports, and that protocol and configuration can enable.
+    Gives up when several rounds of fetches change nothing. Sends only events that the adapter supports and that the
+    protocol and the configuration can enable. Returns the last observation.
     """
     settings = setting.settings
     names = REPLICA_NAMES[: settings.replicas]
@@ -58,7 +59,7 @@ def _when(stage: Heals) -> list[str]:
 
 
 def _candidates(controller: dict[str, Any]) -> list[str]:
-    """Who may lead: the ISR, and where that is empty who may replace it."""
+    """Return the replicas that may lead: the ISR, then the ELR, then the last known leader."""
     last = controller.get("last_known_leader")
     return [*controller.get("isr", []), *controller.get("elr", []), *([last] if last else [])]
 

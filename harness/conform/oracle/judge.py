@@ -1,6 +1,7 @@
-"""What a judge of a subject is: it says which events to send, and judges what comes of each.
+"""The interface of an oracle: it chooses the events to send, and checks the reply to each.
 
-There are two: lockstep.py holds the subject against the model, promises.py against what clients were promised.
+There are two oracles. lockstep.py compares the system under test with the model, and promises.py checks the guarantees
+to clients.
 """
 
 from collections.abc import Iterator
@@ -10,30 +11,30 @@ from typing import TYPE_CHECKING, Any, Protocol
 from epochfuzz.harness.conform.oracle.fault import Fault
 from epochfuzz.model.kafka.contract import observation
 
-if TYPE_CHECKING:  # the command line names the ways before it loads anything
+if TYPE_CHECKING:  # the command line needs the names before any import
     from epochfuzz.harness.conform.protocol.wire import Observation
 
 
 class JudgedBy(StrEnum):
-    """The two ways of judging a subject."""
+    """The two oracles for a system under test."""
 
     LOCKSTEP = "lock-step"
     PROMISES = "promises"
 
 
 class Judge(Protocol):
-    """Judges one schedule, event by event."""
+    """Check one schedule, event by event."""
 
-    goes_on: bool  # whether what comes after a fault can still be judged
+    goes_on: bool  # whether the oracle can check replies after a discrepancy
 
     def advance(self, event: int) -> bool:
-        """Whether the event is worth sending. If so it is sent next, and `judge` is called with what came of it."""
+        """Return whether to send the event. If so, the caller sends it and passes the reply to `judge`."""
 
     def judge(self, event: int, applied: bool, observation: "Observation") -> list[Fault]:
-        """Return the faults that the last event sent brought to light, each once."""
+        """Return the discrepancies that the reply to the last event shows, each only once."""
 
 
-# The fields of an observation, as faults name them with the replica's name in between.
+# The fields of an observation. A discrepancy puts the replica's name between the two parts.
 FIELDS = {
     f"{part}.{seen.name}": seen
     for part, table in (
@@ -47,12 +48,13 @@ FIELDS = {
 
 _LONGEST_NAME = 200  # characters of a field's name that are kept
 
-OWN = "own"  # what a replica or the controller shows here is the subject's own: shown to people, never compared
+OWN = "own"  # the key of an adapter's own fields, which epochfuzz prints but never compares
 
 
 def fields_of(shown: "Observation") -> Iterator[str]:
-    """Yield the fields that an observation shows, in the manner of FIELDS; those of the subject's own are among them,
-    and those that mean nothing.
+    """Yield the names of the fields that an observation has, in the format of FIELDS.
+
+    The names include the adapter's own fields, and fields that currently have no meaning.
     """
     for part, content in shown.items():
         values: Any = content

@@ -1,4 +1,4 @@
-"""Differences that somebody knows of and leaves as they are: what `--known FILE` has."""
+"""Known differences that an implementer has accepted, read from the file of `--known FILE`."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -18,16 +18,17 @@ ANY = "any"  # field
 
 
 class KnownError(ValueError):
-    """A file of known differences that cannot be read as one; the message says what is wrong."""
+    """A file of known differences is not valid. The message names the error."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """A field that is not the model's after an event of certain verbs, and why.
+    """A field that may differ from the model after events of certain verbs, and the reason.
 
-    `field` is its name on any replica, such as `epochs`, ANY for each of them, or `died` for a subject that ends,
-    having printed `output`. `protocols` are those under which it is known, all if empty, `choices`, such as
-    `late_answer=same_leader`, what they all have, and `met` goals that the model has met by then.
+    `field` is the field's name on any replica, such as `epochs`. It is ANY for every field, or `died` if the adapter
+    exits after printing `output`. `protocols` are the protocols that have the difference, all of them if it is empty.
+    `choices` are mechanisms that the protocol must have, such as `late_answer=same_leader`. `met` are goals that the
+    model must have met before the difference.
     """
 
     field: str
@@ -39,7 +40,7 @@ class Known:
     met: tuple[str, ...] = ()
 
     def covers(self, fault: Fault, sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
-        """Whether it says that a fault was to be expected, seen after the last event that was sent."""
+        """Return whether this entry explains a discrepancy seen after the last of the events sent."""
         return (
             self._is_of(fault)
             and bool(sent)
@@ -55,18 +56,21 @@ class Known:
         return fault.kind is Kind.DIFFERENCE and self.field in (ANY, fault.signature[1])
 
     def document(self) -> dict[str, Any]:
-        """Return this as plain data."""
+        """Return this entry as plain data."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
 
 
 def _meets(wanted: Sequence[str], sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
-    """Whether the model meets all of some goals on a schedule."""
+    """Return whether the model meets all wanted goals on a schedule."""
     met = Execution(protocol, settings, sent).state.goals if wanted else 0
     return all(met >> GOALS.index(name) & 1 for name in wanted)
 
 
 def of_document(document: Any) -> Known:
-    """Return the known difference of plain data, of which all other keys are for its author. Raises KnownError."""
+    """Return the known difference that plain data describe. Raises KnownError.
+
+    Other keys are allowed, for the file's author.
+    """
     if not isinstance(document, dict):
         raise KnownError(f"a known difference has field, after and why; got {document!r}")
     for key in ("field", "why"):
@@ -89,7 +93,7 @@ def of_document(document: Any) -> Known:
 
 
 def load_known(path: Path) -> tuple[Known, ...]:
-    """Return the known differences of a YAML file, which is a list of them. Raises KnownError and OSError."""
+    """Return the known differences of a YAML file, which holds a list of them. Raises KnownError and OSError."""
     try:
         documents = yaml.safe_load(path.read_text())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -102,7 +106,7 @@ def load_known(path: Path) -> tuple[Known, ...]:
 def reason(
     known: Sequence[Known], fault: Fault, sent: bytes, protocol: Protocol, settings: Configuration
 ) -> str | None:
-    """Why a difference was to be expected; None if nobody knows of it."""
+    """Return why a discrepancy is accepted, or None if no entry explains it."""
     return next((each.why for each in known if each.covers(fault, sent, protocol, settings)), None)
 
 

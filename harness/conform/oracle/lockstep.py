@@ -1,4 +1,4 @@
-"""Lock-step: after every event the subject must look as the model does, field by field."""
+"""Lockstep: after every event, compare the system under test with the model, field by field."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,10 +17,11 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
 
 
 class LockStep:
-    """Runs the model along.
+    """Run the model in lockstep with the system under test.
 
-    Of the events that the model refuses in one state only the first is sent: drawn schedules are mostly such events,
-    and one at a time is enough to see whether the subject refuses as well. `every_refusal`: all of them are.
+    If several events in a row are not enabled, the oracle sends only the first of them, because most events of a random
+    schedule are not enabled. A single event per state suffices to check that the system under test rejects events too.
+    `every_refusal` sends all of them.
     """
 
     goes_on = False
@@ -34,14 +35,14 @@ class LockStep:
 
     @property
     def model(self) -> Partition:
-        """The state that the model is in."""
+        """The current state of the model."""
         state: Partition = self._execution.state
         return state
 
     def advance(self, event: int) -> bool:
-        """Apply the event to the model, and say whether to send it to the subject."""
+        """Apply the event to the model, and return whether to send it to the adapter."""
         refusal = REFUSALS[self._execution.attempt(event)]
-        if refusal.is_bound:  # which is the harness's business, and a subject knows nothing of
+        if refusal.is_bound:  # the system under test does not know the bounds of a run
             return False
         state_is_new = self._applied
         self._applied = refusal is APPLIED
@@ -53,7 +54,7 @@ class LockStep:
         return is_sent
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
-        """Return the first field that differs, if any does."""
+        """Return the first difference from the model, if there is one."""
         if applied != self._applied:
             return [Fault(Kind.DIFFERENCE, "applied", self._applied, applied)]
         expected = beside(self.model, observation)
@@ -62,14 +63,14 @@ class LockStep:
         return self._first_difference(observation, expected)
 
     def compared(self, observation: Observation) -> dict[str, Any]:
-        """Return the fields of an observation that mean something now, in the order in which they are compared."""
+        """Return the fields of an observation that currently have a meaning, in the order of comparison."""
         shown = ordered(observation, self.model)
         for name in self._uninformed & shown["replicas"].keys():
-            shown["replicas"][name].pop("leader_epoch", None)  # the model notes here which decision comes next
+            shown["replicas"][name].pop("leader_epoch", None)  # the model stores here the next leader-and-ISR update
         return shown
 
     def _note_restart(self, event: int) -> None:
-        """Keep the set of replicas that have learned no decision since they restarted."""
+        """Update the set of replicas that have received no leader-and-ISR update since they restarted."""
         name, effect = REPLICA_NAMES[replica_of(event)], verb_of(event).effect
         if effect is Effect.STARTS:
             self._uninformed.add(name)
@@ -87,7 +88,7 @@ class LockStep:
 
 
 def comparable(p: Partition) -> dict[str, Any]:
-    """Return the model's observation, in the types in which a subject's is parsed."""
+    """Return the model's observation, with the types of a parsed observation."""
     observation = observe(p)
     for replica in observation["replicas"].values():
         replica["log"] = [tuple(entry) for entry in replica["log"]]
@@ -96,13 +97,13 @@ def comparable(p: Partition) -> dict[str, Any]:
 
 
 def beside(p: Partition, observation: Observation) -> dict[str, Any]:
-    """Return what an observation is held against: `comparable`, and what producers were told if it shows that."""
+    """Return the model's values for an observation: `comparable`, with the acknowledged records if it has them."""
     told = {"producers": {seen.name: seen.value(p, NONE) for seen in PRODUCERS}} if "producers" in observation else {}
     return comparable(p) | told
 
 
 def ordered(observation: Observation, p: Partition) -> dict[str, Any]:
-    """Return the fields of an observation that mean something where p does, in the order in which they are compared."""
+    """Return the fields of an observation that have a meaning in state `p`, in the order of comparison."""
     parts: dict[str, Any] = dict(observation)
     replicas = parts.get("replicas", {})
     meaning = {

@@ -1,8 +1,8 @@
-"""Met: what a subject was driven through, by the model that runs along, and what of that there is.
+"""Coverage of a system under test, measured in the model: the points that a run reached, and the points that exist.
 
-Three kinds of things, by name: `branches` of rules are the coverage goals of the model; `transitions` are verbs that
-applied, and verbs that were refused with the reason; `pairs` are two verbs that applied one after the other. How often
-each was met is counted under `kind name`.
+There are three kinds of points. `branches` are the coverage goals of the model's rules. `transitions` are verbs that
+were applied, and verbs that were not enabled, with the reason. `pairs` are two verbs applied one after the other. The
+counter's keys are `kind name`.
 """
 
 from collections import Counter
@@ -19,12 +19,12 @@ from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, REFUSALS, Refusal
 
 BRANCHES, TRANSITIONS, PAIRS = KINDS = ("branches", "transitions", "pairs")
 
-_TRIED = 150  # schedules in which the model is tried out, interpreted: a second
+_TRIED = 150  # schedules of the sample, which the interpreted model runs in a second
 _SEED = 0
 
 
 class Meeting:
-    """Notes what one schedule meets."""
+    """Count the coverage points that one schedule reaches."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -32,7 +32,7 @@ class Meeting:
         self._last: Verb | None = None
 
     def note(self, event: int, refusal: Refusal, shown: int) -> None:
-        """Note what came of an event; `shown` are the goals that the model has met by now."""
+        """Count the outcome of an event. `shown` is the set of goals that the model has met so far."""
         verb = verb_of(event)
         if refusal is not APPLIED:
             self.counts[f"{TRANSITIONS} {verb.text} refused: {refusal.name}"] += 1
@@ -49,13 +49,16 @@ class Meeting:
 
 
 def of_kind(met: Iterable[str], kind: str) -> set[str]:
-    """Return the names of one kind."""
+    """Return the names of the coverage points of one kind."""
     return {name.removeprefix(f"{kind} ") for name in met if name.startswith(f"{kind} ")}
 
 
 @lru_cache(maxsize=32)
 def there_is(protocol: Protocol, settings: Configuration) -> frozenset[str]:
-    """Return what the model itself meets in some schedules at random, which is most of what there is."""
+    """Return the coverage points that the model reaches in a sample of random schedules.
+
+    These are most of the points that exist.
+    """
     found: set[str] = set()
     for number in range(_TRIED):
         execution, meeting = Execution(protocol, settings), Meeting()

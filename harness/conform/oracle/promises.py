@@ -1,7 +1,7 @@
-"""Promises only: the properties of the model, judged on what a subject shows.
+"""Guarantees only: check the properties of the model against observations of the system under test.
 
-For implementations that rightly differ inside. Each property is judged where the fields that it speaks of are shown;
-what is shown is all there is, so nothing is remembered but the promises made to clients.
+This oracle is for implementations that differ from the model internally. It checks a property if the observation has
+the fields that the property needs. It uses only what observations show, and remembers only the guarantees to clients.
 """
 
 from epochfuzz.harness.conform.oracle.fault import Fault, Kind
@@ -16,25 +16,29 @@ from epochfuzz.model.kafka.vocabulary.state import initial, offsets
 
 
 class Promises:
-    """Remembers what clients read and which writes were answered, and holds every observation against it."""
+    """Remember the records read and the writes acknowledged, and check every observation against them."""
 
     goes_on = True
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         self._seen = SeenPartition(settings, protocol)
         self._constants = initial(protocol, settings)
-        self._known = properties.set_of(properties.permitted(settings))  # broken already, or permitted to
+        self._known = properties.set_of(properties.permitted(settings))  # already broken, or permitted to break
         self._epoch = 0
-        self._refused: set[int] = set()  # since an event was applied last
+        self._refused: set[int] = set()  # since the last applied event
 
     def advance(self, event: int) -> bool:
-        """Whether to send the event: not if it was refused, and nothing has happened since."""
+        """Return whether to send the event.
+
+        An event that was rejected is not sent again until another event was applied. An event that may exceed the
+        bounds of the run is not sent either.
+        """
         if event in self._refused:
             return False
         return not self._may_be_beyond_bounds(event)
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
-        """Return the properties that are newly broken, the most severe first."""
+        """Return the properties that this observation breaks for the first time, the most severe first."""
         if not applied:
             self._refused.add(event)
         else:
@@ -45,18 +49,18 @@ class Promises:
         return self._faults(self._seen.broken())
 
     def not_converged(self, observation: Observation) -> list[Fault]:
-        """convergence, judged when a subject has been healed."""
+        """Check `convergence` after all faults have stopped. Return a violation if the replicas have not converged."""
         self._seen.show(observation)
         if self._seen.has_converged():
             return []
         return [Fault(Kind.PROMISE, "convergence", "holds", next(breaches.differing(self._seen.state)))]
 
     def _may_be_beyond_bounds(self, event: int) -> bool:
-        """Whether maybe only the bounds of a run forbid the event: those are the harness's business."""
+        """Return whether the event may exceed the bounds of the run, which the system under test does not know."""
         p, verb = self._seen.state, verb_of(event)
         if verb.appends:
             room = offsets(p) - p.leo[replica_of(event)]
-            needed = 2 if has_transactions(p) else 1  # a record, and the marker of its transaction
+            needed = 2 if has_transactions(p) else 1  # a record and the marker of its transaction
             return room < needed or (verb is Verb.PRODUCE and p.produced >= p.records)
         return verb.opens_epoch(self._constants) and self._epoch >= p.epochs
 

@@ -1,4 +1,4 @@
-"""What a subject shows, as a state of the model: so the model's own properties judge it, and say what breaks them."""
+"""Convert observations into a state of the model, so that the model's own properties can check them."""
 
 from typing import Any, cast
 
@@ -19,10 +19,11 @@ _MARKERS = {marker.name: int(marker) for marker in Marker}
 
 
 class SeenPartition:
-    """A subject's partition as far as it is seen. What is left out breaks nothing; what clients were promised stays.
+    """The observed state of the partition under test, as a state of the model.
 
-    All that is asked of epochs is whether they are the same: those of records are numbered as they are met, and of the
-    controller's there is only the current one, 0, to which a replica has caught up or not.
+    A field that the observation leaves out breaks no property. The guarantees to clients accumulate. The properties
+    only compare epochs for equality. So the epochs of records are numbered as they appear. The only epoch of the
+    controller is the current one, 0, which a replica has or has not learned.
     """
 
     def __init__(self, settings: Configuration, protocol: Protocol = _PLAINEST) -> None:
@@ -32,14 +33,15 @@ class SeenPartition:
         self._record_epochs: dict[int, int] = {}
         self._controller_epoch: int | None = None
         self._isr_by_epoch: dict[int | None, int] = {}
-        self._offsets = [_UNSEEN] * MAX_RECORDS  # by record: where it was seen first
-        self._acked: int | None = None  # the set that producers were told of, if that is shown
+        self._offsets = [_UNSEEN] * MAX_RECORDS  # for each record, the offset at which it was first seen
+        self._acked: int | None = None  # the set of acknowledged records, if the observation has it
         self._complete: list[int] = []  # replicas that show a log and a high watermark
 
     def show(self, observation: Observation, event: int | None = None) -> None:
-        """See what there is to be seen, and remember what clients can read, and lose by the event that was applied.
+        """Update the state from an observation, and remember the records that clients can read.
 
-        Raises SubjectFailed for what cannot be.
+        `event` is the applied event, or None. It says which failures count against the guarantees. Raises SubjectFailed
+        if the observation is impossible.
         """
         ends_before, controller_before = [*self.state.leo], self._controller
         shown = cast(dict[str, dict[str, Any]], observation.get("replicas", {}))
@@ -57,7 +59,10 @@ class SeenPartition:
             self._note_failure(event, ends_before, controller_before)
 
     def _note_failure(self, event: int, ends_before: list[int], controller_before: dict[str, Any]) -> None:
-        """Count what the promises of KIP-966 bear only so often, see model/kafka/history/promises.py."""
+        """Count the failures that a guarantee of KIP-966 only tolerates a limited number of times.
+
+        See model/kafka/history/promises.py.
+        """
         verb, r = verb_of(event), replica_of(event)
         if verb is Verb.POWER_LOSS and self.state.leo[r] < ends_before[r]:
             promises.note_lossy_failure(self.state)
@@ -65,7 +70,7 @@ class SeenPartition:
             promises.note_unclean_recovery(self.state)
 
     def follow(self, verb: Verb) -> None:
-        """Remember what was decided of which records by an applied event that is about a transaction."""
+        """Remember which records a transaction wrote, and which it committed, from an applied event."""
         p = self.state
         if verb is Verb.PRODUCE:
             p.transaction_records |= 1 << p.produced
@@ -75,11 +80,11 @@ class SeenPartition:
             p.transaction_records = 0
 
     def broken(self) -> int:
-        """Return the set of properties that are broken now, but for those that are judged at the end."""
+        """Return the set of properties that are broken now, without those that are checked at the end of a schedule."""
         return properties.broken_now(self.state)
 
     def has_converged(self) -> bool:
-        """Whether logs and high watermarks are equal, on all replicas that show them."""
+        """Return whether logs and high watermarks are equal on all replicas that show them."""
         p = self.state
         for r in set(range(p.replicas)).difference(self._complete):
             for values in (p.leo, p.high_watermark, p.log_record, p.log_epoch):
@@ -122,15 +127,16 @@ class SeenPartition:
         self._remember(r, epoch, read_before if led_before else NONE)
 
     def _remember(self, r: int, epoch: int | None, read_before: int) -> None:
-        """Remember what consumers can read of r, in its log whatever it shows, and who is answered for it.
+        """Remember the records that consumers can read from replica r, and the writes that this acknowledges.
 
-        `read_before` is where they could read to when r was seen to lead last, NONE if it led not until now.
+        `read_before` is the high watermark that r had when it was last seen as the leader, or NONE if it was not the
+        leader before.
         """
         p = self.state
         if p.known_leader[r] != r:
             p.isr[r] = p.led_from[r] = 0
             return
-        p.isr[r] = self._isr_by_epoch.get(epoch, p.decided_isr[0]) | 1 << r  # where no ISR is shown, it counts itself
+        p.isr[r] = self._isr_by_epoch.get(epoch, p.decided_isr[0]) | 1 << r  # an unknown ISR holds only the leader
         if read_before == NONE:
             p.led_from[r] = p.leo[r]
         if self._acked is None:
@@ -139,21 +145,24 @@ class SeenPartition:
             promises.expose(p, r, max(0, read_before))
 
     def _show_producers(self, producers: dict[str, Any]) -> None:
-        """Show which producers were answered; where that is left out, who is answered is worked out."""
+        """Update the acknowledged records. If the observation leaves them out, `_remember` infers them."""
         self._acked = None
         if "acked" in producers:
             self._acked = sum({1 << _RECORDS[name] for name in producers["acked"] if name in _RECORDS})
             self.state.acked |= self._acked
 
     def _show_high_watermark(self, r: int, replica: dict[str, Any]) -> None:
-        """Show a high watermark beyond the log, which nothing that is read may follow."""
+        """Set a high watermark beyond the end of the log.
+
+        This runs after all records were read, because the other code requires a high watermark within the log.
+        """
         p = self.state
         if "hw" in replica:
             end = p.leo[r] if "log" in replica else replica.get("leo", replica["hw"])
             p.high_watermark[r] += max(0, replica["hw"] - end)
 
     def _show_consumer(self, consumer: dict[str, Any]) -> None:
-        """Show where the consumer reads on, and what it has read; where one of these is left out it skips nothing."""
+        """Set the consumer's position and delivered records. If a field is left out, no record counts as skipped."""
         p = self.state
         is_shown = {"position", "leader_epoch", "delivered"} <= consumer.keys()
         p.position = consumer["position"] if is_shown else 0
@@ -161,7 +170,7 @@ class SeenPartition:
         p.delivered = sum(1 << _RECORDS[name] for name in consumer.get("delivered", []) if name in _RECORDS)
 
     def _record(self, name: str, offset: int) -> int:
-        """Return the number of a record. Where it is seen first is where it belongs."""
+        """Return the number of a record, and remember the offset of its first appearance as its offset."""
         if self.state.transactions and name in _MARKERS:
             return _MARKERS[name]
         number = _RECORDS.get(name)
@@ -173,7 +182,7 @@ class SeenPartition:
         return number
 
     def _replica(self, name: str | None) -> int:
-        """Return the number of a replica, NONE for nobody, and for one that there is not."""
+        """Return the number of a replica, or NONE for no replica and for an unknown name."""
         names = REPLICA_NAMES[: self.state.replicas]
         return names.index(name) if name is not None and name in names else NONE
 

@@ -1,4 +1,4 @@
-"""Stability: a subject gives the same answers to the same schedule."""
+"""Stability: the system under test must give the same replies whenever it runs the same schedule."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from epochfuzz.harness.conform.run.drive import Driven, Sighting
 
 
 def changed(first: Driven, second: Driven) -> list[Sighting]:
-    """Where a schedule that was run twice had another answer the second time, if anywhere."""
+    """Return the first reply that changed when a schedule was run twice, as a list with at most one failure."""
     for number, (answer, again) in enumerate(zip(first.answers, second.answers, strict=False), start=1):
         if answer != again:
             one, other = _part_that_changed(answer, again)
@@ -18,7 +18,7 @@ def changed(first: Driven, second: Driven) -> list[Sighting]:
 
 
 def _part_that_changed(answer: tuple[bool, Observation], again: tuple[bool, Observation]) -> tuple[str, str]:
-    """Return what differs between two answers, in words."""
+    """Return the first part that differs between two replies, as two texts."""
     one, other = (dict(_flat({"applied": applied, **observation})) for applied, observation in (answer, again))
     name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
     return f"{name} {shown(one.get(name))}", f"{name} {shown(other.get(name))}"

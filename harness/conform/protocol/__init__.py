@@ -1,1 +1,1 @@
-"""The conformance protocol: lines of JSON, the process of a subject, and what it is asked for."""
+"""The conformance protocol: lines of JSON, the adapter's process, and the adapter's interface."""

@@ -1,7 +1,7 @@
-"""The subject's process: a line in, a line out, each within a time and a size; at the end nothing of it remains.
+"""The adapter's process: one line in, one line out, within limits of time and size, and no process left at the end.
 
-Standard error is read along and its end kept, so that a subject may log as much as it likes. Nothing here is a thread:
-everything is read while a reply is waited for.
+epochfuzz reads the standard error and keeps its end, so an adapter may log as much as it likes. No thread is involved:
+all output is read while epochfuzz waits for a reply.
 """
 
 import atexit
@@ -20,17 +20,17 @@ from epochfuzz.harness.printable import paragraphs
 
 MOST_LINE = 1 << 20
 KEPT_OUTPUT = 2048
-START_PATIENCE = 60.0  # for the first reply of a process: a virtual machine may have to start on a busy machine
-_PARTING_PATIENCE = 1.0  # how long a process has for leaving by itself once its standard input is closed
+START_PATIENCE = 60.0  # for the first reply, because a JVM may have to start on a busy machine
+_PARTING_PATIENCE = 1.0  # seconds that a process has to exit after its standard input is closed
 _COOKIE = "EPOCHFUZZ_SUBJECT"
 
 
 class CommandError(Exception):
-    """A command that cannot be started; the message says why."""
+    """A command cannot be started. The message says why."""
 
 
 class LineProcess:
-    """A command in a process group of its own, spoken to in lines."""
+    """A command in its own process group that reads and writes lines."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._cookie = f"{_COOKIE}={uuid.uuid4().hex}"
@@ -50,14 +50,14 @@ class LineProcess:
             )
         except (OSError, ValueError) as error:
             raise CommandError(f"{command[0]!r} cannot be started: {error}") from None
-        atexit.register(self.kill)  # if nobody closes it
+        atexit.register(self.kill)  # in case no caller closes it
         assert self._process.stdin
         assert self._process.stdout
         assert self._process.stderr
         self._stdin = self._process.stdin
         self._stdout = self._process.stdout.fileno()
         self._stderr = self._process.stderr.fileno()
-        os.set_blocking(self._stdin.fileno(), False)  # a process that does not read would be waited for for ever
+        os.set_blocking(self._stdin.fileno(), False)  # otherwise a process that does not read would block us forever
         self._poll = select.poll()
         for output in (self._stdout, self._stderr):
             os.set_blocking(output, False)
@@ -65,19 +65,19 @@ class LineProcess:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     def ask(self, line: bytes, patience: float) -> bytes:
-        """Write a line and read the one in reply, without its end. Raises SubjectFailed."""
+        """Write a line and return the reply, without its line end. Raises SubjectFailed."""
         (reply,) = self.ask_each([line], patience)
         return reply
 
     def ask_each(self, lines: Sequence[bytes], patience: float) -> Iterator[bytes]:
-        """Write lines, and read the one in reply to each, for which there is so much time. Raises SubjectFailed.
+        """Write lines, and yield the reply to each, within `patience` seconds per reply. Raises SubjectFailed.
 
-        A line is not held back until the reply to the one before is there. While the pipe is full, what the process
-        prints is read: it may be waiting for that.
+        Lines are sent without waiting for earlier replies. While the pipe is full, the output of the process is read,
+        because the process may be blocked on writing it.
         """
         self.expect_silence()
         unsent = b"".join(lines)
@@ -94,22 +94,20 @@ class LineProcess:
             yield self._last_line
 
     def expect_silence(self, seconds: float = 0.0) -> None:
-        """Nobody has asked for more, so nothing more should come, for so long at least. Raises SubjectFailed."""
+        """Check for at least `seconds` that the process prints nothing unrequested. Raises SubjectFailed."""
         if not self._unread:
             self._read_ready(seconds)
         if self._unread:
             raise SubjectFailed(Kind.GARBAGE, "it printed more than the one line that answers", self.output())
 
     def output(self) -> str:
-        """Return what it printed last, for people: the last line read, what came after it, and the end
-        of standard error.
-        """
+        """Return the recent output, for a report: the last line read, unread output, and the end of standard error."""
         printed = self._last_line[:KEPT_OUTPUT] + b"\n" + self._unread[-KEPT_OUTPUT:]
         parts = {"stdout": _text(printed), "stderr": _text(self._errors)}
         return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
 
     def close(self, patience: float = _PARTING_PATIENCE) -> None:
-        """End of input; whoever is still there after a while is killed, children included."""
+        """Close the input, wait for the process to exit, and kill the processes that remain, children included."""
         with suppress(OSError):
             self._stdin.close()
         with suppress(subprocess.TimeoutExpired):
@@ -117,7 +115,7 @@ class LineProcess:
         self.kill()
 
     def kill(self) -> None:
-        """Kill the process, its group, and those who left the group but still carry its cookie."""
+        """Kill the process, its group, and the processes that left the group but still carry its cookie."""
         atexit.unregister(self.kill)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -129,7 +127,10 @@ class LineProcess:
         _kill_those_with(self._cookie)
 
     def _written(self, unsent: bytes) -> int:
-        """How much of what is to be written was; all, if the process reads no more: reading finds out about that."""
+        """Write as much as the pipe takes, and return the number of bytes written.
+
+        Returns the full length if the process has closed its input. The next read then detects its end.
+        """
         try:
             return os.write(self._stdin.fileno(), unsent)
         except BlockingIOError:
@@ -138,7 +139,10 @@ class LineProcess:
             return len(unsent)
 
     def _wait(self, deadline: float, complaint: str, writing: bool) -> None:
-        """Wait until there is more to read, or to write. Raises SubjectFailed: with a complaint once it is too late."""
+        """Wait until there is output to read, or the pipe has room.
+
+        Raises SubjectFailed with `complaint` after the deadline, and if a line is too long.
+        """
         if len(self._unread) > MOST_LINE:
             raise SubjectFailed(Kind.FLOOD, f"a line of more than {MOST_LINE:,} bytes", self.output())
         remaining = deadline - time.monotonic()
@@ -155,7 +159,7 @@ class LineProcess:
     def _read_ready(self, seconds: float) -> None:
         for output, _ in self._poll.poll(seconds * 1000):
             if output not in (self._stdout, self._stderr):
-                continue  # it can be written to
+                continue  # the pipe has room for writing
             try:
                 data = os.read(output, 65536)
             except BlockingIOError:
@@ -175,7 +179,7 @@ class LineProcess:
         except subprocess.TimeoutExpired:
             return "it closed its standard output"
         with suppress(BlockingIOError, SubjectFailed):
-            self._read_ready(0)  # its last words
+            self._read_ready(0)  # the last output before its death
         return f"it was killed by {_name_of(-status)}" if status < 0 else f"it exited with status {status}"
 
 
@@ -184,7 +188,7 @@ def _text(data: bytes | bytearray) -> str:
 
 
 def _name_of(number: int) -> str:
-    """Return the name of a signal. Most of the real-time signals have none."""
+    """Return the name of a signal, or its number, because most real-time signals have no name."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -192,9 +196,10 @@ def _name_of(number: int) -> str:
 
 
 def _kill_those_with(cookie: str) -> None:
-    """Kill whoever inherited the environment entry, and wait until they are gone.
+    """Kill the processes that inherited the environment entry, and wait until they have gone.
 
-    A daemon leaves its process group, but seldom cleans its environment. Where there is no /proc, the group has to do.
+    A daemon leaves its process group, but seldom changes its environment. Without /proc, killing the group must
+    suffice.
     """
     deadline = time.monotonic() + _PARTING_PATIENCE
     while (those := list(_processes_with(cookie))) and time.monotonic() < deadline:

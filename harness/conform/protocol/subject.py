@@ -1,4 +1,4 @@
-"""The subject: somebody's implementation, as an object in Python or as a command that speaks the protocol."""
+"""The interface of an adapter: a Python object, or a command that implements the conformance protocol."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,36 +17,36 @@ _Reply = TypeVar("_Reply")
 
 
 class Subject(Protocol):
-    """An implementation of the protocol of one partition, with all its replicas and their controller."""
+    """An implementation of the replication of one partition, with all its replicas and their controller."""
 
     def reset(self, config: Config, protocol: str) -> Iterable[str] | None:
-        """Start over: empty disks, all up, A leads epoch 0. Returns the verbs it supports, None for all."""
+        """Start over: empty disks, all replicas up, A leads epoch 0. Return the supported verbs, or None for all."""
 
     def apply(self, event: str) -> bool:
-        """Apply an event such as `fetch B`. False: its precondition did not hold, and nothing changed."""
+        """Apply an event such as `fetch B`. Return False if its precondition did not hold and nothing changed."""
 
     def observe(self) -> Mapping[str, Any]:
-        """Return what can be seen now, an Observation; what is left out is not compared."""
+        """Return an Observation of the current state. Fields that are left out are not compared."""
 
 
 class Answering(Protocol):
-    """A subject whose answers are of the protocol: a CommandSubject or a CheckedSubject."""
+    """An adapter whose replies follow the protocol: a CommandSubject or a CheckedSubject."""
 
     def reset(self, config: Config, protocol: str) -> list[str]:
-        """Start over; returns the verbs it supports."""
+        """Start over, and return the supported verbs."""
 
     def apply(self, event: str) -> bool:
-        """Apply an event; whether it was enabled."""
+        """Apply an event, and return whether it was enabled."""
 
     def observe(self) -> Observation:
-        """Return what can be seen now."""
+        """Return an observation of the current state."""
 
     def finish(self) -> None:
         """End the schedule."""
 
 
 class CommandSubject:
-    """A command that speaks the conformance protocol. It is started when needed, and again after it failed."""
+    """A command that implements the conformance protocol. It starts on first use, and again after a failure."""
 
     def __init__(self, command: Sequence[str], patience: float = PATIENCE) -> None:
         self.command = command
@@ -62,11 +62,11 @@ class CommandSubject:
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a process that has been asked before; if not, the next one to be asked is a fresh one."""
+        """True if the process has handled a request before. If False, the next request starts a fresh process."""
         return self._process is not None
 
     def reset(self, config: Config, protocol: str) -> list[str]:
-        """Reset the subject. Raises SubjectFailed, SubjectUnable and CommandError."""
+        """Reset the adapter. Raises SubjectFailed, SubjectUnable and CommandError."""
         patience = self.patience
         if self._process is None:
             self._process = LineProcess(self.command)
@@ -77,15 +77,15 @@ class CommandSubject:
         return list(reply.get("events", VERBS))
 
     def apply(self, event: str) -> bool:
-        """Apply an event. Raises SubjectFailed."""
+        """Apply an event, and return whether it was enabled. Raises SubjectFailed."""
         reply = self._ask(wire.event_request(event), self.patience, wire.parse_event_reply)
         self._observation = reply.get("observation", Observation())
         return bool(reply["applied"])
 
     def apply_each(self, events: Sequence[str]) -> Iterator[bool]:
-        """Apply events, each sent before the answer to the one before is there. Raises SubjectFailed.
+        """Apply events without waiting for earlier replies, and yield whether each was enabled. Raises SubjectFailed.
 
-        Whoever wants no more of them has to read them all the same: none of them answers what is asked next.
+        The caller must exhaust the iterator, because an unread reply would be taken for the reply to the next request.
         """
         assert self._process is not None, "reset it first"
         with self._killed_on_failure(self._process):
@@ -96,17 +96,17 @@ class CommandSubject:
             self._process.expect_silence()
 
     def observe(self) -> Observation:
-        """Return what came with the last reply."""
+        """Return the observation of the last reply."""
         return self._observation
 
     def finish(self) -> None:
-        """End the schedule: nothing more should come. Raises SubjectFailed."""
+        """End the schedule, and check that the adapter prints nothing more. Raises SubjectFailed."""
         if self._process is not None:
             with self._killed_on_failure(self._process):
                 self._process.expect_silence(_SETTLING)
 
     def close(self) -> None:
-        """Let the process end."""
+        """End the process."""
         if self._process is not None:
             self._process.close()
             self._process = None
@@ -128,7 +128,7 @@ class CommandSubject:
 
     @contextmanager
     def _killed_on_failure(self, process: LineProcess) -> Iterator[None]:
-        """End the process at a failure: what comes after it belongs to nothing that is asked later."""
+        """Kill the process on a failure, because its later output would not belong to a later request."""
         try:
             yield
         except SubjectFailed:
@@ -138,13 +138,13 @@ class CommandSubject:
 
 
 class CheckedSubject:
-    """A subject in this process, held to what the protocol would have let through. Raises SubjectFailed."""
+    """An adapter in this process, checked against the types of the protocol. Raises SubjectFailed."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
 
     def reset(self, config: Config, protocol: str) -> list[str]:
-        """Return the verbs, all of them if the subject names none."""
+        """Reset the adapter, and return the verbs that it supports, all of them if it names none."""
         verbs = self._subject.reset(config, protocol)
         named = list(VERBS) if verbs is None else list(verbs)
         try:
@@ -154,14 +154,14 @@ class CheckedSubject:
         return named
 
     def apply(self, event: str) -> bool:
-        """Whether it was enabled."""
+        """Apply an event, and return whether it was enabled."""
         applied = self._subject.apply(event)
         if not isinstance(applied, bool):
             raise SubjectFailed(Kind.GARBAGE, f"apply() returned {applied!r}, which is neither True nor False")
         return applied
 
     def observe(self) -> Observation:
-        """Return what can be seen, in the protocol's types."""
+        """Return an observation, in the protocol's types."""
         observation = self._subject.observe()
         try:
             return wire.check_observation(observation)
@@ -169,4 +169,4 @@ class CheckedSubject:
             raise SubjectFailed(Kind.GARBAGE, f"observe() returned what is no observation: {error}") from None
 
     def finish(self) -> None:
-        """Nothing can come unasked."""
+        """Do nothing: an object in this process can't send an unrequested reply."""

@@ -1,7 +1,7 @@
 """The conformance protocol, version 1: JSON lines, one reply to each request (docs/reference/wire-protocol.md).
 
-These types are what replies are validated against and what the JSON schema is generated from. A key that version 1 does
-not know is let through, and named in the summary of a run: it is either a misspelling or meant for somebody else.
+These types validate replies and generate the JSON schema. A key that version 1 does not know is accepted, and the
+summary of a run names it. Such a key is a misspelling, or another tool uses it.
 """
 
 import json
@@ -10,7 +10,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
-from typing_extensions import TypedDict  # pydantic wants this one up to Python 3.11
+from typing_extensions import TypedDict  # pydantic requires this one up to Python 3.11
 
 from epochfuzz.harness.conform.oracle.judge import OWN
 from epochfuzz.model.kafka.contract import observation
@@ -19,8 +19,8 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS
 
 VERSION: Literal[1] = 1
-MOST_VALUES = 2_000  # in a reply, at any depth: five replicas with all that they can hold take a quarter of that
-_LEAST_VALUE = 2  # bytes that a value takes in JSON, with the comma before it
+MOST_VALUES = 2_000  # in a reply, at any depth: five full replicas need a quarter of this
+_LEAST_VALUE = 2  # bytes of the shortest value in JSON, with a comma
 
 ReplicaName = Literal["A", "B", "C", "D", "E"]
 Verb = Annotated[str, Field(json_schema_extra={"enum": list(VERBS)})]
@@ -29,15 +29,15 @@ _open = with_config(ConfigDict(extra="allow", strict=True))
 
 
 class Malformed(ValueError):
-    """A reply that is not of the protocol; the message says where and why."""
+    """A reply does not follow the protocol. The message says where and why."""
 
 
 def _by_number(records: list[str]) -> list[str]:
-    """Return records in the order of their numbers: m9, m10."""
+    """Return records in the order of their numbers, such as m9, m10."""
     return sorted(records, key=lambda name: (len(name), name))
 
 
-# What a value of an observation is on the wire.
+# The wire type of each shape of an observation's value.
 _TYPES: dict[Shape, Any] = {
     Shape.FLAG: bool,
     Shape.NUMBER: int,
@@ -51,17 +51,17 @@ _TYPES: dict[Shape, Any] = {
 
 
 def _observed(name: str, meaning: str, fields: Iterable[Seen]) -> Any:
-    """Return the type of what can be seen of something, any part of which may be left out."""
+    """Return the type of an observation's part. All of its fields are optional."""
     types = {seen.name: Annotated[_TYPES[seen.shape], Field(description=seen.meaning)] for seen in fields}
     types[OWN] = Annotated[dict[str, Any], Field(description="fields of the subject's own: shown, never compared")]
-    made: Any = TypedDict(name, types, total=False)  # type: ignore[misc]  # known only as this runs
+    made: Any = TypedDict(name, types, total=False)  # type: ignore[misc]  # the fields are only known at run time
     made.__doc__ = meaning
     return _open(made)
 
 
 _SETTING_TYPES: dict[str, Any] = {"acks": Literal["0", "1", "all"]}
 
-if TYPE_CHECKING:  # their keys follow from declarations and are known only as this runs
+if TYPE_CHECKING:  # their keys come from declarations and are only known at run time
     ReplicaObservation = dict[str, Any]
     ControllerObservation = dict[str, Any]
     ConsumerObservation = dict[str, Any]
@@ -102,7 +102,7 @@ else:
 
 @_open
 class Observation(TypedDict, total=False):
-    """What can be seen of a partition after an event. A field that is left out is not compared."""
+    """The observed state of a partition after an event. A field that is left out is not compared."""
 
     replicas: dict[ReplicaName, ReplicaObservation]
     controller: ControllerObservation
@@ -111,7 +111,7 @@ class Observation(TypedDict, total=False):
 
 
 class ResetRequest(TypedDict):
-    """Start over: empty disks, all replicas up, A leads epoch 0 with everyone in the ISR, and everyone knows it."""
+    """Start over: empty disks, all replicas up, A leads epoch 0, all replicas in the ISR and informed of it."""
 
     op: Literal["reset"]
     version: Literal[1]
@@ -128,7 +128,7 @@ class EventRequest(TypedDict):
 
 @_open
 class ResetReply(TypedDict):
-    """The answer to a reset. Events that are not among `events` are never sent; left out, all may be."""
+    """The reply to a reset. epochfuzz sends only the events in `events`, or all if it is left out."""
 
     ok: Annotated[bool, Field(description="false: the subject does not have this protocol or configuration")]
     version: NotRequired[Literal[1]]
@@ -138,7 +138,7 @@ class ResetReply(TypedDict):
 
 @_open
 class EventReply(TypedDict):
-    """The answer to an event: whether it was enabled, and what is to be seen after it."""
+    """The reply to an event: whether the event was enabled, and an observation of the state after it."""
 
     applied: bool
     observation: NotRequired[Observation]
@@ -151,17 +151,17 @@ _MESSAGES: TypeAdapter[Any] = TypeAdapter(ResetRequest | EventRequest | ResetRep
 
 
 def config_of(settings: Configuration) -> Config:
-    """Return the `config` of a reset."""
+    """Return the `config` of a reset request."""
     return asdict(settings)
 
 
 def reset_request(config: Config, protocol: str) -> bytes:
-    """Return the line of a reset."""
+    """Return the line of a reset request."""
     return _line(ResetRequest(op="reset", version=VERSION, protocol=protocol, config=config))
 
 
 def event_request(event: str) -> bytes:
-    """Return the line of an event."""
+    """Return the line of an event request."""
     return _line(EventRequest(op="event", event=event))
 
 
@@ -179,7 +179,7 @@ def parse_event_reply(line: bytes) -> EventReply:
 
 
 def check_observation(shown: Any) -> Observation:
-    """Return an observation that came as Python values, as the protocol would have brought it. Raises Malformed."""
+    """Return an observation given as Python values, with the types of a parsed one. Raises Malformed."""
     try:
         text = json.dumps(shown).encode()
     except (TypeError, ValueError) as error:
@@ -188,20 +188,20 @@ def check_observation(shown: Any) -> Observation:
 
 
 def parse_observation(text: str | bytes) -> Observation:
-    """Return an observation alone. Raises Malformed."""
+    """Return an observation from its JSON text. Raises Malformed."""
     parsed: Observation = _parse(_OBSERVATION, text)
     return parsed
 
 
 def check_verbs(verbs: list[str]) -> None:
-    """Raise Malformed for a verb that is not of the alphabet."""
+    """Raise Malformed for a verb that does not exist."""
     for verb in verbs:
         if verb not in VERBS:
             raise Malformed(f"events: unknown event {verb!r}; the events are {', '.join(VERBS)}")
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of a line, request or reply."""
+    """Return the JSON schema of a line, for requests and replies."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"epochfuzz conformance protocol, version {VERSION}: a line on stdin or stdout of the subject",
@@ -225,7 +225,7 @@ def _parse(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
 
 
 def _has_more_values(whole: Any, most: int) -> bool:
-    """Whether a value has more than so many others in it, at any depth."""
+    """Return whether a JSON value contains more than `most` values, at any depth."""
     count, wholes = 0, [whole]
     while wholes and count <= most:
         part = wholes.pop()

@@ -1,1 +1,1 @@
-"""Schedules played on subjects: drawn, repeated, shrunk, reported."""
+"""Run schedules on adapters: draw, repeat, shrink and report them."""

@@ -1,7 +1,8 @@
-"""Shrink: from a schedule that shows a fault to one as short as can be found, running the subject each time.
+"""Shrink a failing schedule by running shorter schedules on the adapter.
 
-Nothing proves it minimal: an exhaustive search would have to run the subject millions of times. The passes go from
-those that save most for an attempt to those that get out of a rut, such as an election and another back.
+The result is not proven shortest, because an exhaustive search would have to run the adapter millions of times. The
+passes are ordered by the events they save per attempt. The last passes leave local minima, such as an election and
+another one back.
 """
 
 import time
@@ -14,7 +15,7 @@ from epochfuzz.harness.engine.shrink.simplest import simplest
 from epochfuzz.model.kafka.vocabulary.events import encode, replica_of, verb_of
 
 MOST_ATTEMPTS = 3_000
-MOST_SECONDS = 30.0  # for subjects that are slow, or that have to time out to fail
+MOST_SECONDS = 30.0  # for slow adapters, and for failures that are time-outs
 _WINDOW = 3
 
 Attempt = Callable[[bytes], Sighting | None]
@@ -27,10 +28,11 @@ def shrink(
     enabled: Callable[[bytes], bytes],
     seconds: float = MOST_SECONDS,
 ) -> Sighting:
-    """Yield the shortest sighting found by running shorter schedules, for so many seconds.
+    """Return the shortest failure found by running shorter schedules, within `seconds`.
 
-    `attempt` runs a schedule and says whether it fails in the same way. `enabled` guesses which events of a schedule
-    are enabled, and gives those and the last one: where one is put in the place of others, more may have become idle.
+    `attempt` runs a schedule, and returns its failure if it has the same signature. `enabled` returns the events of a
+    schedule that the model applies, and the last event. A pass that replaces events uses it, because a replacement may
+    disable later events.
     """
     attempts = _Attempts(sighting, attempt, seconds)
 
@@ -58,7 +60,7 @@ def shrink(
 
 
 class _Attempts:
-    """Runs each schedule once, remembers the best that failed, and runs no more when it has been enough."""
+    """Run each schedule once, remember the best failure, and stop at the limit of attempts or time."""
 
     def __init__(self, sighting: Sighting, attempt: Attempt, seconds: float) -> None:
         self.best = sighting
@@ -71,7 +73,7 @@ class _Attempts:
         return len(self._known) > MOST_ATTEMPTS or time.monotonic() > self._end
 
     def fails(self, schedule: bytes) -> bool:
-        """Whether a schedule fails, as far as is known when there are no more attempts."""
+        """Return whether a schedule fails. After the limit, a schedule that has not run counts as passing."""
         if schedule not in self._known and not self.exhausted:
             found = self._attempt(schedule)
             self._known[schedule] = found is not None
@@ -80,12 +82,12 @@ class _Attempts:
         return self._known.get(schedule, False)
 
     def fails_better(self, schedule: bytes) -> bool:
-        """Whether a schedule fails that is better than the best before."""
+        """Return whether a schedule fails and its failure is better than the best one before."""
         before = self.best.sent
         return self.fails(schedule) and self.best.sent != before
 
     def better(self, schedule: bytes) -> bytes | None:
-        """Return the best there is now if a schedule is, or shows, one that is better than the best before."""
+        """Return the best failing schedule if running this schedule improved it, else None."""
         return self.best.sent if self.fails_better(schedule) else None
 
 
@@ -94,26 +96,29 @@ def _is_better(schedule: bytes, other: bytes) -> bool:
 
 
 def _without_one(schedule: bytes) -> Iterator[bytes]:
-    """Without any one event, the last first."""
+    """Yield the schedule without any one event, the last event first."""
     for at in reversed(range(len(schedule))):
         yield schedule[:at] + schedule[at + 1 :]
 
 
 def _pairs(schedule: bytes) -> Iterator[bytes]:
-    """Without any two events, such as a crash and the restart that is due to it."""
+    """Yield the schedule without any two events, such as a crash and its restart."""
     for i, j in combinations(range(len(schedule)), 2):
         yield schedule[:i] + schedule[i + 1 : j] + schedule[j + 1 :]
 
 
 def _renamings(schedule: bytes) -> Iterator[bytes]:
-    """With one replica in the place of another: A leads from the start, any other has to be elected first."""
+    """Yield the schedule with one replica's events given to another.
+
+    A leads from the start, and any other replica has to be elected first.
+    """
     for a, b in combinations(range(max(map(replica_of, schedule), default=-1) + 1), 2):
         for names in ({a: b, b: a}, {b: a}, {a: b}):
             yield bytes(encode(verb_of(e), names.get(replica_of(e), replica_of(e))) for e in schedule)
 
 
 def _replacements(schedule: bytes, alphabet: bytes) -> Iterator[bytes]:
-    """With one event in the place of up to three."""
+    """Yield the schedule with up to three consecutive events replaced by one."""
     for size in range(_WINDOW, 0, -1):
         for start in range(len(schedule) - size + 1):
             for event in alphabet:

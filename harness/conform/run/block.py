@@ -1,7 +1,7 @@
-"""Blocks: schedules that one process of the subject runs one after another, whoever runs the block.
+"""Blocks: schedules that one adapter process runs one after another.
 
-A block starts with a fresh process of the subject, so what it gives depends on nothing but the block: not on the number
-of jobs, nor on the machine. A block can be pickled, and so can what comes of it.
+A block starts with a fresh process, so its result depends only on the block. It does not depend on the number of jobs
+or on the machine. A block and its result can be pickled.
 """
 
 import math
@@ -18,15 +18,15 @@ from epochfuzz.harness.witness import causes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-MOST_UNJUDGED = 10  # schedules without an answer to judge, each of which takes a new process, until a run gives up
-_TWICE = 16  # judged by promises, one schedule in that number is run twice
+MOST_UNJUDGED = 10  # a run gives up after this many schedules without a valid reply, since each needs a new process
+_TWICE = 16  # with the guarantees as the oracle, one schedule in this many is run twice
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A schedule to be run, with where it comes from: a number among the seed's, a case, or a tour's number.
+    """A schedule to run, with its origin: a number of the seed, a case, or the number of a test sequence.
 
-    `known` are the differences that are no news.
+    `known` are the known differences, which do not count as failures.
     """
 
     events: bytes
@@ -37,13 +37,13 @@ class Trial:
     tour: int | None = None
 
     def under(self, settings: Configuration) -> "Trial":
-        """Return the same in another configuration."""
+        """Return this trial in another configuration."""
         return replace(self, settings=settings)
 
 
 @dataclass(frozen=True)
 class Block:
-    """Schedules for one process of the subject. After `max_failures` of them have failed, no more are run."""
+    """Schedules for one adapter process. The block stops after `max_failures` schedules have failed."""
 
     command: tuple[str, ...]
     patience: float
@@ -53,11 +53,11 @@ class Block:
     max_failures: int | None = None
 
     def result(self) -> "BlockResult":
-        """Return what comes of it, as long as nothing has."""
+        """Return an empty result for the block's trials."""
         return BlockResult()
 
     def run(self, subject: CommandSubject, trial: Trial) -> Driven:
-        """Run one of its trials. Raises SubjectUnable and CommandError."""
+        """Run one trial. Raises SubjectUnable and CommandError."""
         setting = Setting(self.protocol, trial.settings, self.judged_by)
         driven = drive(subject, trial.events, setting)
         is_sampled = trial.number is not None and trial.number % _TWICE == 0
@@ -66,24 +66,27 @@ class Block:
         return driven
 
     def progress(self, result: "BlockResult") -> str:
-        """How far it is."""
+        """Return the progress of the block, for people."""
         return f"{result.cases + result.schedules:,} of {len(self.trials):,} schedules of this process"
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A trial and one fault that it showed."""
+    """A failed trial, with a failure that it showed."""
 
     trial: Trial
     sighting: Sighting
 
     @property
     def fault(self) -> Fault:
-        """What is wrong."""
+        """The discrepancy."""
         return self.sighting.fault
 
     def known_flaw(self, protocol: Protocol) -> str | None:
-        """Why a broken guarantee, a difference or an end was to be expected; None where it was not, and else."""
+        """Return why a violation, a difference or an exit was to be expected, or None if it was not.
+
+        Returns None for every other kind of discrepancy.
+        """
         if self.fault.kind in (Kind.DIFFERENCE, Kind.DIED):
             return reason(self.trial.known, self.fault, self.sighting.sent, protocol, self.trial.settings)
         if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
@@ -93,27 +96,28 @@ class Failed:
 
 @dataclass
 class BlockResult:
-    """What came of a block.
+    """The result of a block.
 
-    `unexpected` counts the schedules that failed other than by a known bug, `unjudged` those that gave no answers to
-    judge. `given_up`: its last trials were not run, for there was too much of the latter.
+    `unexpected` counts the schedules with a failure that no known bug explains. `unjudged` counts the schedules without
+    a reply that can be checked. `given_up` means that too many schedules were unjudged, so the last trials were not
+    run.
     """
 
     schedules: int = 0
     cases: int = 0
     shown: Shown = field(default_factory=Shown)
     failed: list[Failed] = field(default_factory=list)
-    unable: dict[str, str] = field(default_factory=dict)  # by case, why the subject could not run it
+    unable: dict[str, str] = field(default_factory=dict)  # for each case that the adapter could not run, the reason
     unexpected: int = 0
     unjudged: int = 0
     given_up: bool = False
 
     def wants(self, trial: Trial) -> bool:
-        """Whether there is anything to be learned from a trial yet."""
+        """Return whether a trial should still be run."""
         return True
 
     def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
-        """Add what came of a trial."""
+        """Add the result of a trial."""
         failed = [Failed(trial, sighting) for sighting in driven.sightings]
         self.schedules += trial.case is None
         self.cases += trial.case is not None
@@ -127,9 +131,10 @@ class BlockResult:
 def run_block(
     block: Block, report: Callable[[str], None] = lambda doing: None, result: BlockResult | None = None
 ) -> BlockResult:
-    """Run the trials of a block in order. Raises SubjectUnable and CommandError. `report` is told how far it is.
+    """Run the trials of a block in order, and return the result. Raises SubjectUnable and CommandError.
 
-    What comes of it is added to `result`, which has it also where Ctrl-C ends it.
+    `report` is called with the progress. If the caller passes `result`, the function adds to it, so it holds the
+    finished trials even if Ctrl-C stops the block.
     """
     result = block.result() if result is None else result
     report("starting the subject")
@@ -152,12 +157,12 @@ def run_block(
 
 
 def _no_longer_able(unable: SubjectUnable) -> Driven:
-    """Return a finding: what it refuses to run now, it has run before."""
+    """Return a failed run: the adapter ran this configuration earlier, and now says that it does not support it."""
     driven = Driven()
     driven.fail(Fault(Kind.UNSTABLE, None, "the subject is able to run this", f"it is unable to: {unable}"))
     return driven
 
 
 def _is_hopeless(sighting: Sighting) -> bool:
-    """Whether it would take too long to see that again: time-outs, and what does not even start."""
+    """Return whether repeating this failure would take too long: a time-out, or an adapter that does not start."""
     return sighting.fault.kind is Kind.TIMEOUT or (sighting.fault.kind not in JUDGED and not sighting.sent)

@@ -1,4 +1,4 @@
-"""Findings as case files: the schedule, and what the model says is to be seen where the subject differed."""
+"""Save findings as case files: the schedule, and the model's value of the differing field."""
 
 import hashlib
 import re
@@ -13,14 +13,14 @@ from epochfuzz.model.kafka.vocabulary.events import event_text
 
 
 def case_of(nonconformity: Nonconformity, seed: int = 0) -> Case:
-    """Return the case that replays a nonconformity's schedule. It expects of the model what the model does."""
+    """Return the case that replays the schedule of a finding. It expects the model's own behaviour."""
     protocol = nonconformity.protocol.name
     sent = nonconformity.sighting.sent
     expected = _expected(nonconformity)
     state = [CheckedState(len(sent), protocol, expected)] if expected else []
     trial = nonconformity.trial
     provenance: dict[str, Any] = {"protocol": protocol}
-    if trial.number is not None or trial.case is not None:  # else Hypothesis has shrunk it, and does not say from what
+    if trial.number is not None or trial.case is not None:  # otherwise Hypothesis shrank it and hides the original
         provenance = {"shrunk_from": nonconformity.shrunk_from, **provenance}
     if trial.number is not None:
         provenance |= {"seed": seed, "schedule": trial.number}
@@ -39,7 +39,7 @@ def case_of(nonconformity: Nonconformity, seed: int = 0) -> Case:
 
 
 def save_case(nonconformity: Nonconformity, seed: int, directory: Path) -> Path:
-    """Write the case of a nonconformity into a directory, which is made if need be. Raises OSError."""
+    """Write the case of a finding into a directory, which is created if necessary. Raises OSError."""
     case = case_of(nonconformity, seed)
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{case.id}.yaml"
@@ -48,7 +48,7 @@ def save_case(nonconformity: Nonconformity, seed: int, directory: Path) -> Path:
 
 
 def _id(nonconformity: Nonconformity) -> str:
-    """Return a slug that is the same for the same nonconformity."""
+    """Return a slug that is equal for equal findings."""
     schedule = nonconformity.sighting.sent + nonconformity.trial.settings.text().encode()
     digest = hashlib.blake2b(schedule, digest_size=3).hexdigest()
     text = f"{nonconformity.protocol.name}-{nonconformity.fault.kind}-{nonconformity.fault.field or ''}-{digest}"
@@ -56,7 +56,7 @@ def _id(nonconformity: Nonconformity) -> str:
 
 
 def _expected(nonconformity: Nonconformity) -> dict[str, Any]:
-    """Return what the model shows in the field that differs, as an observation."""
+    """Return the model's value of the differing field, as an observation."""
     if nonconformity.fault.kind is not Kind.DIFFERENCE or nonconformity.fault.field in (None, "applied"):
         return {}
     *path, field = str(nonconformity.fault.field).split(".")

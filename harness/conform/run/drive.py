@@ -1,4 +1,4 @@
-"""Driving: one schedule, sent to a subject event by event, and what came of it."""
+"""Run one schedule on an adapter, event by event, and record the replies and failures."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -19,18 +19,18 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 MOST_NAMES = 1_000
 
-Answers = list[tuple[bool, Observation]]  # to each event: whether it was applied, and what was seen after it
+Answers = list[tuple[bool, Observation]]  # the reply to each event: whether it was applied, and the observation
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """A fault, and the events that were sent up to it."""
+    """A failure: a discrepancy, and the events sent up to it."""
 
     fault: Fault
     sent: bytes
 
     def repeats(self, other: "Sighting") -> bool:
-        """Whether it is the same again; what else the subject printed may differ, and how long it had."""
+        """Return whether another failure repeats this one. The other output and the time limit may differ."""
         mine, theirs = self.fault, other.fault
         alike = mine.kind is Kind.TIMEOUT or mine.sentence == theirs.sentence
         return (self.sent, mine.kind) == (other.sent, theirs.kind) and alike
@@ -38,12 +38,11 @@ class Sighting:
 
 @dataclass
 class Shown:
-    """What a run has shown of its subject: steps, events applied by verb, and how often each field was seen.
+    """The counts of a run: steps, applied events by verb, and the number of times each field appeared.
 
-    `met` counts what it was driven through, see oracle/met.py: nothing where it is judged by promises alone, for then
-    no model runs along. None in a campaign of an epochfuzz that noted none of it.
-
-    A subject can name a new field in every answer: beside those of the protocol, the first MOST_NAMES are remembered.
+    `met` counts the coverage points reached, see oracle/met.py. It is empty if only the guarantees are checked, because
+    then no model runs. It is None for a campaign of an older epochfuzz that did not record it. An adapter can invent a
+    new field in every reply, so of the fields outside the protocol only the first MOST_NAMES are counted.
     """
 
     steps: int = 0
@@ -52,7 +51,7 @@ class Shown:
     met: Counter[str] | None = field(default_factory=Counter)
 
     def add(self, other: "Shown") -> None:
-        """Add what another run has shown."""
+        """Add the counts of another run."""
         self.steps += other.steps
         self.applied += other.applied
         for name, count in other.fields.items():
@@ -63,7 +62,7 @@ class Shown:
 
 @dataclass
 class Driven:
-    """One schedule as it went: the events sent, the answers to them, what failed, and what it all showed."""
+    """The record of one schedule: the events sent, the replies, the failures, and the counts."""
 
     sent: bytearray = field(default_factory=bytearray)
     answers: Answers = field(default_factory=list)
@@ -71,25 +70,28 @@ class Driven:
     shown: Shown = field(default_factory=Shown)
 
     def note(self, event: int, applied: bool, observation: Observation) -> None:
-        """Note the answer to an event."""
+        """Record the reply to an event."""
         self.answers.append((applied, observation))
         self.shown.steps += 1
         self.shown.applied[verb_of(event).text] += applied
         self.shown.fields.update(set(fields_of(observation)))
 
     def end(self, judge: Judge) -> None:
-        """Note what the schedule met."""
+        """Record the coverage points that the schedule reached."""
         if isinstance(judge, LockStep):
             self.shown.met = judge.meeting.counts
 
     def fail(self, fault: Fault) -> None:
-        """Note a fault after the events sent so far."""
+        """Record a discrepancy after the events sent so far."""
         self.sightings.append(Sighting(fault, bytes(self.sent)))
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a schedule is run under, and how it is judged. `every_refusal`: as tours are, see LockStep."""
+    """The protocol, configuration and oracle of a schedule.
+
+    `every_refusal` also sends every event that is not enabled, as test sequences do. See LockStep.
+    """
 
     protocol: Protocol
     settings: Configuration
@@ -97,7 +99,7 @@ class Setting:
     every_refusal: bool = False
 
     def judge(self) -> Judge:
-        """Return a judge for one schedule."""
+        """Return an oracle for one schedule."""
         if self.judged_by is JudgedBy.LOCKSTEP:
             return LockStep(self.protocol, self.settings, every_refusal=self.every_refusal)
         return Promises(self.protocol, self.settings)
@@ -107,20 +109,20 @@ class Setting:
         return Execution(self.protocol, self.settings).alphabet()
 
     def enabled(self, schedule: bytes) -> bytes:
-        """Return the events of a schedule that the model applies, and the last one, which may be there
-        to be refused.
+        """Return the events of a schedule that the model applies, and always the last event.
+
+        A failure may be that the system under test applies the last event although it is not enabled.
         """
         execution = Execution(self.protocol, self.settings)
         return bytes(event for event in schedule[:-1] if execution.apply(event)) + schedule[-1:]
 
 
 def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, healing: bool = True) -> Driven:
-    """Run a schedule on a subject, from a reset on.
+    """Run a schedule on an adapter after a reset, and return the record of the run.
 
-    Left out are events that the subject does not support, and those that protocol and configuration cannot enable.
-
-    Without `healing`, `convergence` is not judged. Raises SubjectUnable, if it does not have the protocol or the
-    configuration.
+    Skips events that the adapter does not support, and events that the protocol and the configuration cannot enable.
+    Without `healing`, `convergence` is not checked. Raises SubjectUnable if the adapter does not support the protocol
+    or the configuration.
     """
     judge = setting.judge()
     driven = Driven()
@@ -149,7 +151,7 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
 
 
 def _check_waiting(settings: Configuration, verbs: Collection[str]) -> None:
-    """Raise SubjectUnable if a setting changes what fetches do, and the subject has not the event of that setting."""
+    """Raise SubjectUnable if a setting changes fetches and the adapter lacks the event of that setting."""
     for verb in (Verb.LAPSE, Verb.EXPIRE_FETCH):
         if verb.setting is not None and getattr(settings, verb.setting) and verb.text not in verbs:
             raise SubjectUnable(f"it has no event {verb.text}, without which {verb.setting} cannot be played")

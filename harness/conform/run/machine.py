@@ -1,8 +1,8 @@
-"""Conformance in pytest: a Hypothesis state machine whose steps are events, run on a subject and judged.
+"""Conformance tests in pytest: a Hypothesis state machine that sends events to an adapter and checks the replies.
 
-An example follows a schedule as `epochfuzz conform` draws them, for events that Hypothesis would draw seldom lead
-anywhere. It is made of the same choices as one that goes wherever it likes (see strategies/event_machine.py), so that
-shrinking can forget the schedule first and then take any event out, or put another in its place.
+An example follows a schedule drawn as `epochfuzz conform` draws it, because events drawn by Hypothesis seldom reach
+deep states. An example with a schedule makes the same choices as an example without a schedule (see
+strategies/event_machine.py). So shrinking can drop the schedule first, and then remove or replace single events.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,11 +36,14 @@ Factory = Callable[[], Subject]
 
 
 class NonConformance(AssertionError):
-    """The subject does not conform. There is a class for each kind of fault, so that Hypothesis keeps them apart."""
+    """The system under test does not conform.
+
+    Each kind of discrepancy has its own class, so that Hypothesis keeps them apart.
+    """
 
 
-_CHOSEN = 256  # schedules of a seed that an example may be: those before it have to be chosen first
-_STEPS = 100  # of which a schedule seldom takes more
+_CHOSEN = 256  # schedules of a seed that an example may pick: each requires choosing all before it
+_STEPS = 100  # a schedule seldom needs more steps
 
 _CLASSES = {kind: type(f"{kind.title()}", (NonConformance,), {"__doc__": "See NonConformance."}) for kind in Kind}
 
@@ -53,12 +56,12 @@ def conformance_test(
     selection: str = "random",
     **config: Any,
 ) -> type[TestCase]:
-    """Return a test case that runs schedules on the subject that `factory` makes; it is made once, and reset for each.
+    """Return a test case that runs schedules on the adapter that `factory` makes.
 
-    `config` are settings of a partition, as in `replicas=3`. Settings that are left out, and the protocol, are those of
-    the project (strategies/project.py), or the usual ones and `kip-320`. With the selection `coverage`, schedules are
-    chosen in the model for what they meet, which takes it a few seconds. Raises ProtocolError, ConfigurationError and
-    ValueError.
+    The factory is called once, and the adapter is reset for each schedule. `config` are the settings of the partition,
+    as in `replicas=3`. The project (strategies/project.py) sets the defaults of the settings and of the protocol.
+    Without a project, the protocol is `kip-320`. The selection `coverage` chooses schedules in the model by the
+    coverage points that they reach, which takes a few seconds. Raises ProtocolError, ConfigurationError and ValueError.
 
         TestMyLog = conformance_test(MyLog, protocol="kip-320", replicas=3)
     """
@@ -73,20 +76,20 @@ def conformance_test(
     )
 
     class ConformanceTest(machine.TestCase):  # type: ignore[misc, name-defined]
-        """Runs the state machine."""
+        """Run the state machine."""
 
         settings = hypothesis_settings(deadline=None, phases=PHASES, stateful_step_count=_STEPS)
 
         @classmethod
         def tearDownClass(cls) -> None:
-            """Let the subject end."""
+            """Close the adapter."""
             subject.close()
 
     return ConformanceTest
 
 
 class _Subject:
-    """The subject of a test case, made when the first example needs it."""
+    """The adapter of a test case, created when the first example needs it."""
 
     def __init__(self, factory: Factory) -> None:
         self._factory = factory
@@ -105,7 +108,7 @@ class _Subject:
 
 
 class ConformanceMachine(RuleBasedStateMachine):
-    """One example: a schedule, event by event."""
+    """Run one example: a schedule, event by event."""
 
     setting: ClassVar[Setting]
     subject: ClassVar[_Subject]
@@ -115,7 +118,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         super().__init__()
         self.sent = b""  # events
         self._answers: Answers = []
-        self.nonconformity: Nonconformity | None = None  # the fault, once there is one
+        self.nonconformity: Nonconformity | None = None  # the finding, once there is one
         self._judge = self.setting.judge()
         self._way = b""
         self._subject = self.subject.get()
@@ -129,14 +132,14 @@ class ConformanceMachine(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(0, 2**32 - 1))
     def schedule(self, seed: int) -> None:
-        """Choose the way to go: a schedule, or for seed 0, the simplest, wherever chance leads."""
+        """Choose the schedule to follow, or none for seed 0, which is the simplest seed."""
         if seed:
             drawn = self._drawn(seed)
             model = LockStep(self.setting.protocol, self.setting.settings)
             self._way = bytes(event for event in self._supported(drawn) if model.advance(event))
 
     def _drawn(self, seed: int) -> bytes:
-        """Return the schedule of a seed: what chance has to say, of what was chosen, is which one."""
+        """Return the schedule of a seed. With coverage selection, the seed picks one of the chosen schedules."""
         protocol, settings = self.setting.protocol, self.setting.settings
         if self.selection is Selection.RANDOM:
             return schedule(self.selection, protocol, settings, seed, 0)
@@ -145,7 +148,7 @@ class ConformanceMachine(RuleBasedStateMachine):
 
     @rule(event=st.runner().flatmap(lambda machine: machine.next_event()))
     def step(self, event: str) -> None:
-        """Send an event, if it is worth it, and judge what comes of it."""
+        """Send an event if the oracle wants it, and check the reply."""
         self._way = self._way[1:]
         number = parse_event(event)
         if not self._judge.advance(number):
@@ -156,7 +159,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         self._check(self._judge.judge(number, applied, seen))
 
     def next_event(self) -> st.SearchStrategy[str]:
-        """Return the next event on the way, or any; either as an index into the alphabet."""
+        """Return the next event of the schedule, or any event, in both cases as an index into the alphabet."""
         first, last = 0, len(self._alphabet) - 1
         if self._way:
             first = last = self._alphabet.index(self._way[0])
@@ -166,7 +169,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         return bytes(event for event in events if event in self._possible and VERBS[verb_of(event)] in self._verbs)
 
     def teardown(self) -> None:
-        """At the end of a schedule that kept its guarantees, faults stop, and the logs have to agree."""
+        """Stop all faults after a schedule without violations, and check that the logs converge."""
         if isinstance(self._judge, Promises) and not self._failed:
             healed = self._answer(lambda: heal(self._subject, self.setting, self._verbs))
             self._check(self._judge.not_converged(healed))

@@ -1,4 +1,4 @@
-"""A nonconformity: a fault that a fresh process of the subject shows again, on as short a schedule as can be found."""
+"""A finding: a discrepancy that a fresh adapter process repeats, on the shortest schedule that shrinking found."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,16 +14,16 @@ from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.witness.causes import Causes, causes
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-_SHRINKING_PATIENCE = 0.5  # where a failure is a time-out, so that there is time for some attempts
+_SHRINKING_PATIENCE = 0.5  # for failures that are time-outs, so that shrinking has time for several attempts
 
 
 @dataclass(frozen=True)
 class Nonconformity:
-    """What is wrong with a subject under a protocol, with the shortest schedule known to show it.
+    """A finding: a discrepancy under a protocol, with the shortest known schedule that shows it.
 
-    `answers` are those to the events of that schedule. `seen` counts the schedules that showed the like, `trial` is the
-    one that was shrunk, from `shrunk_from` events, in the configuration that it still needs. `known_flaw` says why it
-    was to be expected, None where it was not.
+    `answers` are the replies to the events of that schedule. `seen` counts the schedules that failed with the same
+    signature. `trial` is the trial that was shrunk from `shrunk_from` events, in the configuration that it still needs.
+    `known_flaw` says why the finding was to be expected, or is None if it was not.
     """
 
     protocol: Protocol
@@ -36,18 +36,18 @@ class Nonconformity:
 
     @property
     def causes(self) -> Causes | None:
-        """Why the protocol breaks the promise too, None for what is no promise."""
+        """The reasons why the protocol itself breaks the guarantee, or None if the finding is not a violation."""
         if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
             return None
         return causes(self.sighting.sent, self.protocol, self.trial.settings, self.fault.field)
 
     @property
     def fault(self) -> Fault:
-        """What is wrong."""
+        """The discrepancy."""
         return self.sighting.fault
 
     def is_same_as(self, other: "Nonconformity") -> bool:
-        """Whether the same schedule shows the same kind of fault."""
+        """Return whether the other finding has the same protocol, schedule and kind of discrepancy."""
         mine, theirs = self.sighting, other.sighting
         return (self.protocol, mine.sent, mine.fault.kind) == (other.protocol, theirs.sent, theirs.fault.kind)
 
@@ -55,9 +55,9 @@ class Nonconformity:
 def nonconformity(
     plan: Plan, protocol: Protocol, failed: Failed, seen: int, seconds: float = MOST_SECONDS
 ) -> Nonconformity:
-    """Confirm a sighting, and shrink it for so many seconds.
+    """Repeat a failure on a fresh process, shrink it within `seconds`, and return the finding.
 
-    One that does not come again is one as well: the subject is unstable.
+    If the failure does not repeat, the finding is that the system under test is unstable.
     """
     is_tour = failed.trial.tour is not None
     setting = Setting(protocol, failed.trial.settings, plan.judged_by, every_refusal=is_tour)
@@ -75,8 +75,10 @@ def nonconformity(
 
 
 def _in_plain_configuration(plan: Plan, setting: Setting, sighting: Sighting) -> tuple[Setting, Sighting]:
-    """Return the same in the configuration of the run, if the sighting came from a case that has
-    another and needs it not.
+    """Return the failure in the run's own configuration, if it also occurs there.
+
+    A failure that comes from a case may have another configuration. If it needs that configuration, the function
+    returns the arguments.
     """
     replicas = max(setting.settings.replicas, plan.settings.replicas)
     plain = replace(setting, settings=replace(plan.settings, replicas=replicas))
@@ -88,11 +90,12 @@ def _in_plain_configuration(plan: Plan, setting: Setting, sighting: Sighting) ->
 
 
 def _confirmed(plan: Plan, setting: Setting, sighting: Sighting) -> tuple[Sighting, Answers]:
-    """Return the sighting if a fresh process shows it again after the same events, else that it does
-    not; and the answers.
+    """Run the events of a failure on a fresh process, and return the failure that it shows, with the replies.
+
+    If the failure does not repeat, the returned failure says that the system under test is unstable.
     """
     if sighting.fault.kind is Kind.TIMEOUT and not sighting.sent:
-        return sighting, []  # it was a fresh process that did not start, and has been waited for long enough
+        return sighting, []  # a fresh process failed to start within its time limit, so don't wait again
     try:
         with CommandSubject(plan.command, plan.patience) as subject:
             again = drive(subject, sighting.sent, setting)
@@ -106,8 +109,9 @@ def _confirmed(plan: Plan, setting: Setting, sighting: Sighting) -> tuple[Sighti
 
 
 def _unstable(sighting: Sighting, second: str) -> Sighting:
-    """Return a sighting that was something else the second time; if it is one of instability, that is
-    what it says already.
+    """Return the failure with the kind UNSTABLE, and with the outcome of the second run.
+
+    Returns a failure that already has this kind unchanged.
     """
     fault = sighting.fault
     if fault.kind is Kind.UNSTABLE:
@@ -116,7 +120,10 @@ def _unstable(sighting: Sighting, second: str) -> Sighting:
 
 
 def _shrunk(plan: Plan, setting: Setting, sighting: Sighting, flaw: str | None, seconds: float) -> Sighting:
-    """As short a schedule as can be found that shows the like; what is news is not shrunk to what is known."""
+    """Return the shortest failure found with the same signature.
+
+    Shrinking never turns an unknown difference into a known one.
+    """
     healing = sighting.fault.field == "convergence"
     with CommandSubject(plan.command, _shrinking_patience(plan, sighting)) as subject:
 
@@ -131,15 +138,16 @@ def _shrunk(plan: Plan, setting: Setting, sighting: Sighting, flaw: str | None, 
                 return None
             if found is None or found.fault.kind in JUDGED or not has_a_past:
                 return found
-            # It may have died of what came before, even at the reset. It has been ended: the next is a fresh process.
+            # An earlier schedule may have caused the death, even at the reset. The retry uses a fresh process.
             return _alike(_sightings(subject, schedule, setting, healing), sighting)
 
         return shrink(sighting, attempt, setting.alphabet(), setting.enabled, seconds)
 
 
 def _sightings(subject: CommandSubject, schedule: bytes, setting: Setting, healing: bool = True) -> list[Sighting]:
-    """Return what fails on a schedule; nothing, where the subject, which has been able to, is no
-    longer able to run it.
+    """Run a schedule and return its failures.
+
+    Returns an empty list if the adapter no longer supports the configuration.
     """
     try:
         return drive(subject, schedule, setting, healing=healing).sightings
@@ -152,5 +160,5 @@ def _shrinking_patience(plan: Plan, sighting: Sighting) -> float:
 
 
 def _alike(sightings: Iterable[Sighting], wanted: Sighting) -> Sighting | None:
-    """Return the first sighting that has the signature of the one wanted."""
+    """Return the first failure with the signature of the wanted one, or None."""
     return next((each for each in sightings if each.fault.signature == wanted.fault.signature), None)

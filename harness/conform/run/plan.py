@@ -1,4 +1,4 @@
-"""A plan: what to run a subject on, cut into blocks."""
+"""A plan: the schedules to run on an adapter, divided into blocks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -13,12 +13,12 @@ from epochfuzz.harness.conform.run.selection import Selection, schedule
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
-BLOCK = 50  # schedules that a process lives for: its start should not matter, and jobs should share the work
+BLOCK = 50  # schedules per process: enough to make its start cheap, few enough to share among jobs
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run a subject on, and how to judge it."""
+    """The schedules to run on an adapter, and the oracle that checks the replies."""
 
     command: tuple[str, ...]
     protocols: Sequence[Protocol]
@@ -28,19 +28,20 @@ class Plan:
     cases: Sequence[Case] = ()
     judged_by: JudgedBy = JudgedBy.LOCKSTEP
     patience: float = PATIENCE
-    max_failures: int | None = None  # failing schedules after which to run no more
-    processes_for: int = BLOCK  # so many schedules does a process of the subject live
-    known: tuple[Known, ...] = ()  # differences that are no news
+    max_failures: int | None = None  # the number of failing schedules after which the run stops
+    processes_for: int = BLOCK  # schedules per adapter process
+    known: tuple[Known, ...] = ()  # known differences, which do not count as failures
     selection: Selection = Selection.RANDOM
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are under each protocol."""
+        """The number of blocks for each protocol."""
         return bool(self.cases) + -(-self.schedules // self.processes_for)
 
     def trials(self, protocol: Protocol, number: int) -> Iterator[Trial]:
-        """Yield the trials of a block under a protocol: of the first, if there are cases, all of those; of the others,
-        drawn schedules.
+        """Yield the trials of a block for a protocol.
+
+        If the plan has cases, block 0 holds all of them. The other blocks hold drawn schedules.
         """
         number -= bool(self.cases)
         if number < 0:
@@ -51,7 +52,7 @@ class Plan:
             yield from (self.trial(self._drawn(protocol, i), i) for i in range(first, last))
 
     def trial(self, events: bytes, number: int) -> Trial:
-        """Return the trial of a drawn schedule, or of what was sent of it."""
+        """Return the trial of a drawn schedule, or of the part of it that was sent."""
         return Trial(events, self.settings, number=number, known=self.known)
 
     def case_trial(self, case: Case) -> Trial:
@@ -62,12 +63,12 @@ class Plan:
         return schedule(self.selection, protocol, self.settings, self.seed, number)
 
     def block_of(self, protocol: Protocol, number: int) -> Block:
-        """Return a block to be run under a protocol."""
+        """Return block `number` for a protocol."""
         trials = tuple(self.trials(protocol, number))
         return Block(self.command, self.patience, protocol, self.judged_by, trials, self.max_failures)
 
     def document(self) -> dict[str, Any]:
-        """Return this as plain data, from which `from_document` makes an equal plan, as far as running it goes."""
+        """Return this plan as plain data. `from_document` restores a plan that runs in the same way."""
         return {
             "command": list(self.command),
             "protocols": [protocol.name for protocol in self.protocols],
@@ -85,7 +86,7 @@ class Plan:
 
     @staticmethod
     def from_document(document: dict[str, Any]) -> "Plan":
-        """Return the plan of plain data."""
+        """Return the plan that plain data describe."""
         return Plan(
             command=tuple(document["command"]),
             protocols=[parse_protocol(name) for name in document["protocols"]],

@@ -1,7 +1,7 @@
-"""Proofs: that a known bug, which a subject shares with the protocol, shows in no fewer events.
+"""Prove that no shorter schedule shows a known bug that the system under test shares with the protocol.
 
-What a subject alone does wrong no search can prove minimal: it would have to run the subject millions of times. What
-the protocol breaks too, the model can be searched for.
+No search can prove the shortest schedule of a bug that only the system under test has, because it would have to run the
+adapter millions of times. If the protocol has the bug too, epochfuzz can search the model.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,10 @@ from epochfuzz.model.kafka.contract import properties
 def proofs(
     nonconformities: Sequence[Nonconformity], seconds: float | None, interruption: Interruption | None = None
 ) -> list[Reproducer | None]:
-    """How far it is proven of each that nothing shorter breaks the protocol, in so many seconds in all (None: no end).
+    """Return for each finding how far its schedule is proven shortest for the protocol.
 
-    None for what the protocol does not break.
+    `seconds` is the time limit for all proofs together, None for no limit. The result is None for findings that the
+    protocol does not share.
     """
     claims = [_claim(each) for each in nonconformities]
     made = [claim for claim in claims if claim is not None]

@@ -1,4 +1,4 @@
-"""A case replayed by a subject: what breaks there, beside what breaks in the model."""
+"""Replay a case on an adapter, and compare the properties that break there and in the model."""
 
 from dataclasses import dataclass, replace
 
@@ -19,10 +19,11 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @dataclass(frozen=True)
 class Rerun:
-    """A case as it went on a subject, beside the model's run under a protocol, of the properties that can be seen.
+    """A case replayed on an adapter and in the model, with the properties that observations can show.
 
-    `first_broken` is what the subject broke, as in Run. `differs` is the first fault in lock-step, with the number of
-    the event after which it was seen: something is not as in the model, or there was no answer that can be judged.
+    `first_broken` maps each property that the system under test broke to an event number, as in Run. `differs` is the
+    first discrepancy in lockstep, with the number of the event before it: a field differs, or the adapter gave no valid
+    reply.
     """
 
     case: Case
@@ -32,21 +33,21 @@ class Rerun:
 
     @property
     def subject(self) -> Run:
-        """The verdict on the subject in the terms of a run, whose steps are the model's."""
+        """The verdict on the system under test, as a run with the model's steps."""
         return replace(self.model, first_broken=self.first_broken)
 
     @property
     def agrees(self) -> bool:
-        """Whether the subject breaks what the model breaks, after the same event."""
+        """True if the system under test breaks the same properties as the model, after the same event."""
         if self.differs is not None and self.differs[1].kind not in JUDGED:
             return False
         return (self.subject.broken, self.subject.at) == (self.model.broken, self.model.at)
 
 
 def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
-    """Replay a case on a subject, from a reset on, and under a protocol of the model.
+    """Replay a case on an adapter after a reset, and in the model under a protocol.
 
-    Raises SubjectUnable, if the subject lacks the protocol, the configuration or an event, and CommandError.
+    Raises SubjectUnable if the adapter lacks the protocol, the configuration or an event. Raises CommandError.
     """
     model = replay(case.events, protocol, case.settings)
     setting = Setting(protocol, case.settings, JudgedBy.PROMISES)
@@ -65,7 +66,7 @@ def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
 
 
 def _as_seen(run: Run) -> Run:
-    """Return a run without the properties that no observation can be judged by."""
+    """Return a run without the properties that no observation can show."""
     seen = {name: at for name, at in run.first_broken.items() if BY_NAME[name].seen_in}
     return replace(run, first_broken=seen)
 
@@ -77,7 +78,7 @@ def _refuse_lacking(case: Case, verbs: list[str]) -> None:
 
 
 class _Both:
-    """Judges by the promises to clients, to the end, and in lock-step, up to the first difference."""
+    """Check the guarantees to clients for the whole case, and lockstep up to the first difference."""
 
     def __init__(self, setting: Setting) -> None:
         self.first_broken: dict[str, int] = {}

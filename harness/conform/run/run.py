@@ -1,8 +1,8 @@
-"""A run: the corpus first, then drawn schedules; what fails is shrunk.
+"""A run: the corpus first, then drawn schedules. Failures are shrunk.
 
-What comes of a run depends on the subject, the seed and the configuration, never on who runs the blocks, be it
-processes here (workers.py) or Spark's (campaign/conformance): blocks do not depend on each other, and their results are
-taken in order.
+The result of a run depends on the adapter, the seed and the configuration. It does not depend on where the blocks run:
+local processes (workers.py) and Spark (campaign/conformance) give the same result, because blocks are independent and
+their results are taken in order.
 """
 
 import math
@@ -24,17 +24,18 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 if TYPE_CHECKING:
     from epochfuzz.harness.conform.exhaustive.counts import Toured
 
-MOST_NONCONFORMITIES = 5  # for each protocol; one cause seldom shows in more ways than that
+MOST_NONCONFORMITIES = 5  # for each protocol; one cause seldom has more signatures
 
 
 @dataclass
 class Conformance:
-    """What came of a run. `given_up`: not all schedules were run, for the subject gave no answers to judge.
+    """The result of a run.
 
-    `unable` has, by case, why the subject could not run it. `seconds` is the time spent running schedules. `ended_by`
-    is what ended the run before its end, a subject or a command that gave up after it had done some of it.
-    `interrupted`: Ctrl-C ended it, and `unshrunk` are the failures that were not shrunk for that, by protocol.
-    `toured` is what tours along all transitions came to, None without them.
+    `given_up` means that some schedules were not run, because the adapter gave no valid replies. `unable` maps each
+    case that the adapter could not run to the reason. `seconds` is the time spent running schedules. `ended_by` is the
+    exception that ended the run early, after a part of it was done. `interrupted` means that Ctrl-C ended the run.
+    `unshrunk` are the failures that were then still to be shrunk, with their protocols. `toured` holds the counts of an
+    exhaustive run, and is None for other runs.
     """
 
     schedules: int = 0
@@ -50,7 +51,7 @@ class Conformance:
     toured: "Toured | None" = None
 
     def add(self, result: BlockResult, seconds: float) -> None:
-        """Add what came of a block, `seconds` were spent on running blocks so far."""
+        """Add the result of a block, and set the time spent on blocks so far to `seconds`."""
         self.schedules += result.schedules
         self.cases += result.cases
         self.shown.add(result.shown)
@@ -58,62 +59,66 @@ class Conformance:
         self.seconds = seconds
 
     def add_nonconformity(self, nonconformity: Nonconformity) -> None:
-        """Add a nonconformity, unless another one is the same. New ones come first, then the short."""
+        """Add a finding unless an equal one exists. Sort unknown findings first, then by length."""
         if not any(nonconformity.is_same_as(other) for other in self.nonconformities):
             self.nonconformities.append(nonconformity)
             self.nonconformities.sort(key=lambda each: (each.known_flaw is not None, len(each.sighting.sent)))
 
     @property
     def steps_per_second(self) -> int:
-        """Events sent, answered and judged, by the second."""
+        """The number of events sent and checked per second."""
         return round(self.shown.steps / max(self.seconds, 1e-9))
 
     @property
     def progress(self) -> str:
-        """How far it is."""
+        """The progress of the run."""
         return f"{self.schedules:,} schedules · {self.steps_per_second:,} steps/s"
 
     @property
     def conforms(self) -> bool:
-        """Whether there is nothing wrong but known bugs of the protocol itself, and known differences."""
+        """True if the run found nothing except known bugs of the protocol and known differences."""
         return all(nonconformity.known_flaw for nonconformity in self.nonconformities)
 
     @property
     def vacuous(self) -> bool:
-        """Whether no event was ever applied, or nothing ever shown."""
+        """True if the run found nothing because no event was applied, or because no field was shown."""
         return not self.nonconformities and not (self.shown.applied.total() and self.shown.fields)
 
 
 class Crew(Interface):
-    """Those who run blocks and shrink what failed."""
+    """Run the blocks of a plan, and shrink the failures."""
 
     @property
     def toured(self) -> "Toured | None":
-        """What tours along all transitions came to, once their results are there; None without them."""
+        """The counts of an exhaustive run, once its results exist. None for other runs."""
 
     @property
     def seconds(self) -> float:
-        """How long they have been running blocks."""
+        """The time spent running blocks, in seconds."""
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Return what comes of the plan's blocks under a protocol, in order.
+        """Yield the results of the plan's blocks for a protocol, in order.
 
-        Whoever wants no more closes the generator.
+        A caller that stops early closes the generator.
         """
 
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
     ) -> Iterator[Nonconformity]:
-        """Return a nonconformity for each of the failed trials, which come with how often they were seen."""
+        """Return a finding for each failed trial.
+
+        Each failed trial is given with the number of schedules that showed its signature.
+        """
 
     def progress(self, conformance: Conformance) -> str:
-        """How far it is, after each result."""
+        """Return the progress after a result."""
 
 
 def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: None) -> Conformance:
-    """Run the plan. `report` is called with what is being done. Ctrl-C ends it with what there is by then.
+    """Run the plan and return the result. `report` is called with the progress.
 
-    Raises SubjectUnable and CommandError if there is nothing else to tell.
+    Ctrl-C ends the run, which then returns the results so far. Raises SubjectUnable and CommandError if there are no
+    results yet.
     """
     conformance = Conformance()
     for protocol in plan.protocols:
@@ -124,7 +129,7 @@ def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: No
             except (SubjectUnable, CommandError) as error:
                 if not conformance.schedules + conformance.cases:
                     raise
-                conformance.ended_by = error  # what was found before is still worth telling
+                conformance.ended_by = error  # the failures found before are still reported
             _shrink(plan, protocol, crew, conformance, failed, report)
         except KeyboardInterrupt:
             conformance.interrupted = True
@@ -144,7 +149,7 @@ def _shrink(
     failed: "_Failed",
     report: Callable[[str], None],
 ) -> None:
-    """Shrink the failures, and have each no longer among those to be shrunk."""
+    """Shrink the failures one by one, and mark each as shrunk."""
     to_shrink = failed.to_shrink()
     report(f"shrinking {len(to_shrink)} failures under {protocol.name}")
     for one in crew.nonconformities(plan, protocol, to_shrink):
@@ -172,9 +177,9 @@ def _run_blocks(
 
 
 class _Failed:
-    """The shortest sighting of each signature and how often it was seen, with the counts of BlockResult.
+    """The shortest failure of each signature, the number of times it was seen, and the counts of BlockResult.
 
-    What is known and what is news are never taken for the same.
+    Known and unknown failures never share a signature.
     """
 
     def __init__(self, protocol: Protocol) -> None:
@@ -182,7 +187,7 @@ class _Failed:
         self.seen: Counter[tuple[Kind, str, bool]] = Counter()
         self.unexpected = 0
         self.unjudged = 0
-        self.shrunk = 0  # so many of the shortest are done with
+        self.shrunk = 0  # the number of failures already shrunk
         self._shortest: dict[tuple[Kind, str, bool], Failed] = {}
 
     def add(self, result: BlockResult) -> None:
@@ -196,7 +201,7 @@ class _Failed:
                 self._shortest[signature] = one
 
     def to_shrink(self) -> list[tuple[Failed, int]]:
-        """Return the shortest, each with how often its like was seen, but for those that are shrunk."""
+        """Return the shortest failures that are not yet shrunk, each with the count of its signature."""
         shortest = sorted(self._shortest.values(), key=lambda one: len(one.sighting.sent))[:MOST_NONCONFORMITIES]
         return [(one, self.seen[self._signature(one)]) for one in shortest[self.shrunk :]]
 

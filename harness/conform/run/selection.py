@@ -1,4 +1,4 @@
-"""Selection: which schedules of a seed a subject plays."""
+"""Selection: the schedules of a seed that an adapter plays."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -7,22 +7,26 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS
 
-if TYPE_CHECKING:  # the command line names the ways before it loads anything
+if TYPE_CHECKING:  # the command line needs the names before any import
     from epochfuzz.harness.engine.walk.choose import Chooser
 
-# The bounds within which every transition is played, where nothing else is asked for.
+# The default bounds of an exhaustive run.
 SMALL = {"replicas": 2, "records": 1, "epochs": 2}
 
 
 class Selection(StrEnum):
-    """As they are drawn, or of many that are drawn the one that meets most of what was not chosen before."""
+    """The ways to select schedules.
+
+    RANDOM plays schedules as they are drawn. COVERAGE draws many, and chooses the one that reaches most new coverage
+    points.
+    """
 
     RANDOM = "random"
     COVERAGE = "coverage"
 
 
 def schedule(selection: Selection, protocol: Protocol, settings: Configuration, seed: int, number: int) -> bytes:
-    """Return schedule `number` of a seed. At random it is the same under every protocol."""
+    """Return schedule `number` of a seed. With random selection it is equal for all protocols."""
     if selection is Selection.COVERAGE:
         return chooser_of(protocol, settings, seed).schedule(number)
     from epochfuzz.harness.engine.walk import generate
@@ -32,7 +36,7 @@ def schedule(selection: Selection, protocol: Protocol, settings: Configuration, 
 
 
 def chooser_of(protocol: Protocol, settings: Configuration, seed: int) -> "Chooser":
-    """Return what chooses for a subject in lock step: what a bound of the run refuses is not sent to it."""
+    """Return the chooser for an adapter in lockstep. It does not choose events that only a bound of the run forbids."""
     from epochfuzz.harness.engine.walk.choose import Limits, chooser
 
     bounds = tuple(number for number, refusal in enumerate(REFUSALS) if refusal.is_bound)

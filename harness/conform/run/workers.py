@@ -1,4 +1,4 @@
-"""Workers: blocks run on several processes, their results taken in order."""
+"""Run blocks in several processes, and take their results in order."""
 
 import multiprocessing
 import os
@@ -20,31 +20,31 @@ from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.engine.runtime.deadline import Deadline
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-_PARTING_PATIENCE = 3.0  # a subject that does not end by itself takes one of them
+_PARTING_PATIENCE = 3.0  # an adapter that does not exit by itself takes one of these seconds
 
 
 class Processes:
-    """The crew of this machine: some processes, each with its own process of the subject.
+    """The processes of this machine, each with its own adapter process.
 
-    A process can live for many schedules: `report` is told how far the one is that runs here, or that others start.
-    Shrinking takes at most `shrinking` seconds for a protocol, however many failures there are.
+    A process can run many schedules, so `report` is called with the progress within the local process, or when others
+    start. Shrinking takes at most `shrinking` seconds for a protocol, whatever the number of failures.
     """
 
     def __init__(
         self, jobs: int = 1, report: Callable[[str], None] = lambda doing: None, shrinking: float | None = None
     ) -> None:
         self.seconds = 0.0
-        self.toured = None  # schedules are drawn here
+        self.toured = None  # this crew draws schedules, and plays no test sequences
         self._jobs = jobs
         self._shrinking = shrinking
         self._report = report
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Return what comes of the plan's blocks under a protocol, in order."""
+        """Yield the results of the plan's blocks for a protocol, in order."""
         return self.run(plan.block_of(protocol, number) for number in range(plan.blocks))
 
     def run(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
-        """Yield what comes of blocks, in order. On Ctrl-C, first what there is of later ones."""
+        """Yield the results of blocks, in order. On Ctrl-C, yield the finished results of later blocks first."""
         started = time.monotonic() - self.seconds
         with closing(self._one_by_one(blocks) if self._jobs == 1 else self._in_pool(blocks)) as results:
             for result in results:
@@ -54,14 +54,14 @@ class Processes:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
     ) -> Iterator[Nonconformity]:
-        """Yield a nonconformity for each of the failed trials, one after another, each in its share of the time."""
+        """Yield a finding for each failed trial, each within its share of the time."""
         deadline = Deadline(self._shrinking)
         for number, (one, seen) in enumerate(failed):
             share = deadline.remaining / (len(failed) - number)
             yield nonconformity(plan, protocol, one, seen, min(share, MOST_SECONDS))
 
     def progress(self, conformance: Conformance) -> str:
-        """How far it is."""
+        """Return the progress of the run."""
         return conformance.progress
 
     def _one_by_one(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
@@ -101,14 +101,14 @@ def _in_order(pool: ProcessPoolExecutor, blocks: Iterable[Block], ahead: int) ->
 
 
 def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
-    """Return the result of the first, which is waited for, and only then no longer among them."""
+    """Wait for the first running block, remove it from the queue, and return its result."""
     result = running[0].result()
     running.popleft()
     return result
 
 
 def _leave_on_sigterm() -> None:
-    """Leave on SIGTERM as on an exception, so that the subject is ended; Ctrl-C is the parent's to handle."""
+    """Exit on SIGTERM by an exception, so that the adapter is closed. Ctrl-C is left to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
@@ -119,7 +119,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _leave_with_parent() -> None:
-    """End when the parent was killed, which says nothing: workers of an executor would wait for more work for ever."""
+    """Exit when the parent was killed. Otherwise a worker of an executor would wait for more work forever."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -1,1 +1,1 @@
-"""Drawings: a schedule as panels, one a step, as SVG, as a film, and as a sequence diagram."""
+"""Draw a schedule: as panels, one for each step, as SVG, as a film, and as a sequence diagram."""

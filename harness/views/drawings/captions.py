@@ -1,4 +1,4 @@
-"""Captions: the words on a drawing, the same whether it is made for a terminal, a browser or a text file."""
+"""The captions of drawings, shared by the terminal, the browser and text files."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from epochfuzz.model.kafka.history import promises
 
 PARTING = "here they part"
 
-# What the shapes of a panel mean.
+# The meaning of a panel's shapes.
 LEGEND = (
     "Solid box: below the replica's high watermark. Double edge: above it, but committed or acknowledged."
     " Dashed: neither.",
@@ -19,7 +19,7 @@ LEGEND = (
     " flight. Underlined: changed by this step.",
 )
 
-# What a replica does, and since when; a comma goes between where the first part ends with a name.
+# A replica's role and epoch. A comma separates them if the first part ends with a name.
 _ROLES = {
     Role.LEADER: ("leads", "e{epoch}"),
     Role.ZOMBIE: ("leads", "e{epoch} (zombie)"),
@@ -32,74 +32,72 @@ _ROLES = {
 
 
 def role_parts(replica: ReplicaScene) -> tuple[str, str]:
-    """Return what a replica does, and in which epoch: `follows A` and `e1`; the second may be empty."""
+    """Return a replica's role and epoch, such as `follows A` and `e1`. The second may be empty."""
     does, epoch = _ROLES[replica.role]
     return does.format(leader=replica.leader), epoch.format(epoch=replica.epoch)
 
 
 def role(replica: ReplicaScene) -> str:
-    """Return what a replica does, in a line: `follows A, e1`, or `follows A, e1, fenced`."""
+    """Return a replica's role in one line: `follows A, e1`, or `follows A, e1, fenced`."""
     does, epoch = role_parts(replica)
     fenced = ", fenced" if replica.fenced else ""
     return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip() + fenced
 
 
 def moved(name: str, previous: int, current: int, arrow: str = "->") -> str:
-    """Return a figure of a replica, with what it was before the step if that differs: `HW 1->2`."""
+    """Return a number of a replica, with its value before the step if that differs: `HW 1->2`."""
     return f"{name} {current}" if previous == current else f"{name} {previous}{arrow}{current}"
 
 
 def remote_leos(replica: ReplicaScene) -> list[str]:
-    """Return how far a leader knows the others to be, two replicas a line: `remote LEO B 1, C 0`."""
+    """Return the LEOs that a leader knows of other replicas, two per line: `remote LEO B 1, C 0`."""
     known = [f"{name} {leo}" for name, leo in replica.remote_leos]
     pairs = [", ".join(known[i : i + 2]) for i in range(0, len(known), 2)]
     return [f"{'remote LEO ' if i == 0 else ''}{pair}" for i, pair in enumerate(pairs)]
 
 
 def on_disk(replica: ReplicaScene) -> list[str]:
-    """Return what a fault may fall back to, where that fault is on: `flushed 1`, `checkpoint 0`."""
+    """Return the offsets on disk, if a fault can fall back to them: `flushed 1`, `checkpoint 0`."""
     flushed = [] if replica.flushed is None else [f"flushed {replica.flushed}"]
     return flushed if replica.checkpointed is None else [*flushed, f"checkpoint {replica.checkpointed}"]
 
 
 def stable(replica: ReplicaScene) -> list[str]:
-    """Return the end of what read_committed consumers may read of a replica, where there are transactions: `LSO 1`."""
+    """Return the last stable offset of a replica if there are transactions: `LSO 1`."""
     return [] if replica.last_stable_offset is None else [f"LSO {replica.last_stable_offset}"]
 
 
 def waits(replica: ReplicaScene) -> list[str]:
-    """Whose producers wait at a replica, where that is known: `m0, m1 waits`."""
+    """Return the records whose producers wait at a replica, if known: `m0, m1 waits`."""
     return [f"{', '.join(replica.waiting)} waits"] if replica.waiting else []
 
 
 def consumer(scene: Scene) -> list[str]:
-    """Where the consumer is, if there is one: `consumer 0->1, e0`."""
+    """Return the consumer's position if there is a consumer: `consumer 0->1, e0`."""
     if scene.consumer is None:
         return []
     return [f"{moved('consumer', scene.consumer.previous_position, scene.consumer.position)}, e{scene.consumer.epoch}"]
 
 
 def in_flight(replica: ReplicaScene) -> str:
-    """Return what is in flight to a replica, and from whom if that is not whom it follows: `m1, HW 0 from A`."""
+    """Return the response in flight to a replica, with its sender if that is not its leader: `m1, HW 0 from A`."""
     return " ".join(filter(None, (replica.in_flight, given_by(replica))))
 
 
 def given_by(replica: ReplicaScene) -> str:
-    """Who gave what is in flight to a replica, if that is not whom it follows: `from A`."""
+    """Return the sender of the response in flight to a replica, if that is not its leader: `from A`."""
     return "" if replica.answered_by in (None, replica.leader) else f"from {replica.answered_by}"
 
 
 def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:
-    """Return the ISR as a leader has it where the controller has another, and what it has proposed: `pending ISR A`."""
+    """Return a leader's ISR if the controller has another one, and the ISR that it proposed: `pending ISR A`."""
     leads = replica.role in (Role.LEADER, Role.ZOMBIE)
     knows = [f"knows ISR {_set(replica.isr)}"] if leads and replica.isr not in (None, controller.isr) else []
     return [*knows, f"pending ISR {_set(replica.pending_isr)}"] if replica.pending_isr else knows
 
 
 def decision(controller: ControllerScene) -> tuple[str, ...]:
-    """Return the controller's view: `controller at e1`, `B leads, ISR A,B`; and who may lead without
-    an ISR: `ELR C`.
-    """
+    """Return the controller's view: `controller at e1`, `B leads, ISR A,B`, and with an ELR `ELR C`."""
     leads = f"{controller.leader} leads" if controller.leader else "no leader"
     others = [f"ELR {_set(controller.elr)}"] if controller.elr else []
     if controller.last_known_leader:
@@ -113,15 +111,15 @@ def _set(replicas: Sequence[str] | None) -> str:
 
 
 def breaks(run: Run) -> str:
-    """Return what a run broke and may not, and where: `breaks no-divergence at step 9`; empty where it broke nothing.
+    """Return the violations of a run, with their steps: `breaks no-divergence at step 9`. Empty without violations.
 
-    What is judged once the schedule is over is broken after its last step.
+    A property that is checked at the end of the schedule breaks after the last step.
     """
     return f"breaks {_first_broken(run, run.broken)}" if run.broken else ""
 
 
 def permitted(run: Run) -> str:
-    """Return what a run broke and may; empty where there is nothing."""
+    """Return the violations that the guarantees permit, with their steps. Empty if there are none."""
     by_acks = (
         f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits" if run.permitted else ""
     )
@@ -129,7 +127,10 @@ def permitted(run: Run) -> str:
 
 
 def _permitted_loss(run: Run) -> str:
-    """Return what was lost after so many failures that lost records that no property holds it against the protocol."""
+    """Return the records lost after more lossy failures than a guarantee covers, or an empty text.
+
+    No property counts such a loss as a violation.
+    """
     if not (run.steps and promises.are_void(run.steps[-1].state)):
         return ""
     losing = next((scene for scene in run.scenes if scene.lost), None)
@@ -137,12 +138,12 @@ def _permitted_loss(run: Run) -> str:
 
 
 def verdict(run: Run) -> str:
-    """Return what a run broke, in a line."""
+    """Return the violations of a run in one line."""
     return "; ".join(filter(None, (breaks(run), permitted(run)))) or "keeps every guarantee"
 
 
 def no_parting(runs: tuple[Run, ...]) -> str:
-    """Return what there is to say of two runs that look the same at every step."""
+    """Return the sentence about two runs that look equal at every step."""
     if any(run.ends_broken for run in runs):
         return "They do not part in these steps: convergence is judged after them, once all faults have stopped."
     return "They do not part."

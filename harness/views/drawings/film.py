@@ -1,7 +1,7 @@
-"""The film of a story: an SVG that shows one step after the other, for as long as it is looked at.
+"""Draw a story as a film: an SVG that shows one step after another, in a loop.
 
-It is for where no script runs and nothing is installed, such as a README. Who has asked for less motion sees the last
-step.
+A film works without scripts and without any installation, for example in a README. With the system setting for reduced
+motion, it shows only the last step.
 """
 
 import xml.etree.ElementTree as ET
@@ -13,7 +13,7 @@ _SECONDS = 3.5  # for each step
 
 
 def film(story: Story, title: str) -> str:
-    """Return the text of an SVG file in which the steps of a story follow each other, and begin again."""
+    """Return the text of an SVG file that shows the steps of a story one after another, in a loop."""
     sheet = svg.Sheet(story)
     sheet.write_title(title)
     for run in story.runs:
@@ -33,7 +33,7 @@ def film(story: Story, title: str) -> str:
 
 
 def _style(frames: int) -> str:
-    """Return the style sheet by which each frame is seen in its turn."""
+    """Return the style sheet that shows each frame in its turn."""
     return f"""
 @keyframes turn {{ 0% {{ opacity: 1 }} {100 / frames:.3f}% {{ opacity: 0 }} 100% {{ opacity: 0 }} }}
 svg.figure .frame {{ opacity: 0; animation: turn {frames * _SECONDS:g}s step-end infinite; }}

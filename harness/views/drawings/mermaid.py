@@ -1,7 +1,7 @@
-"""The sequence diagram: a story in Mermaid's text form, for Markdown that renders it.
+"""Draw a story as a sequence diagram in Mermaid's text form, which some Markdown viewers render.
 
-Replicas and the controller are the participants. Where two protocols part, the diagram goes on in an `alt` block, a
-branch for each. What a step did is a note, in the words of every other drawing.
+The participants are the replicas and the controller. From the first difference between two protocols, the diagram
+continues in an `alt` block with a branch for each. The effect of a step is a note, in the words of all other drawings.
 """
 
 import textwrap
@@ -47,7 +47,7 @@ def _steps(moments: Sequence[Moment], branch: int, before: Scene) -> Iterator[st
 
 
 def _step(scene: Scene, before: Scene) -> Iterator[str]:
-    """Yield an arrow where something passes between two parties, then what it did."""
+    """Yield an arrow if a message passes between two participants, then the effect of the step."""
     if scene.event == HEALED:
         yield _over([each.name for each in scene.replicas], f"{HEALED}: {as_sentence(['. '.join(scene.clauses)])}")
     else:
@@ -98,7 +98,7 @@ def _over(names: Sequence[str], text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text in lines, without what would end a statement."""
+    """Return text in wrapped lines, without the characters that end a statement."""
     return "<br/>".join(textwrap.wrap(text.replace(";", ","), _LINE, break_long_words=False))
 
 

@@ -1,8 +1,8 @@
-"""A panel: one scene in SVG. Each replica's log is a row of boxes, one below the other, with offsets aligned.
+"""Draw one scene as a panel in SVG. Each replica's log is a row of boxes, with the offsets of all rows aligned.
 
-Shape carries everything and colour only underlines it. A box below the high watermark is solid, one above it that
-clients were promised is double-edged and round, any other is a dashed outline; what was cut is crossed out, and what
-should be there is an octagon with an exclamation mark. Colours are in figures.css.
+Shapes carry all information, and colour only underlines it. A box below the high watermark is solid. A box above it
+that is committed or acknowledged is round with a double edge. Any other box has a dashed outline. A truncated record is
+crossed out. A missing record is an octagon with an exclamation mark. Colours are in figures.css.
 """
 
 import xml.etree.ElementTree as ET
@@ -24,7 +24,7 @@ _NOTES = 67  # the baseline of the first note under a name
 _NOTE = 12
 _TO = "M0 {y} l7 -5 v3 h7 v4 h-7 v3 z"
 _FROM = "M14 {y} l-7 -5 v3 h-7 v4 h7 v3 z"
-_CHANGED = "changed"  # of words: by the step
+_CHANGED = "changed"  # the class of words that the step changed
 
 
 def width(columns: int) -> int:
@@ -38,14 +38,15 @@ def height(scene: Scene) -> int:
 
 
 def _row_height(replica: ReplicaScene, scene: Scene) -> int:
-    """Return the height of a row: more where there is more to say of its replica."""
+    """Return the height of a replica's row, which grows with the number of notes."""
     notes = [note for note in _notes(replica, scene) if note.said]
     return max(_ROW, _NOTES + len(notes) * _NOTE - 5)
 
 
 def panel(scene: Scene, columns: int) -> ET.Element:
-    """Return the drawing of a scene as a group, to be placed in an <svg>; `width(columns)` by
-    `height(scene)` pixels.
+    """Return the drawing of a scene as a group, to be placed in an <svg>.
+
+    Its size is `width(columns)` by `height(scene)` pixels.
     """
     group = ET.Element("g", {"class": "panel"})
     _controller(group, scene)
@@ -64,7 +65,7 @@ def panel(scene: Scene, columns: int) -> ET.Element:
 
 
 def text(parent: ET.Element, x: float, y: float, content: str, classes: str = "") -> ET.Element:
-    """Return a line of text; y is its baseline."""
+    """Add a line of text to an element, and return it. y is its baseline."""
     element = ET.SubElement(parent, "text", {"x": f"{x:g}", "y": f"{y:g}"} | ({"class": classes} if classes else {}))
     element.text = content
     return element
@@ -92,7 +93,7 @@ def _part(line: ET.Element, content: str, classes: str = "") -> None:
 
 @dataclass(frozen=True)
 class _Note:
-    """What is noted under a replica's name, and the arrow before it, if one is drawn."""
+    """A note under a replica's name, with the arrow before it if there is one."""
 
     said: str
     arrow: str = ""
@@ -100,7 +101,7 @@ class _Note:
 
 
 def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
-    """Return what is on its way to a replica or from it, what it has proposed, and what is on its disk."""
+    """Return the notes of a replica: messages in flight, ISR proposals, and offsets on disk."""
 
     def marked(*names: str) -> str:
         return "" if replica.changed.isdisjoint(names) else _CHANGED
@@ -122,9 +123,7 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
 
 
 def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[_Note]) -> None:
-    """Draw the replica's letter in a badge whose outline shows the role, what it does, and what else
-    there is to note.
-    """
+    """Draw the replica's letter in a badge whose outline shows the role, and write its role and notes."""
     if replica.role in (Role.LEADER, Role.ZOMBIE, Role.RIVAL):
         _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
     else:
@@ -174,7 +173,7 @@ def _cell(row: ET.Element, cell: Cell, classes: str) -> None:
 
 
 def _missing(row: ET.Element, missing: Missing, *, taken: bool) -> None:
-    """Draw an octagon in the record's place; a small one in the corner where something else is drawn there."""
+    """Draw an octagon at the record's offset, or a small one in the corner if the offset is taken."""
     x, y, wide, high = _x(missing.offset), float(_BOX_TOP), float(_BOX), float(_HEIGHT)
     if taken:
         x, y, wide, high = x - 9, y - 11, 28.0, 17.0
@@ -191,7 +190,7 @@ def _missing(row: ET.Element, missing: Missing, *, taken: bool) -> None:
 
 
 def _marks(row: ET.Element, replica: ReplicaScene) -> None:
-    """Draw the high watermark, a flag from above, and the log end offset, a wedge from below."""
+    """Draw the high watermark as a flag from above, and the log end offset as a wedge from below."""
     bottom = _BOX_TOP + _HEIGHT
     x = _between(replica.high_watermark)
     _line(row, x, 17, x, bottom + 3, "watermark")

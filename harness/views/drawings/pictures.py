@@ -1,6 +1,6 @@
-"""Pictures: the figures of the documentation, each drawn from a case of the corpus.
+"""Draw the figures of the documentation, each from a case of the corpus.
 
-`python -m epochfuzz.harness.views.drawings.pictures`, in a checkout, draws them anew.
+`python -m epochfuzz.harness.views.drawings.pictures`, in a checkout, draws all figures again.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, or a film: where it is, what it is called, and which steps of which case it shows; all, if left out.
+    """A figure or a film: its file, its title, its case, and the steps that it shows, or None for all steps.
 
-    A figure has so few steps that it fits a screen.
+    A figure has so few steps that it fits on a screen.
     """
 
     file: str

@@ -1,6 +1,6 @@
-"""The SVG of a story: a step below the other, two protocols side by side from where they differ.
+"""Draw a story as SVG: one step below another, and two protocols side by side from their first difference.
 
-The file stands alone: its style sheet is inside, and follows the reader's choice of light or dark.
+The file is self-contained: it embeds its style sheet, and follows the reader's choice of light or dark.
 """
 
 import textwrap
@@ -17,21 +17,21 @@ _EVENTS = 132  # the column with the number and the event of each step
 _GAP = 28
 _LEADING = 16
 _UNBROKEN = "\u00a0"
-_CHARACTER = 6.0  # the width of most, and a little more
+_CHARACTER = 6.0  # slightly more than the width of an average character
 
 
 def drawing(story: Story, title: str, steps: Container[int] | None = None) -> str:
-    """Return the text of an SVG file. Of `steps`, if given, alone there are drawings, so that it fits a screen."""
+    """Return the text of an SVG file, with drawings of only `steps` if given, so that it fits on a screen."""
     return Sheet(story).drawn(title, steps)
 
 
 def style() -> str:
-    """Return the style sheet of every figure."""
+    """Return the style sheet of all figures."""
     return (files("epochfuzz.harness.views.drawings") / "figures.css").read_text(encoding="utf-8")
 
 
 def figure(scene: Scene, columns: int) -> str:
-    """One scene as an <svg> element without a style sheet, for a page that has one; it may grow and shrink a little."""
+    """Return one scene as a scalable <svg> element without a style sheet, for a page that has the style sheet."""
     wide, high = panel.width(columns), panel.height(scene)
     root = _root(wide, high, scene.sentence)
     root.set("style", f"min-width:{least_width(columns)}px;max-width:{1.4 * wide:.0f}px")
@@ -40,7 +40,7 @@ def figure(scene: Scene, columns: int) -> str:
 
 
 def least_width(columns: int) -> int:
-    """To how many pixels a figure may shrink."""
+    """Return the minimum width of a figure, in pixels."""
     return round(0.85 * panel.width(columns))
 
 
@@ -50,7 +50,7 @@ def _root(wide: float, high: float, label: str) -> ET.Element:
 
 
 class Sheet:
-    """A sheet that is written from top to bottom; `y` is how far."""
+    """A sheet that is written from top to bottom. `y` is the current position."""
 
     def __init__(self, story: Story) -> None:
         self.story = story
@@ -61,7 +61,7 @@ class Sheet:
         self.y = float(_MARGIN)
 
     def drawn(self, title: str, steps: Container[int] | None) -> str:
-        """Return the text of the file; steps that are not drawn are named."""
+        """Return the text of the file. Steps that are not drawn are listed by name."""
         self.write_title(title)
         self._heading()
         passed: list[str] = []
@@ -81,13 +81,13 @@ class Sheet:
             self.write(", ".join(steps), "faint")
 
     def write_title(self, title: str) -> None:
-        """Write the title, in larger letters."""
+        """Write the title in larger letters."""
         self.y += 14
         panel.text(self.body, _MARGIN, self.y, title, "title")
         self.y += 8
 
     def whole(self, title: str, sheet: str, parts: Iterable[ET.Element]) -> str:
-        """Return the text of the file, down to where it was written."""
+        """Return the text of the file, cropped below the current position."""
         root = _root(self.width, self.y + _MARGIN, title)
         root.set("xmlns", "http://www.w3.org/2000/svg")
         ET.SubElement(root, "style").text = sheet
@@ -107,7 +107,7 @@ class Sheet:
         self.write(f"Start: {self.story.opening.sentence}", "faint")
 
     def write_moment(self, moment: Moment) -> None:
-        """Write a step: its event, and what it did under each protocol."""
+        """Write a step: its event, and its effect under each protocol."""
         start = self.y
         band = ET.SubElement(self.body, "rect", {"class": "band"}) if moment.parts else None
         self.y += _LEADING
@@ -142,13 +142,13 @@ class Sheet:
         return y + 4
 
     def write_legend(self) -> None:
-        """Write what the signs of a figure mean."""
+        """Write the meaning of a figure's shapes."""
         self.y += 10
         for line in captions.LEGEND:
             self.write(line, "faint")
 
     def write(self, content: str, classes: str = "") -> None:
-        """Write lines of text."""
+        """Write text in wrapped lines."""
         self.y = self._wrapped(_MARGIN, self.y, self.width - 2 * _MARGIN, content, classes)
 
     def _wrapped(self, x: float, y: float, room: float, content: str, classes: str) -> float:

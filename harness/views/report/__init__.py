@@ -1,1 +1,1 @@
-"""Report: what a run or a corpus has to show, as one HTML file that needs nothing else."""
+"""Write the report of a run or a corpus, in a single self-contained HTML file."""

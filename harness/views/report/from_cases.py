@@ -1,4 +1,4 @@
-"""The report of case files: what each does to each protocol, and whether that is what it expects."""
+"""Build the report of case files: the effect of each case on each protocol, and whether the case expects it."""
 
 import shlex
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _REMARK = "as expected"
 
 
 def page(judged_cases: Sequence[JudgedCase]) -> Page:
-    """Return the report of cases that were judged."""
+    """Return the report of cases that were replayed and checked."""
     protocols = tuple(dict.fromkeys(name for judged in judged_cases for name in judged.verdicts))
     failed = sum(not judged.as_expected for judged in judged_cases)
     verdict = "all as expected" if failed == 0 else f"{failed} NOT as expected"

@@ -1,4 +1,4 @@
-"""The report of a walk, in one process or on Spark: what it met, and a reproducer for everything it broke."""
+"""Build the report of a random run, local or on Spark: the coverage, and a reproducer for each violation."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -28,10 +28,10 @@ def page(
     unreached: Mapping[str, Sequence[str]] | None = None,
     about: Mapping[str, str] | None = None,
 ) -> Page:
-    """Return the report of a walk and what came of it; `reproduce` is the command that walks the same schedules again.
+    """Return the report of a random run and its results. `reproduce` is the command that runs the same schedules again.
 
-    `unreached` gives, by protocol text, the situations within reach that were not met, where somebody has looked.
-    `about` is what there is to say of the run beside its configuration.
+    `unreached` maps a protocol's text to the reachable situations that the run did not meet, if a search has found
+    them. `about` has further facts about the run.
     """
     settings = walker.settings
     together = summary.by_reproducer(findings)
@@ -60,7 +60,7 @@ def page(
 
 
 def _coverage(walker: Engine, walked: Walked, unreached: Mapping[str, Sequence[str]]) -> CoverageSection | None:
-    """None where the engine does not note situations, as state machines do not."""
+    """Return the coverage section, or None if the engine does not record situations, as with state machines."""
     tally = walked.tally
     if not any(len(met.situations) for met in tally.met):
         return None
@@ -109,7 +109,7 @@ def _goal(count: int, asked: bool) -> Cell:
 
 
 def _exhibit(same: Sequence[Finding], walker: Engine) -> Exhibit:
-    """Return the exhibit of the findings that have one reproducer."""
+    """Return the exhibit of findings with one reproducer."""
     first = same[0]
     case = case_for(first, walker.seed, "A walk")
     story = first.witness.story(first.protocol, first.property)

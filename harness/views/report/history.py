@@ -1,4 +1,4 @@
-"""The page of a history: several campaigns through time, as one HTML file that loads nothing."""
+"""Write the history of several campaigns to a single HTML file that loads nothing."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,7 +36,7 @@ def _found(history: History) -> Mapping[str, Sequence[int]]:
 
 
 def _covered(history: History) -> Mapping[str, Sequence[int | None]]:
-    """By subject, for each campaign how many situations were met until then; None for one about something else."""
+    """Return for each protocol the number of situations met up to each campaign, None for other campaigns."""
     by_subject: dict[str, dict[str, int]] = {}
     for each in history.growth:
         by_subject.setdefault(str(each.subject), {})[each.campaign.directory] = each.so_far

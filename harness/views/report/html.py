@@ -1,7 +1,7 @@
-"""HTML: a page rendered into one file that loads nothing: styles, script and figures are inside.
+"""Render a page into one HTML file that loads nothing: it contains the styles, the script and the figures.
 
-What a page says comes from case files and command lines, so everything is escaped; only figures and plots, which are
-made here, are markup.
+The texts of a page come from case files and command lines, so all of them are escaped. Only figures and plots, which
+epochfuzz draws, are markup.
 """
 
 import math
@@ -24,7 +24,7 @@ def render(page: Page) -> str:
 
 
 def environment(*packages: str) -> Environment:
-    """Return the templates of the report, and those of packages that show what it does in other pages."""
+    """Return the templates of the report, and of packages that reuse them in other pages."""
     loaders = [PackageLoader(package) for package in (*packages, "epochfuzz.harness.views.report")]
     environment = Environment(
         loader=ChoiceLoader(loaders),
@@ -48,18 +48,18 @@ def _odds(probability: float) -> str:
 
 
 def _breakable(protocol: str) -> Markup:
-    """Return a protocol's name, which may be long, with the places at which a line may end."""
+    """Return a protocol's name with its possible line breaks."""
     return Markup("").join(part + Markup("<wbr>") for part in re.split(r"(?<=[:=_,])", protocol))
 
 
 def _issues_linked(text: str) -> Markup:
-    """Return text in which the number of every KIP and JIRA issue is a link."""
+    """Return text with a link for the number of every KIP and JIRA issue."""
     return Markup(issues.NUMBER.sub(lambda found: f'<a href="{issues.link(found[0])}">{found[0]}</a>', escape(text)))
 
 
 def _plot(curve: Sequence[Discovery]) -> Markup:
     """Return the discovery curve, over schedules on a logarithmic scale."""
-    import pygal  # an extra: the report of a case is drawn without it
+    import pygal  # an optional dependency, which the report of a case does not need
 
     from epochfuzz.harness.views.report import plots
 

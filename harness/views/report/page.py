@@ -1,6 +1,6 @@
-"""What a report shows, as plain data; how it looks is up to the templates.
+"""The content of a report as plain data. The templates determine its appearance.
 
-A page is made from case files (from_cases.py) or from a walk (from_walk.py), and rendered by html.py.
+A page is built from case files (from_cases.py) or from a random run (from_walk.py), and rendered by html.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from epochfuzz.harness.engine.explore.estimate import Discovery, Estimate
 from epochfuzz.harness.witness.story import Story
 
-BROKEN = "broken"  # and should not be
-KNOWN = "known"  # broken, as is known
+BROKEN = "broken"  # broken, but should hold
+KNOWN = "known"  # broken, a known bug
 HELD = "held"
-ASIDE = "aside"  # nothing was promised, or nothing was looked at
+ASIDE = "aside"  # no guarantee, or not checked
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table: its kind decides on sign and colour, `exhibit` is the id of the one that shows why."""
+    """A cell of a table. Its kind determines sign and colour, and `exhibit` is the id of its explanation."""
 
     kind: str
     text: str
@@ -26,7 +26,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table by protocol: what it is about, what that means, and a cell for each protocol."""
+    """A row of a table by protocol: its name, the meaning of the name, and a cell for each protocol."""
 
     name: str
     means: str
@@ -35,9 +35,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A schedule to step through, and what is to be said of runs that break something as they should: `remark`.
+    """A schedule to step through. `remark` comments on expected violations.
 
-    `case` is the text of its case file, which is read by `command` from standard input; `file` is what to save it as.
+    `case` is the text of its case file, which `command` reads from standard input. `file` is the name under which to
+    save it.
     """
 
     id: str
@@ -53,11 +54,11 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class CoverageSection:
-    """What a walk has met of the protocol's situations, and what remains to be met.
+    """The situations of the protocols that a random run has met, and those that remain.
 
-    `met` counts situations by protocol, `unreached` lists those within reach that were not met, where that is known.
-    `curve` is how many were met, under all protocols together, in that number of first schedules. The `estimate` is of
-    one more such schedule showing something new.
+    `met` counts situations by protocol. `unreached` lists the reachable situations that were not met, if known. `curve`
+    is the number of situations met under all protocols together, after each number of schedules. `estimate` is the
+    probability that one more such schedule shows something new.
     """
 
     met: Mapping[str, int]
@@ -76,7 +77,7 @@ class Page:
     protocols: tuple[str, ...]
     properties: tuple[Row, ...]
     exhibits: tuple[Exhibit, ...]
-    commands: tuple[str, ...]  # that make this report's contents again
+    commands: tuple[str, ...]  # commands that reproduce the report's contents
     cases: tuple[Row, ...] = ()
     goals: tuple[Row, ...] = ()
     coverage: CoverageSection | None = None

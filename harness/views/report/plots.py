@@ -1,4 +1,4 @@
-"""Plots: curves as SVG, in the colours of the page that they are in."""
+"""Plot curves as SVG, in the colours of the surrounding page."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ import pygal
 from markupsafe import Markup
 from pygal.style import Style
 
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # pygal's, with the date
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # pygal's comment, which contains the date
 _STYLE = Style(
     foreground="var(--ink)",
     foreground_strong="var(--ink)",
@@ -26,7 +26,7 @@ _STYLE = Style(
 
 
 def options(**others: Any) -> dict[str, Any]:
-    """Return what every plot is made with, and what is its own."""
+    """Return the options of every plot, together with the given ones."""
     common = {
         "style": _STYLE,
         "js": [],
@@ -40,13 +40,13 @@ def options(**others: Any) -> dict[str, Any]:
 
 
 def drawn(chart: Any, name: str) -> Markup:
-    """Return a chart as markup: the same for the same numbers, for it goes by a name of ours."""
-    chart.uuid = name  # pygal's own would differ from run to run
+    """Return a chart as markup. Equal numbers give equal markup, because `name` replaces pygal's random id."""
+    chart.uuid = name  # pygal's random id would differ between runs
     return Markup(_COMMENT.sub("", chart.render(is_unicode=True)))
 
 
 def lines(name: str, labels: Sequence[str], series: Mapping[str, Sequence[int | None]], y_title: str) -> Markup:
-    """Return a line for each of the series over the same labels; None where it has no value."""
+    """Return a plot with a line for each series over common labels. None marks a missing value."""
     marks = {"show_legend": True, "legend_at_bottom": True, "legend_at_bottom_columns": 1, "dots_size": 4}
     chart = pygal.Line(**options(include_x_axis=True, x_label_rotation=20, y_title=y_title, **marks))
     chart.x_labels = labels
