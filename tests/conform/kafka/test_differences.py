@@ -14,6 +14,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.conform.kafka import ladder
+from tests.conform.kafka.build import build_of
 from tests.conform.kafka.differences import FILE
 from tests.conform.kafka.rungs import RUNGS, Rung
 from tests.systems.jvm.build import missing
@@ -45,6 +46,7 @@ def test_every_release_that_a_difference_names_is_in_the_release_matrix() -> Non
 def test_kafka_differs_from_the_model_after_the_last_event_of_a_listed_schedule(
     listed: dict[str, Any], rung: Rung
 ) -> None:
+    build_of(rung.release).class_path()  # the first build takes longer than the adapter may be silent
     case = Case("listed", "", BOUNDS, parse_schedule(listed["schedule"]))
     with CommandSubject([sys.executable, "-m", "tests.conform.kafka", *rung.words], ladder.PATIENCE) as release:
         differs = rerun(release, case, parse_protocol(rung.protocol)).differs
