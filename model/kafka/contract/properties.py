@@ -5,6 +5,8 @@ schedule, on a healed copy of the partition. The first line of a function's docs
 `explain` and the reference pages show it.
 """
 
+# ruff: noqa: D401 (the first line of a docstring states a violation, see Property.meaning)
+
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
