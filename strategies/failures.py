@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 class PropertyBroken(AssertionError):
-    """A protocol broke a property. `events` are the texts of the events up to there that the protocol enabled."""
+    """A protocol broke a property. `events` are the texts of the enabled events up to the violation."""
 
     def __init__(self, protocol: Protocol, name: str, events: Sequence[str]) -> None:
         super().__init__(f"{protocol.name} broke {name} after {len(events)} events: {', '.join(events)}")

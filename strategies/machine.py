@@ -101,10 +101,11 @@ def _invariant_for(name: str) -> Callable[..., None]:
 
 
 class ReplicationMachine(EventMachine):
-    """One run. `executions` has one for each protocol, `histories` the texts of the events enabled under each.
+    """One run of protocols side by side.
 
-    `replication_machine` makes it. `broken` is the failure that the invariants raise: that of the first protocol that
-    broke a property. If the protocol broke several properties, it is the most severe.
+    `executions` has the execution of each protocol, and `histories` the texts of the events that the protocol enabled.
+    `replication_machine` makes the class. `broken` is the failure that the invariants raise: the failure of the first
+    protocol that broke a property. If that protocol broke several properties, `broken` has the most severe.
     """
 
     protocols: ClassVar[tuple[Protocol, ...]]
@@ -124,10 +125,10 @@ class ReplicationMachine(EventMachine):
         self._tried: list[Execution] = []  # copies of the executions, to try events; empty after a copy has changed
 
     def happened(self, verb: str, replica: str) -> None:
-        """React to an event, such as "fetch", "B", that happened under at least one protocol; override it.
+        """React to an event, such as "fetch", "B", that happened under at least one protocol.
 
-        The machine calls it after each event and before the invariants. It does not call it for an event that no
-        protocol enables.
+        A subclass overrides it. The machine calls it after each event and before the invariants. It does not call it
+        for an event that no protocol enables.
         """
 
     def happen(self, event: int) -> None:

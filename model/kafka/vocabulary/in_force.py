@@ -199,7 +199,7 @@ def has_lag_time(p: Any) -> bool:
 
 
 def tracks_caught_up(p: Any) -> bool:
-    """Return whether it has to be known which followers a leader has seen caught up."""
+    """Return whether the state must record the followers that a leader has seen caught up."""
     return requests_isr_changes(p) or has_lag_time(p)
 
 
