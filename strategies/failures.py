@@ -1,6 +1,6 @@
 """The failures of a state machine: one exception class for each property.
 
-Hypothesis takes two failures for the same if class and line of the exception are equal. It shrinks other failures
+Hypothesis treats two failures as equal if class and line of the exception are equal. Hypothesis shrinks other failures
 separately and reports them together.
 """
 

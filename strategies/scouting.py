@@ -35,8 +35,8 @@ _ENOUGH = 3
 class Scout:
     """The parameters of a search for failures.
 
-    It runs up to `schedules` schedules, with that many `disturbances` in each, until it has found enough failures of
-    the properties `wanted`. A schedule ends when any `judged` property breaks.
+    A scout runs up to `schedules` schedules, with that many `disturbances` in each, until it has found enough failures
+    of the properties `wanted`. A schedule ends when any `judged` property breaks.
     """
 
     protocol: Protocol

@@ -1,6 +1,6 @@
 """Trimming: the quick part of shrinking, for a schedule that fails by any criterion.
 
-Hypothesis deletes events too, but takes a millisecond for each attempt. It is better at replacing events.
+Hypothesis deletes events too, but takes a millisecond for each attempt. Hypothesis is better at replacing events.
 """
 
 from collections.abc import Callable, Iterator

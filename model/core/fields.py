@@ -81,9 +81,9 @@ def never_read(p: State) -> bool:
 class Field:
     """One field: its name, the range of its elements, its indices, and its initial value.
 
-    `read` is a condition on the constants of a state. It is true if a rule or a property can distinguish two values of
-    the field. If it is false, searches leave the field out of their keys; a test proves that this is right. `narrow`:
-    each element fits into a byte, see `integer`.
+    `read` is a condition on the constants of a state. The condition is true if a rule or a property can distinguish two
+    values of the field. If it is false, searches leave the field out of their keys; a test proves that this is right.
+    `narrow`: each element fits into a byte, see `integer`.
     """
 
     name: str
@@ -174,7 +174,7 @@ class Table:
     def _for_each(self, arguments: str, for_number: str, for_table: str) -> Any:
         """Return a function with one statement for each field.
 
-        It takes a fifth of the time of a loop over the fields.
+        The function takes a fifth of the time of a loop over the fields.
         """
         lines = [(for_table if field.by else for_number).format(field.name) for field in self.fields]
         namespace: dict[str, Any] = {}

@@ -94,7 +94,7 @@ class Judgement:
     """The names of the properties, in the order of severity, and the functions that check them.
 
     A set of properties has one bit for each. `now` checks every property of a state except those in the set `at_end`.
-    `end` checks those in `at_end`. It may change the state that it is given, so pass a copy.
+    `end` checks the properties in `at_end`. `end` may change the state that it is given, so pass a copy.
     """
 
     names: tuple[str, ...]
@@ -120,11 +120,11 @@ def _all_alike(p: State, r: int) -> int:
 class Points:
     """Coverage: the situation of each applied event, as a number below `most`.
 
-    `before` reads a replica before an event. It must be cheap, because most events are not enabled. `of` maps a state,
-    the event just applied to it, and the result of `before` to the situation. `kind_of` maps a situation to a number
-    below `kinds`, which is coarse enough to group failures. `shape` describes a replica in relation to the others in
-    less than 62 bits. The choice of schedules treats two rejections of an event as equal if the replicas have equal
-    shapes and the reasons are equal.
+    `before` reads a replica before an event. `before` must be cheap, because most events are not enabled. `of` maps a
+    state, the event just applied to it, and the result of `before` to the situation. `kind_of` maps a situation to a
+    number below `kinds`, which is coarse enough to group failures. `shape` describes a replica in relation to the
+    others in less than 62 bits. The choice of schedules treats two rejections of an event as equal if the replicas have
+    equal shapes and the reasons are equal.
     """
 
     before: Callable[[State, int], Any]

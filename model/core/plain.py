@@ -1,9 +1,9 @@
 """A model in one file: you declare fields, a rule for each verb, and properties.
 
 `plain_model` makes a Model of the declarations. Rules and properties are functions over a state `p`, simple enough to
-be linked. A rule takes the state and a replica. It returns APPLIED, or a number that says why the event is not enabled;
-then it has changed nothing. Settings are numbers, including `replicas`. The choices of a protocol are numbers
-too.
+be linked. A rule takes the state and a replica. A rule returns APPLIED, or a number that says why the event is not
+enabled; then the rule has changed nothing. Settings are numbers, including `replicas`. The choices of a protocol are
+numbers too.
 """
 
 from collections import namedtuple
@@ -177,7 +177,7 @@ def step(p: State, event: int) -> int:
 def broken_now(p: State) -> int:
     """Return the set of properties that are broken in this state, without those that are checked at the end."""
     broken = 0
-    for bit, is_broken in _PLAIN.judged_now:
+    for bit, is_broken in _PLAIN.judged_now:  # the linker unrolls the loop, so it has no break or continue
         if is_broken(p):
             broken |= bit
     return broken
@@ -186,7 +186,7 @@ def broken_now(p: State) -> int:
 def broken_at_end(p: State) -> int:
     """Return the set of properties that are broken after all faults have stopped.
 
-    It heals `p` itself, so pass a copy.
+    The function heals `p` itself, so pass a copy.
     """
     _PLAIN.heal(p)
     broken = 0

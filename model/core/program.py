@@ -1,10 +1,10 @@
 """Program: the rules as flat code, with all constants folded.
 
-The rules are written for readers. They call from module to module, compare with enumerations, look up tables of rules
-and loop over declarations. None of that has to happen at each event. `link` takes functions and all functions that they
-call, and partially evaluates them. Names of constants become numbers, and tables of functions become a choice between
-calls. Loops over declarations are unrolled. A rule that always returns one number under the given constants becomes
-that number, and code that cannot run under them is left out.
+The rules are written for readers. A rule calls from module to module, compares with enumerations, looks up tables of
+rules and loops over declarations. None of that has to happen at each event. `link` takes functions and all functions
+that they call, and partially evaluates them. Names of constants become numbers, and tables of functions become a choice
+between calls. Loops over declarations are unrolled. A rule that always returns one number under the given constants
+becomes that number, and code that cannot run under them is left out.
 
 The flat code runs as it is (`interpreted`), or Numba compiles it from a file, see
 harness/engine/runtime/compilation.py. Tracebacks and debuggers show the original rules.
@@ -73,7 +73,7 @@ def plant(rule: Rule, number: int, mistake: Rule) -> None:
 
 
 def check_stands_for(rule: Rule, mistake: Rule) -> None:
-    """Raise TypeError unless a mutant has the signature of the rule."""
+    """Raise TypeError unless a mutant has the signature of the rule that it replaces."""
     if inspect.signature(rule) != inspect.signature(mistake):
         raise TypeError(f"{mistake.__qualname__}{inspect.signature(mistake)} cannot stand for {rule.__qualname__}")
 

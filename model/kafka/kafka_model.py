@@ -19,9 +19,9 @@ from epochfuzz.model.kafka.vocabulary.state import TABLE, initial
 def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configuration) -> bool:
     """Return whether a search for the wanted properties, under protocols side by side, may treat replicas alike.
 
-    It may not in four cases. For properties that are checked at the end, healing gives a partition without a leader the
-    first member of its ISR. If several protocols run, the others have to converge. Mutants may prefer a replica. And
-    the event of a controller's fail-over names the first replica.
+    A search may not in four cases. For properties that are checked at the end, healing gives a partition without a
+    leader the first member of its ISR. If several protocols run, the others have to converge. Mutants may prefer a
+    replica. The event of a fail-over of the controller names the first replica.
     """
     if settings.controllers > 1:
         return False

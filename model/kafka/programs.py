@@ -1,8 +1,8 @@
 """Programs: sets of states for which Kafka's rules are compiled, and the rules to call rather than inline.
 
-Some protocols need no rules of KIP-497 or later, and most configurations need no consumers and no transactions. Their
-programs leave these rules out, so the rules cost nothing there. The program for mutants also contains the rules of all
-mutants.
+Some protocols need no rules of KIP-497 or later, and most configurations need no consumers and no transactions.
+Programs for these leave the rules out, so the rules cost nothing there. The program for mutants also contains the rules
+of all mutants.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +51,7 @@ def program_of(starts: Sequence[Partition]) -> Program:
 def _early() -> Mapping[str, int]:
     """Return the constants of the program for protocols that change the ISR at once.
 
-    They are the choices that all these protocols share, and the defaults of settings that are seldom used.
+    The constants are the choices that all these protocols share, and the defaults of settings that are seldom used.
     """
     choices = [each.numbers() for each in NAMED.values() if not requests_isr_changes(each.constants)]
     common = {name: number for name, number in choices[0].items() if all(each[name] == number for each in choices)}

@@ -20,12 +20,12 @@ def step(p: State, event: int) -> int:
 
     If it returns a Refusal, nothing changed.
     """
-    r = event & 7
+    r = event & 7  # an event is verb << 3 | replica
     if r >= p.replicas:
         return Refusal.NO_SUCH_REPLICA
     joined_incomplete = p.joined_incomplete
     p.joined_incomplete = 0  # a fact about one event; if it stayed, a search would have twice as many states
-    refusal: int = RULES[event >> 3](p, r)
+    refusal: int = RULES[event >> 3](p, r)  # the linker turns the table into a choice between calls
     if refusal != APPLIED:
         p.joined_incomplete = joined_incomplete
     return refusal

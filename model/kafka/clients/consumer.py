@@ -36,7 +36,7 @@ def consume(p: State, r: int) -> int:
 def why_not_served(p: State, r: int) -> int:
     """Return why r does not serve the consumer, or APPLIED if it does.
 
-    r must lead or be a read replica. Since KIP-320 it must also have the consumer's leader epoch.
+    r must lead or be a read replica. Since KIP-320 r must also have the consumer's leader epoch.
     """
     if not p.up[r]:
         return Refusal.IS_DOWN
@@ -107,7 +107,8 @@ def report_truncation(p: State, epoch: int, end: int) -> None:
 def skipped(p: State) -> int:
     """Return the records that the consumer has passed without reading them.
 
-    They are before its position on the true leader. The set is empty if the consumer does not know that leader's epoch.
+    These records are before the consumer's position on the true leader. The set is empty if the consumer does not know
+    that leader's epoch.
     """
     leader = controller.true_leader(p)
     if leader == NONE or p.known_epoch[leader] != p.consumer_epoch:

@@ -45,7 +45,7 @@ class Shape(Enum):
 class Seen:
     """A visible value of a replica r, of the controller or of the consumer; for the last two, r has no meaning.
 
-    `there` is a condition on the constants of a state. It is true if the value exists.
+    `there` is a condition on the constants of a state. The value exists if the condition holds.
     """
 
     name: str

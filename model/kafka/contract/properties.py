@@ -83,7 +83,7 @@ def is_reordered(p: State, leader: int) -> bool:
     for offset in range(readable_end(p, leader)):
         record = log.at(p.log_record[leader], offset)
         if not transactions.is_marker(p, record):
-            if not found >> record & 1 and found >> record != 0:
+            if not found >> record & 1 and found >> record != 0:  # a record with a greater id came first
                 return True
             found |= 1 << record
     return False
@@ -123,7 +123,7 @@ def mismatch(p: State) -> bool:
             if other_record == 0:
                 continue
             other_epoch = p.log_epoch[a] ^ p.log_epoch[b]
-            if log.occupied(other_record) & ~log.occupied(other_epoch) != 0:
+            if log.occupied(other_record) & ~log.occupied(other_epoch) != 0:  # an offset with one epoch, two records
                 return True
     return False
 
@@ -215,8 +215,8 @@ class Property:
     is checked on a healed state. `is_warning`: a violation is not a loss, but may lead to one. `applies` tells whether
     anything can break the property under the constants of a state. `yields_to` lists settings for faults that may break
     the property under any protocol. `seen_in` lists the fields of an observation (observation.py) that show a
-    violation. It is empty if a check needs more than an observation has: pending changes, responses in flight, waiting
-    requests, and the leader's knowledge of its followers.
+    violation. `seen_in` is empty if the check needs more than an observation has: pending changes, responses in flight,
+    waiting requests, or the leader's knowledge of its followers.
     """
 
     name: str
@@ -416,7 +416,7 @@ def permitted(settings: Configuration) -> frozenset[str]:
 def broken_now(p: State) -> int:
     """Return the set of properties that are broken in this state, without those that are checked at the end."""
     broken = 0
-    for judged in _AFTER_EACH_EVENT:
+    for judged in _AFTER_EACH_EVENT:  # the linker unrolls the loop, so it has no break or continue
         if judged.is_broken(p):
             broken |= judged.bit
     return broken
@@ -425,7 +425,7 @@ def broken_now(p: State) -> int:
 def broken_at_end(p: State) -> int:
     """Return the set of properties that are broken if all faults stop now.
 
-    It heals `p` itself, so pass a copy.
+    The function heals `p` itself, so pass a copy.
     """
     healing.heal(p)
     broken = 0

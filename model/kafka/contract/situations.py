@@ -1,8 +1,8 @@
 """Situations: an event, the replica's role and knowledge before the event, and the result.
 
-They are coverage in the protocol's own terms. A run executes all lines of code within seconds. But a campaign may have
-missed an event in a particular state, for example at a stale leader two epochs behind whose log has diverged from its
-successor's. A situation is a number that packs a value for each aspect below.
+Situations are coverage in the protocol's own terms. A run executes all lines of code within seconds. But a campaign may
+have missed an event in a particular state, for example at a stale leader two epochs behind whose log has diverged from
+its successor's. A situation is a number that packs a value for each aspect below.
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ def kind_of(situation: int) -> int:
 def before(p: State, r: int) -> Any:
     """Return the facts about r before an event that `situation` needs.
 
-    It must be cheap, because most attempted events are not enabled.
+    The function must be cheap, because most attempted events are not enabled.
     """
     behind = min(max(0, p.controller_epoch - p.known_epoch[r]), 2)  # a deposed controller may send a later epoch
     return p.up[r], p.known_leader[r], behind, p.phase[r], p.flight[r], p.leo[r], p.high_watermark[r]

@@ -91,7 +91,7 @@ def expire(p: State, r: int) -> int:
     """End r's session with the controller: r loses leadership and its place in the ISR.
 
     r may live on as a stale leader ("zombie"). In KRaft the controller fences r until it receives heartbeats again, or
-    until r restarts. It also fences a replica that neither leads nor is in the ISR.
+    until r restarts. The controller also fences a replica that neither leads nor is in the ISR.
     """
     if has_heartbeats(p) and p.fenced >> r & 1:
         return Refusal.IS_FENCED
@@ -123,8 +123,8 @@ def takes_an_epoch(p: State, r: int) -> bool:
 def why_not_expired(p: State, r: int) -> int:
     """Return why the end of r's session changes nothing, or APPLIED if it changes the leader or the ISR.
 
-    It changes something if r leads, or if r is in the ISR and is not the last member. With eligible leader replicas the
-    last member leaves the ISR too, and becomes eligible.
+    The end of the session changes something if r leads, or if r is in the ISR and is not the last member. With eligible
+    leader replicas the last member leaves the ISR too, and becomes eligible.
     """
     if r == leader(p):
         return APPLIED
@@ -241,7 +241,7 @@ def takes_for_alive(p: State, r: int) -> bool:
 
 
 def taken_for_alive(p: State, members: int) -> int:
-    """Return the replicas of a set that the controller takes for alive.
+    """Return the replicas of a set that the controller considers alive.
 
     In KRaft these are the replicas whose session has not ended, even if they are down
     (ReplicationControlManager.ineligibleReplicasForIsr).
@@ -250,7 +250,7 @@ def taken_for_alive(p: State, members: int) -> int:
 
 
 def electable(p: State, members: int) -> int:
-    """Return the replicas of a set that are up, and that the controller takes for alive."""
+    """Return the replicas of a set that are up, and that the controller considers alive."""
     return live(p, members) & ~p.fenced if has_heartbeats(p) else live(p, members)
 
 

@@ -1,8 +1,8 @@
 """Eligible leader replicas (ELR, KIP-966): replicas that left an ISR too small to commit records.
 
 While the ISR is smaller than min.insync.replicas the high watermark does not advance. So a replica that was in the ISR
-until then has every committed record. It may lead when the ISR is empty, unless it lost records in an unclean shutdown.
-PartitionChangeBuilder.maybePopulateTargetElr.
+until then has every committed record. Such a replica may lead when the ISR is empty, unless it lost records in an
+unclean shutdown. PartitionChangeBuilder.maybePopulateTargetElr.
 """
 
 from epochfuzz.model.kafka.vocabulary import replica_sets

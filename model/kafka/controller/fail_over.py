@@ -45,7 +45,7 @@ def is_of_rival(p: State, epoch: int) -> bool:
 
 
 def note_sender(p: State, r: int, epoch: int) -> None:
-    """Note that r has received the update of an epoch from the new controller, if that is its sender."""
+    """Note that r knows the new controller, if the update of `epoch` came from the new controller."""
     if tells_controllers_apart(p) and p.rival != Rival.ABSENT and epoch > p.rival_epoch and not is_of_rival(p, epoch):
         p.met |= 1 << r
 

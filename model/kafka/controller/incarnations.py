@@ -1,8 +1,8 @@
 """Broker epochs: whether a leader's knowledge of a follower is from before the follower restarted (KIP-903).
 
-A broker gets another broker epoch each time it registers. Fetches carry it. An AlterPartition request carries it for
-each member, so the controller can reject a member that may have lost records since. The model does not number broker
-epochs. It only records whether the epoch that a leader knows is outdated.
+A broker gets another broker epoch each time it registers. Fetches carry the broker epoch. An AlterPartition request
+carries the broker epoch of each member, so the controller can reject a member that may have lost records since. The
+model does not number broker epochs. The model only records whether the epoch that a leader knows is outdated.
 """
 
 from epochfuzz.model.kafka.controller import leader_metadata

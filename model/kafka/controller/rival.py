@@ -1,10 +1,10 @@
 """The deposed controller: another controller has taken over, and it still makes and sends updates.
 
-It may make one update; leadership.py describes how replicas learn it. The result depends on how a controller writes. An
-unconditional write overwrites the state, and the new controller never sees it: a leader epoch has two leaders. A
-conditional write fails once anything has changed; otherwise the update is an update like any other
-(KafkaZkClient.updateLeaderAndIsr, up to Kafka 2.0). Since KAFKA-6082 every write checks the controller epoch as well,
-and fails.
+The deposed controller may make one update; leadership.py describes how replicas learn the update. The result depends on
+how a controller writes. An unconditional write overwrites the state, and the new controller never sees it: a leader
+epoch has two leaders. A conditional write fails once anything has changed; otherwise the update is an update like any
+other (KafkaZkClient.updateLeaderAndIsr, up to Kafka 2.0). Since KAFKA-6082 every write checks the controller epoch as
+well, and fails.
 """
 
 from epochfuzz.model.kafka.controller import controller, fail_over
@@ -47,7 +47,7 @@ def why_not_decided(p: State) -> int:
 def why_not_elected(p: State, r: int) -> int:
     """Return why the deposed controller does not elect r, or APPLIED if it does.
 
-    It decides by the leader and the ISR that it knows.
+    The deposed controller decides by the leader and the ISR that it knows.
     """
     if not p.up[r]:
         return Refusal.IS_DOWN

@@ -17,7 +17,7 @@ def expose(p: State, r: int, start: int) -> None:
     for offset in range(min(start, p.seen_end), p.high_watermark[r]):
         record = log.at(p.log_record[r], offset)
         if offset >= p.seen_end:
-            p.seen |= record << (4 * offset)
+            p.seen |= record << (4 * offset)  # the bits from `seen_end` on are zero
             p.seen_end = offset + 1
         elif record != log.at(p.seen, offset):
             p.seen_otherwise = 1

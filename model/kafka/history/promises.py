@@ -27,6 +27,7 @@ def note_offset(p: State, record: int, offset: int) -> None:
 
     With retries this is the leader that received it last, otherwise the first.
     """
+    # Four bits for each record: clear the old offset, then set the new one.
     p.record_offset = p.record_offset & ~(15 << (4 * record)) | offset << (4 * record)
 
 
@@ -34,8 +35,8 @@ def remember_readable(p: State, r: int, start: int) -> None:
     """Record that consumers may read from `start` to the high watermark of r, which presumes leadership.
 
     With acks=all the waiting producers get a response: an acknowledgement if the ISR has min.insync.replicas now,
-    otherwise NOT_ENOUGH_REPLICAS_AFTER_APPEND, which ends the request. They wait at the leader that took the request as
-    long as it leads, in later epochs too (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
+    otherwise NOT_ENOUGH_REPLICAS_AFTER_APPEND, which ends the request. A request waits at the leader that received it
+    as long as that replica leads, in later epochs too (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
     """
     expose(p, r, start)
     if p.acks == Acks.ALL:

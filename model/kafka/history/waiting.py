@@ -51,7 +51,7 @@ def answer_producer(p: State, r: int, record: int) -> None:
 
 
 def fail(p: State, r: int) -> None:
-    """Reject all requests that wait at r with NOT_LEADER_OR_FOLLOWER, as r steps down or starts to lead.
+    """Fail all requests that wait at r (NOT_LEADER_OR_FOLLOWER), as r steps down or starts to lead.
 
     With PendingProduce.KEPT the requests continue to wait.
     """

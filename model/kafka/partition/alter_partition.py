@@ -33,9 +33,9 @@ from epochfuzz.model.kafka.vocabulary.state import Alter, State
 def why_not_proposed(p: State, leader: int) -> int:
     """Return why the leader may not propose a change of the ISR, or APPLIED if it may.
 
-    It may if no change is pending, and no request is in flight. Up to 2.8.0 a metadata update cleared the pending
-    change, and the leader did not check for a request in flight. Then it did not even send the new request
-    (KAFKA-12686).
+    The leader may propose a change if no change is pending and no request is in flight. Up to 2.8.0 a metadata update
+    cleared the pending change, and the leader did not check for a request in flight. Then the leader did not even send
+    the new request (KAFKA-12686).
     """
     if p.pending_isr[leader] != 0:
         return Refusal.ISR_CHANGE_PENDING
@@ -223,6 +223,7 @@ def forget_proposal(p: State, r: int) -> None:
 
 def forget_request(p: State, r: int) -> None:
     """Clear r's AlterPartition request."""
+    # All fields of the request are cleared, so that states without a request are equal.
     p.alter[r] = Alter.NOTHING
     p.alter_isr[r] = 0
     p.alter_current[r] = 0

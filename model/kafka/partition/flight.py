@@ -1,10 +1,10 @@
-"""The response in flight to a follower: it has one request at a time.
+"""The response in flight to a follower, which has one request at a time.
 
-When the follower learns a leader-and-ISR update, it discards the response if it compares the leader epoch of the
-request (KIP-320). Up to Kafka 2.1.0 it does not compare the epoch. From 2.8 to 4.0.0, where the leader checks the log
-on fetch, it does not either. There each leader has a fetcher thread, which accepts the response that it waits for, even
-if the partition was removed from the thread and added again in between (KAFKA-18991). The fetch offset must still be
-the end of the log. A Fetch response does not count while the partition truncates first.
+If the follower compares the leader epoch of its request (KIP-320), it discards the response when it learns a
+leader-and-ISR update. Kafka up to 2.1.0 does not compare the epoch, and neither does Kafka 2.8 to 4.0.0, where the
+leader checks the log on fetch. In these releases each leader has a fetcher thread. The thread accepts the response that
+it waits for, even if the partition was removed from the thread and added again in between (KAFKA-18991). The fetch
+offset must still be the end of the log. A Fetch response does not count while the partition truncates first.
 """
 
 from epochfuzz.model.kafka.partition import truncation_on_fetch
@@ -21,6 +21,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 def discard_answer(p: State, follower: int) -> None:
     """Remove the response in flight to the follower."""
+    # All fields of the response are cleared, so that states without a response are equal.
     p.flight[follower] = Flight.NOTHING
     p.flight_count[follower] = 0
     p.flight_record[follower] = 0

@@ -1,7 +1,8 @@
 """In-sync replicas: the true leader shrinks the ISR when a follower lags, and expands it when one has caught up.
 
-Neither changes the leader epoch, because the ISR of the controller's current update changes. Up to Kafka 2.6 the leader
-makes the change itself, by a conditional write to ZooKeeper. Since KIP-497 it sends a request, see alter_partition.py.
+A change of the ISR does not change the leader epoch, because it changes the controller's current update. Up to Kafka
+2.6 the leader makes the change itself, by a conditional write to ZooKeeper. Since KIP-497 the leader sends a request,
+see alter_partition.py.
 """
 
 from epochfuzz.model.kafka.controller import controller, leader_metadata
@@ -109,7 +110,7 @@ def why_not_fetching(p: State, leader: int, r: int) -> int:
 
 
 def why_not_caught_up(p: State, leader: int, r: int) -> int:
-    """Return why the leader does not take r for caught up, or APPLIED if it does.
+    """Return why the leader does not consider r caught up, or APPLIED if it does.
 
     The leader must have seen r at its high watermark, and since KAFKA-7128 at the start of its own epoch. Even with a
     high watermark of 0, r must have fetched from the leader in this epoch.

@@ -32,8 +32,8 @@ def lapse(p: State, r: int) -> int:
 def note_fetch(p: State, leader: int, follower: int, offset: int) -> None:
     """Note a fetch from `offset`, which may show that the follower is caught up.
 
-    It is if it has every record that the leader has now, or had at the last fetch. Replica.updateFetchState,
-    lastCaughtUpTimeMs. The last fetch counts if it was within the lag time.
+    A follower is caught up if it has every record that the leader has now, or had at the follower's last fetch.
+    Replica.updateFetchState, lastCaughtUpTimeMs. The last fetch counts if it was within the lag time.
     """
     had = p.fetched_at[leader, follower]
     if offset >= p.leo[leader] or (had != NONE and offset >= had):
@@ -42,7 +42,7 @@ def note_fetch(p: State, leader: int, follower: int, offset: int) -> None:
 
 
 def begin_to_lead(p: State, r: int, members: int) -> None:
-    """Take only the members of the ISR for caught up, as r begins to lead an epoch.
+    """Mark only the members of the ISR as caught up, as r begins to lead an epoch.
 
     Partition.makeLeader; Replica.resetReplicaState, until 3.2 Replica.resetLastCaughtUpTime.
     """
@@ -50,7 +50,7 @@ def begin_to_lead(p: State, r: int, members: int) -> None:
 
 
 def lead_again(p: State, r: int) -> None:
-    """Take this moment for the last fetch of each follower, as a re-elected leader does until Kafka 3.2.
+    """Set the last fetch of each follower to this moment, as a re-elected leader does until Kafka 3.2.
 
     From 3.3 on a replica outside the ISR has to fetch first (Replica.resetReplicaState, lastFetchTimeMs).
     """

@@ -55,7 +55,7 @@ def learn(p: State, r: int, epoch: int) -> None:
 
 
 def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
-    """Let r take an update for the latest: its epoch, its leader, and its ISR as it is now."""
+    """Make an update the latest that r knows: its epoch, its leader, and its ISR as it is now."""
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
     flight.outlive_decision(p, r)
@@ -89,7 +89,7 @@ def step_down(p: State, r: int) -> None:
 
 
 def lead(p: State, r: int, led_before: bool, members: int) -> None:
-    """Lead the known epoch of r, with the current ISR of the update.
+    """Make r lead its known epoch, with `members` as the ISR.
 
     `led_before`: r has led without a break, as far as it knows.
     """
@@ -117,8 +117,8 @@ def lead(p: State, r: int, led_before: bool, members: int) -> None:
 def become_leader(p: State, r: int) -> None:
     """Start to lead as a new leader. A high watermark beyond the log becomes 0, the start of the log.
 
-    See truncation.cut for the cause. Replica.convertHWToLocalOffsetMetadata, Kafka 1.0 to 2.3; before that it was set
-    to -1, for unknown.
+    See truncation.cut for the cause. Replica.convertHWToLocalOffsetMetadata, Kafka 1.0 to 2.3; before 1.0 Kafka set the
+    high watermark to -1, for unknown.
     """
     p.led_from[r] = p.leo[r]
     if p.high_watermark[r] > p.leo[r]:

@@ -15,8 +15,8 @@ from epochfuzz.model.kafka.vocabulary.state import State
 def learn_isr(p: State, r: int) -> int:
     """Let leader r learn the changes within its leader epoch from the metadata log.
 
-    These are changes of the ISR, and replicas that were fenced or have registered again. The ISR may have changed by
-    r's own request, possibly before r gets the response.
+    The metadata log brings changes of the ISR, and replicas that were fenced or have registered again. The ISR may have
+    changed by r's own request, possibly before r gets the response.
     """
     if not tracks_partition_epoch(p) or p.isr_refresh == IsrRefresh.NONE or controller.true_leader(p) != r:
         return Refusal.KNOWS_LATEST_EPOCH

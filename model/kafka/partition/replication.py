@@ -1,7 +1,7 @@
 """Replication: a leader appends a produced record, followers fetch it, and the responses arrive or are lost.
 
-A follower has one request at a time. The response has the leader's state at the time of the response. It stays in
-flight until it arrives or is dropped, or until the follower crashes or learns an update.
+A follower has one request at a time. The response has the leader's state at the time of the response. The response
+stays in flight until it arrives or is dropped, or until the follower crashes or learns an update.
 """
 
 from epochfuzz.model.kafka.controller import incarnations
@@ -25,7 +25,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def presumes_leadership(p: State, r: int) -> bool:
-    """Return whether r is up and takes itself for the leader of some epoch; a stale leader is wrong."""
+    """Return whether r is up and believes to lead some epoch; a stale leader is wrong about that."""
     return p.known_leader[r] == r
 
 

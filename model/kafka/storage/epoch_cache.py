@@ -95,8 +95,8 @@ def end_offset_kip_101(p: State, r: int, epoch: int, leo: int) -> tuple[int, int
 def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
     """Return (epoch, end offset) of the largest cached epoch not above `epoch`; (NONE, NONE) if undefined.
 
-    It is undefined for an epoch above the latest, although KIP-279 says otherwise (LeaderEpochFileCache.endOffsetFor,
-    2.0).
+    The result is undefined for an epoch above the latest, although KIP-279 says otherwise
+    (LeaderEpochFileCache.endOffsetFor, 2.0).
     """
     if epoch == NONE or epoch > latest_epoch(p, r):
         return NONE, NONE
@@ -109,7 +109,7 @@ def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int
 def end_below_first_entry(p: State, r: int, epoch: int) -> tuple[int, int]:
     """Return (epoch, end offset) for an epoch older than any entry.
 
-    It is undefined, or since KAFKA-7415 the start of the first entry.
+    The result is undefined, or since KAFKA-7415 the start of the first entry.
     """
     if p.epoch_cache == EpochCache.KAFKA_7415:
         return epoch, p.cache_start[r, 0]

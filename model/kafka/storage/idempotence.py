@@ -30,7 +30,7 @@ def recognises(p: State, r: int, record: int) -> bool:
 
 
 def knows(p: State, r: int, record: int) -> bool:
-    """Return whether r takes a record for appended: its log has the record, or had it before a truncation.
+    """Return whether r treats a record as appended: its log has the record, or had it before a truncation.
 
     The latter is so only with Idempotence.KEPT_AT_TRUNCATION.
     """
@@ -76,7 +76,7 @@ def has_successor(p: State, record: int) -> bool:
 def has_predecessor(p: State, record: int) -> bool:
     """Return whether the record has a previous sequence number.
 
-    It has none behind a transaction that is over. An aborted transaction starts the sequence again (KIP-360).
+    A record behind a transaction that is over has none. An aborted transaction starts the sequence again (KIP-360).
     """
     return record > 0 and not transactions.is_over_for(p, record - 1)
 

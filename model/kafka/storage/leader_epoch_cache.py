@@ -96,7 +96,7 @@ class LeaderEpochCache:
     def to_checkpoint(self) -> str:
         """Return the content of a `leader-epoch-checkpoint` file.
 
-        It has a version line, a count line, and a line `epoch offset` for each entry.
+        The file has a version line, a count line, and a line `epoch offset` for each entry.
         """
         lines = [_VERSION, str(self.cache_size[0]), *(f"{epoch} {start}" for epoch, start in self.entries)]
         return "\n".join(lines) + "\n"

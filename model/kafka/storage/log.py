@@ -27,7 +27,7 @@ def at(word: int, offset: int) -> int:
 def append(p: State, r: int, record: int, epoch: int) -> None:
     """Append to r's log. The caller makes sure that the log has room."""
     offset = p.leo[r]
-    p.log_record[r] |= record << (4 * offset)
+    p.log_record[r] |= record << (4 * offset)  # the bits from the LEO on are zero, so no mask is needed
     p.log_epoch[r] |= epoch << (4 * offset)
     if at(p.record_offset, record) == offset:
         p.standing[r] |= 1 << record
@@ -62,6 +62,7 @@ def records_in(p: State, r: int) -> int:
 
 def lacks(p: State, r: int, other: int, end: int) -> bool:
     """Return whether r lacks a record that another replica has below `end`, or has it at another offset."""
+    # The exclusive or of two words is zero at each offset where the logs have the same record.
     return p.leo[r] < end or prefix(p.log_record[other] ^ p.log_record[r], end) != 0
 
 

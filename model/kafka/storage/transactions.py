@@ -1,8 +1,8 @@
 """Transactions (KIP-98) in a log: records, and behind them the marker that commits or aborts them.
 
 There is one producer with one transaction at a time. So all records behind the last marker of a log belong to a
-transaction that is open there. Markers are records with ids of their own. No client produces them, and no guarantee
-covers them. A truncation restores the earlier state of the transactions, because the state follows from the log alone.
+transaction that is open there. Markers are records with ids of their own. No client produces a marker, and no guarantee
+covers it. A truncation restores the earlier state of the transactions, because the state follows from the log alone.
 """
 
 from epochfuzz.model.kafka.storage import log
@@ -21,7 +21,7 @@ def is_marker(p: State, record: int) -> bool:
 def why_not_produced(p: State, r: int) -> int:
     """Return why the producer may not send a record to r, or APPLIED if it may.
 
-    Its transaction is ending, or r's log has no room for the record and a marker.
+    The transaction is ending, or r's log has no room for the record and a marker.
     """
     if not has_transactions(p):
         return APPLIED
@@ -105,10 +105,11 @@ def is_open(p: State, r: int) -> bool:
 def delivered(p: State, r: int) -> int:
     """Return the records below the LSO of r that a read_committed consumer gets.
 
-    It does not get the records of aborted transactions. The broker lists those for the consumer, from the markers in
-    r's log (UnifiedLog.read, TransactionIndex).
+    The consumer does not get the records of aborted transactions. The broker lists those for the consumer, from the
+    markers in r's log (UnifiedLog.read, TransactionIndex).
     """
     end = last_stable_offset(p, r)
+    # Read backwards, because a marker stands behind the records of its transaction.
     records, aborted, offset = 0, False, p.leo[r]
     while offset > 0:
         offset -= 1

@@ -114,18 +114,18 @@ def reads_isr_twice(p: Any) -> bool:
 
 
 def evaluates_at_every_fetch(p: Any) -> bool:
-    """Return whether a leader evaluates its HW at a fetch from the last fetch offset, as up to Kafka 2.3.
+    """Return whether a leader evaluates its HW again at a second fetch from one offset, as up to Kafka 2.3.
 
-    Partition.updateReplicaLogReadResult; Partition.updateFollowerFetchState compares the offset (2.4). It makes a
-    difference only if the lag time may have passed since.
+    Partition.updateReplicaLogReadResult; Partition.updateFollowerFetchState compares the offset (2.4). A second
+    evaluation makes a difference only if the lag time may have passed since the first.
     """
     return bool(p.lag_time and p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN)
 
 
 def restarts_the_clock_of_all(p: Any) -> bool:
-    """Return whether a re-elected leader takes its election for the last fetch of replicas outside the ISR.
+    """Return whether a re-elected leader counts its election as the last fetch of replicas outside the ISR.
 
-    It does up to 3.2.
+    Leaders do this up to Kafka 3.2.
     """
     return not has_heartbeats(p)
 
@@ -159,7 +159,7 @@ def tracks_waiting(p: Any) -> bool:
 
 
 def remembers_cut_records(p: Any) -> bool:
-    """Return whether a replica takes records for its own that it has truncated from its log."""
+    """Return whether a replica treats truncated records as if its log still had them."""
     return bool(p.retries and p.idempotence == Idempotence.KEPT_AT_TRUNCATION)
 
 

@@ -26,7 +26,7 @@ class Choice(IntEnum):
         return choice
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the other is the same choice of the same mechanism, or a plain number of that value.
+        """Return whether `other` is this choice, or a plain number with the value of this choice.
 
         States have plain numbers.
         """

@@ -1,8 +1,8 @@
 """Protocols: a choice for every mechanism.
 
-A reference design ("generation") is a design with its fixes, as its KIP intended it. It is declared by its changes to
-the design before it. A release is a protocol that shipped, with its flaws. It is declared by its differences from its
-reference design.
+A reference design ("generation") is a design with its fixes, as its KIP intended it. The declaration of a reference
+design lists its changes to the design before it. A release is a protocol that shipped, with its flaws. The declaration
+of a release lists its differences from its reference design.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """The released versions of Kafka, each with its protocol.
 
-A release in protocols.py is a line of versions that replicate alike. You can name any version, or the first parts of a
-version for the newest one of its line: `kafka-4.3.1`, `kafka-3.2`, `kafka-0.11`.
+A release in protocols.py stands for all versions that replicate alike. You can name any version, or the first parts of
+a version for the newest one of its line: `kafka-4.3.1`, `kafka-3.2`, `kafka-0.11`.
 """
 
 from collections.abc import Sequence
