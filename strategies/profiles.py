@@ -1,9 +1,9 @@
 """Hypothesis profiles: `dev` while writing, `ci` for every commit, `nightly` for as long as there is time.
 
-    from epochfuzz.strategies import profiles
+from epochfuzz.strategies import profiles
 
-    profiles.register()
-    hypothesis.settings.load_profile("ci")
+profiles.register()
+hypothesis.settings.load_profile("ci")
 """
 
 from hypothesis import HealthCheck, Phase, settings

@@ -31,7 +31,7 @@ def are_news(p: State, leader: int) -> bool:
 
 
 def learn(p: State, leader: int) -> None:
-    """Bring the leader's metadata to the controller's state, if the leader leads the current epoch.
+    """Update the leader's metadata from the controller's state, if the leader leads the current epoch.
 
     A leader of an outdated epoch reads the metadata log up to the next epoch.
     """

@@ -28,7 +28,7 @@ def expire_fetch(p: State, r: int) -> int:
 
 
 def wait(p: State, follower: int) -> None:
-    """Let the follower's fetch wait. The leader compares its leader epoch when the wait ends."""
+    """Let the follower's fetch wait. The leader compares the fetch's leader epoch when the wait ends."""
     p.flight[follower] = Flight.WAITING
     p.flight_epoch[follower] = p.known_epoch[follower]
     p.flight_offset[follower] = 0

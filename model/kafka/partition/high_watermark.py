@@ -100,10 +100,10 @@ def has_fetched(p: State, leader: int, follower: int) -> bool:
 
 
 def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
-    """Note a fetch from outside the ISR, from the leader's LEO or possibly from its LEO at the last fetch.
+    """Note a fetch from outside the ISR that reaches the leader's LEO, or possibly the LEO of the last fetch.
 
-    Replica.updateFetchState, lastCaughtUpTimeMs. The model does not keep the LEO at the last fetch, except with
-    `lag_time`. So any second fetch counts.
+    Replica.updateFetchState, lastCaughtUpTimeMs. The model does not keep the leader's LEO at the last fetch, except
+    with `lag_time`. So any second fetch counts.
     """
     if p.lag_time:
         lag_time.note_fetch(p, leader, follower, offset)

@@ -1,8 +1,8 @@
 """In-sync replicas: the true leader shrinks the ISR when a follower lags, and expands it when one has caught up.
 
-A change of the ISR does not change the leader epoch, because it changes the controller's current update. Up to Kafka
-2.6 the leader makes the change itself, by a conditional write to ZooKeeper. Since KIP-497 the leader sends a request,
-see alter_partition.py.
+A change of the ISR changes the controller's current update and keeps the leader epoch. Only in KRaft 3.3 to 3.5 a
+shrink opens a leader epoch (in_force.shrinking_opens_epoch). Up to Kafka 2.6 the leader makes the change itself, by a
+conditional write to ZooKeeper. Since KIP-497 the leader sends a request, see alter_partition.py.
 """
 
 from epochfuzz.model.kafka.controller import controller, leader_metadata

@@ -1,7 +1,7 @@
 """Replication: a leader appends a produced record, followers fetch it, and the responses arrive or are lost.
 
-A follower has one request at a time. The response has the leader's state at the time of the response. The response
-stays in flight until it arrives or is dropped, or until the follower crashes or learns an update.
+A follower has one request at a time. The response carries the leader's state at the time when the leader responded. The
+response stays in flight until it arrives or is dropped, or until the follower crashes or learns an update.
 """
 
 from epochfuzz.model.kafka.controller import incarnations

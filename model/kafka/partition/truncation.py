@@ -40,8 +40,8 @@ def begin(p: State, r: int) -> None:
 def has_epoch_to_ask_for(p: State, r: int) -> bool:
     """Return whether r asks its leader for the end of an epoch before it fetches.
 
-    Until KIP-320 it asks even with an empty cache. ReplicaFetcherThread.buildLeaderEpochRequest asks for
-    UNDEFINED_EPOCH then (Kafka 0.11 to 2.0); AbstractFetcherThread fetches at once (2.1).
+    Until KIP-320 r asks even with an empty cache. ReplicaFetcherThread.buildLeaderEpochRequest asks for UNDEFINED_EPOCH
+    then (Kafka 0.11 to 2.0); AbstractFetcherThread fetches at once (2.1).
     """
     return not skips_question(p) or p.cache_size[r] > 0
 

@@ -28,7 +28,7 @@ def note_response(p: State, follower: int, has_epoch: bool) -> None:
     """Set the last fetched epoch from a response that has records or sets a new fetch offset.
 
     Kafka 3.5.1 to 3.6.2 also set it from a first response without records, which has no epoch. KAFKA-15080 made a fetch
-    state from that response because the lag was empty, and KAFKA-15510 keeps the epoch
+    state from that response because the lag was empty, and the fix of KAFKA-15510 keeps the epoch
     (AbstractFetcherThread.processFetchRequest).
     """
     if not loses_last_fetched_epoch(p):

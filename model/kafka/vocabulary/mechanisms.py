@@ -89,7 +89,7 @@ class Fencing(Choice):
 
 
 class IsrExpansion(Choice):
-    """The leader's observation of a replica that lets the replica join the ISR."""
+    """The leader's condition for letting a replica join the ISR."""
 
     HIGH_WATERMARK = 0, "that it has reached the leader's high watermark", "KAFKA-7128"
     EPOCH_START = 1, "also that it has reached the start of the leader's own epoch (KAFKA-7128)"
@@ -216,7 +216,7 @@ class EffectiveIsr(Choice):
 
 
 class IsrVersion(Choice):
-    """Selects whether the controller checks that the proposer of an ISR change knows the current partition."""
+    """Selects whether the controller checks that the proposer of an ISR change knows the current partition epoch."""
 
     UNCHECKED = 0, "no", "KIP-497"
     CHECKED = 1, "yes: the request carries the partition epoch"
