@@ -9,7 +9,7 @@ that bugs have little depth: replication makes progress, with a few disturbances
 property less often, but with fewer events. `hw` loses a record by a restart and an election, in nine events, or by
 three elections, in ten. Removing events from the second schedule never results in the first. So a scout uses a few more
 disturbances and takes the shortest failure. With six disturbances, and a hundred events to try, a second of scouting
-finds the loss 29 times, 10 times in nine events. With two disturbances and forty events it was 2 times.
+finds the loss 29 times, 10 times in nine events. With two disturbances and forty events it finds the loss 2 times.
 """
 
 import random

@@ -1,8 +1,8 @@
 """The properties: conditions that must hold after every event, each with a function that checks it.
 
 `convergence`, `leader-available`, `answered` and `fetch-answered` are not checked after every event but at the end of a
-schedule, on a healed copy of the partition. The first line of a function's docstring states the violation, because
-`explain` and the reference pages show it.
+schedule, on a healed copy of the partition. The first line of a checking function's docstring states the violation,
+because the exceptions and invariants of state machines show it.
 """
 
 # ruff: noqa: D401 (the first line of a docstring states a violation, see Property.meaning)
