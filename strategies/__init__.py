@@ -1,1 +1,1 @@
-"""Hypothesis strategies and state machines over the model: what to draw, and what to judge while drawing."""
+"""Hypothesis strategies and state machines over the model: the data to draw, and the properties to check."""

@@ -1,4 +1,4 @@
-"""Strategies for what a schedule runs under: protocols and configurations."""
+"""Strategies for protocols and configurations."""
 
 from dataclasses import Field, fields
 from typing import Any
@@ -12,14 +12,17 @@ from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, ch
 
 @st.composite
 def configurations(draw: st.DrawFn, *, max_replicas: int = MAX_REPLICAS) -> Configuration:
-    """Any configuration: each setting is drawn. Simpler has fewer replicas, no faults, and Kafka's durable settings."""
+    """Draw a configuration, with a value for each setting.
+
+    A simpler configuration has fewer replicas, no faults, and Kafka's durable settings.
+    """
     replicas = draw(st.integers(MIN_REPLICAS, max_replicas))
     others = [setting for setting in fields(Configuration) if setting.name != "replicas"]
     return Configuration(replicas=replicas, **{setting.name: draw(_values(setting, replicas)) for setting in others})
 
 
 def _values(setting: "Field[Any]", replicas: int) -> st.SearchStrategy[Any]:
-    """Return what a setting can be, the simplest first, where there are so many replicas."""
+    """Return a strategy for the values of a setting with that many replicas, the simplest value first."""
     if setting.name == "acks":
         return st.sampled_from(sorted(ACKS, reverse=True))
     if setting.name == "min_insync_replicas":
@@ -30,7 +33,10 @@ def _values(setting: "Field[Any]", replicas: int) -> st.SearchStrategy[Any]:
 
 
 def protocols() -> st.SearchStrategy[Protocol]:
-    """Return a generation, or one with some of its mechanisms switched; simpler is an older generation, unchanged."""
+    """Return a strategy for a reference design, or one with some of its mechanisms replaced.
+
+    A simpler protocol is an older design, without replacements.
+    """
     switches = st.fixed_dictionaries({}, optional={name: st.sampled_from(choice_texts(name)) for name in MECHANISMS})
     generations = st.sampled_from(list(GENERATIONS.values()))
     return st.builds(lambda generation, choices: generation.with_choices(**choices), generations, switches)

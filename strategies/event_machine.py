@@ -1,23 +1,23 @@
-"""State machines over events: a rule for each verb, and what decides which comes next.
+"""State machines over events: a rule for each verb, and the choice of the next rule.
 
-A machine has a rule `produce(replica)`, one `fetch(replica)`, and so on for each verb that can happen, made from what
-model/kafka/vocabulary/events.py declares. A rule is left alone where it would do nothing, so every step of a failure is
-one that happened. Subclasses add rules, invariants and bundles as in any state machine of Hypothesis.
+A machine has a rule `produce(replica)`, one `fetch(replica)`, and so on for each verb that can happen, made from the
+declarations in model/kafka/vocabulary/events.py. The machine skips a rule that would do nothing, so every step of a
+failure is an event that happened. Subclasses add rules, invariants and bundles as in any state machine of Hypothesis.
 
-Which rule comes next is drawn here, for three reasons.
+This module draws the next rule itself, for three reasons.
 
-* Hypothesis leaves out each rule with a probability that it draws for each example (swarm testing). That is good where
-  a few rules do it, but the shortest loss under `hw` needs seven verbs: seven examples of eight go without one of them.
-* An example can follow a course: a schedule found by a scout, say. The seed of the course is drawn, and then the
-  choices of the steps, which the course leaves no freedom. Without its seed, an example makes the same steps of the
-  same choices; so the first thing that shrinking can do is to forget the course, and then any step is free to go.
-* Where a rule cannot run, Hypothesis draws once more, and what was drawn for the next step is taken for this one: take
-  one event out of a schedule, and all that follows is another schedule. Here a draw that comes to nothing takes just as
-  many choices as a step. So shrinking can take an event out, and those which it alone made possible are passed over.
+* Hypothesis leaves out each rule with a probability that it draws for each example (swarm testing). That is good if a
+  few rules are enough. But the shortest loss under `hw` needs seven verbs, and seven examples of eight miss one.
+* An example can follow a course, for example a schedule that a scout has found. The example draws the seed of the
+  course, and then the choices of the steps, which the course determines. Without its seed, an example makes the same
+  steps from the same choices. So shrinking can first remove the course, and then any step can go.
+* If a rule cannot run, Hypothesis draws once more, and takes the choices of the next step for this one. So if you
+  remove an event from a schedule, all later events change. Here a draw without an event takes as many choices as a
+  step. So shrinking can remove an event, and the machine skips the events that only it made possible.
 
-With rules that Hypothesis draws, steered by preconditions, detection was as good, but failures kept the step that drew
-their seed, a passing machine took 14 to 24 s of processor in the place of 5, and a failing invariant of a subclass 5 to
-17 s in the place of 3, with up to 31 steps in the place of 7 at the most.
+We also measured rules that Hypothesis draws, steered by preconditions. Detection was as good, but failures kept the
+step that drew their seed. A passing machine took 14 to 24 s of processor time in place of 5 s. A failing invariant of a
+subclass took 5 to 17 s in place of 3 s, with up to 31 steps in place of at most 7.
 """
 
 import random
@@ -35,8 +35,8 @@ from hypothesis.stateful import Rule, RuleBasedStateMachine, precondition, rule
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, encode, replica_of, verb_of
 
 _SEEDS = st.integers(0, 2**32 - 1)
-_OWN = 0.25  # of the steps on a course are rules of a subclass's own, where it has any; the others are events
-_PATIENCE = 50  # draws that come to nothing, in a row, before it is left to Hypothesis
+_OWN = 0.25  # the share of a subclass's own rules in the steps of a course, if it has any; the others are events
+_PATIENCE = 50  # draws in a row without a possible step, before Hypothesis draws the rule
 
 
 def rules_for(alphabet: bytes) -> dict[str, Callable[..., None]]:
@@ -50,23 +50,23 @@ def _rule_for(verb: Verb) -> Callable[..., None]:
 
     happens.__name__, happens.__qualname__ = verb.text, f"EventMachine.{verb.text}"
     happens.__doc__ = f"{verb.meaning[0].upper()}{verb.meaning[1:]}."
-    happens.verb = verb  # type: ignore[attr-defined] # by which it is told from a rule that a subclass has in its place
+    happens.verb = verb  # type: ignore[attr-defined] # distinguishes it from a rule that replaces it in a subclass
     replicas = st.runner().flatmap(lambda machine: st.sampled_from(machine.replicas_for(verb)))
     return precondition(lambda machine: machine.replicas_for(verb) != [])(rule(replica=replicas)(happens))
 
 
 @dataclass(frozen=True)
 class _Step:
-    """What can come next: a rule, and for the rule of a verb the event that it makes happen."""
+    """A possible next step: a rule, and the event if it is the rule of a verb."""
 
     rule: Rule
     event: int | None = None
 
 
 def can_steer(machine: RuleBasedStateMachine) -> bool:
-    """Whether Hypothesis draws the next rule and its arguments from a strategy that another can take the place of.
+    """Return whether this version of Hypothesis draws rules from a strategy that the machine can replace.
 
-    No version promises that: under one that is made otherwise, rules come as Hypothesis draws them.
+    No version promises that. Under a version that is built differently, Hypothesis draws the rules.
     """
     strategy_is_there = hasattr(getattr(machine, "_rules_strategy", None), "is_valid")
     return strategy_is_there and all(hasattr(each, "arguments_strategies") for each in machine.rules)
@@ -93,24 +93,24 @@ class EventMachine(RuleBasedStateMachine):
             warnings.warn(complaint, HypothesisWarning, stacklevel=2)
 
     def is_possible(self, event: int) -> bool:
-        """Whether the event would do anything now."""
+        """Return whether the event would do anything now."""
         raise NotImplementedError
 
     def happen(self, event: int) -> None:
-        """Make an event happen. Where it is not possible, it does nothing."""
+        """Make an event happen. An event that is not possible does nothing."""
         raise NotImplementedError
 
     def schedule(self, seed: int) -> bytes:
-        """Events to follow; those that are not possible, or have no rule, will be passed over."""
+        """Return events to follow. The machine skips events that are not possible or have no rule."""
         raise NotImplementedError
 
     def replicas_for(self, verb: Verb) -> list[str]:
-        """Return the replicas to which the verb can happen now."""
+        """Return the replicas that the verb can happen to now."""
         events = [event for event in self.alphabet if verb_of(event) is verb and self.is_possible(event)]
         return [REPLICA_NAMES[replica_of(event)] for event in events]
 
     def draw_rule(self, draw: st.DrawFn) -> tuple[Rule, dict[str, Any]]:
-        """Return the rule to come next, and its arguments."""
+        """Return the next rule and its arguments."""
         if self._course is None:
             seed = draw(_SEEDS)
             self._course = self._course_for(seed) if seed else deque()
@@ -124,12 +124,12 @@ class EventMachine(RuleBasedStateMachine):
                     return step.rule, {name: draw(drawn) for name, drawn in step.rule.arguments_strategies.items()}
             elif self.is_possible(step.event):
                 return step.rule, {"replica": REPLICA_NAMES[replica_of(step.event)]}
-            draw(_integers(0, 0))  # in the place of Hypothesis's own choice before each step, whether there is one more
+            draw(_integers(0, 0))  # stands for Hypothesis's own choice before each step, whether to continue
         rule_and_arguments: tuple[Rule, dict[str, Any]] = draw(self._theirs)
         return rule_and_arguments
 
     def _course_for(self, seed: int) -> deque[int]:
-        """Return the steps of a schedule, with rules of the subclass's own among them."""
+        """Return the steps of a schedule, mixed with rules of the subclass."""
         places = {step.event: place for place, step in enumerate(self._steps)}
         own = [place for place, step in enumerate(self._steps) if step.event is None]
         chance = random.Random(seed)

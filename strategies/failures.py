@@ -1,7 +1,7 @@
-"""What breaks in a state machine: one exception class for each property.
+"""The failures of a state machine: one exception class for each property.
 
-Hypothesis takes two failures for one where class and line of the exception are the same; it shrinks each of the others
-on its own and reports them together.
+Hypothesis treats two failures as equal if class and line of the exception are equal. Hypothesis shrinks other failures
+separately and reports them together.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 class PropertyBroken(AssertionError):
-    """A protocol broke a property. `events` are the texts of the events up to there that were enabled under it."""
+    """A protocol broke a property. `events` are the texts of the enabled events up to the violation."""
 
     def __init__(self, protocol: Protocol, name: str, events: Sequence[str]) -> None:
         super().__init__(f"{protocol.name} broke {name} after {len(events)} events: {', '.join(events)}")
@@ -22,7 +22,7 @@ class PropertyBroken(AssertionError):
         self.events = list(events)
 
 
-# The class of each property, by its name; each is an attribute of this module too, under a name of its own.
+# The class of each property, by the property's name. Each class is an attribute of this module too, by its own name.
 FAILURES: dict[str, type[PropertyBroken]] = {
     each.name: type(
         each.failure, (PropertyBroken,), {"__doc__": f"{each.name}: {each.meaning}", "__module__": __name__}
@@ -39,7 +39,7 @@ def __getattr__(name: str) -> type[PropertyBroken]:
 
 
 def first_broken(execution: Execution, judged: int) -> str | None:
-    """Return the most severe property of a set that is broken, None where all hold."""
+    """Return the most severe broken property of a set, or None if all hold."""
     broken = execution.broken() & judged
     if not broken and judged & AT_END:
         broken = execution.broken_at_end() & judged
@@ -48,6 +48,6 @@ def first_broken(execution: Execution, judged: int) -> str | None:
 
 @cache
 def failure_class(protocol: Protocol, name: str) -> type[PropertyBroken]:
-    """Return the property's class, as a subclass for this protocol, so that Hypothesis keeps protocols apart too."""
+    """Return the property's exception class for this protocol, so that Hypothesis separates protocols too."""
     failure = FAILURES[name]
     return type(failure.__name__, (failure,), {"__module__": failure.__module__, "__doc__": failure.__doc__})

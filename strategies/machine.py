@@ -1,4 +1,4 @@
-"""State machines: protocols side by side on the same events, judged after each.
+"""State machines: protocols side by side on the same events, with a check of the properties after each event.
 
     from epochfuzz.strategies.machine import replication_machine
 
@@ -10,7 +10,7 @@ There is a rule for each verb, and an invariant for each property, so that a fai
     ...
     state.no_committed_loss()
 
-A subclass adds rules and invariants of its own, or drives an object of its own beside the model:
+A subclass adds its own rules and invariants, or drives its own object next to the model:
 
     class MyLogs(replication_machine("kip-320")):
         def happened(self, verb, replica):
@@ -37,7 +37,7 @@ from epochfuzz.strategies.profiles import PHASES
 from epochfuzz.strategies.project import project
 from epochfuzz.strategies.scouting import Scout
 
-# All that is quick to judge, but for what warns of a loss that is waiting to happen: it would hide the loss.
+# The properties that are quick to check. Warnings of a later loss are left out, because they would hide the loss.
 LASTING = tuple(each.name for each in PROPERTIES if not each.at_end and not each.is_warning)
 
 
@@ -49,14 +49,13 @@ def replication_machine(
     scouted: int = 150,
     disturbances: int = 6,
 ) -> type["ReplicationMachine"]:
-    """Return a state machine that drives protocols side by side and raises a PropertyBroken where one breaks a
-    property.
+    """Return a state machine that drives protocols side by side and raises PropertyBroken for a violation.
 
-    A protocol is one, or its text. Without any, and without settings, they are the project's (project.py).
-    Before each example it scouts that many schedules, with that many disturbances in each, for one that breaks a
-    property under the first protocol; see scouting.py. It looks for any of the judged properties, or for the wanted one
-    alone: Hypothesis ends its search soon after the first failure, and a frequent one may hide a rare one.
-    Raises ProtocolError or ValueError.
+    A protocol is a Protocol or its text. Without protocols or settings, the machine takes the project's (project.py).
+    Before each example it runs `scouted` random schedules, with `disturbances` disturbances in each. It looks for a
+    schedule that breaks a property under the first protocol; see scouting.py. It looks for any of the `judged`
+    properties, or only for the `wanted` one: Hypothesis ends its search soon after the first failure, and a frequent
+    failure may hide a rare one. Raises ProtocolError or ValueError.
     """
     protocols = protocols or project().protocols
     settings = project().settings if settings is None else settings
@@ -85,7 +84,7 @@ def replication_machine(
 def _invariant_for(name: str) -> Callable[..., None]:
     """Return the invariant that a property holds.
 
-    It is told of only where it is broken, rather than after each step.
+    Hypothesis reports it only if it is broken, not after each step.
     """
 
     def is_broken(machine: "ReplicationMachine") -> bool:
@@ -102,10 +101,11 @@ def _invariant_for(name: str) -> Callable[..., None]:
 
 
 class ReplicationMachine(EventMachine):
-    """One run: `executions` has one for each protocol, `histories` the texts of the events enabled under each.
+    """One run of protocols side by side.
 
-    Made by `replication_machine`. `broken` is what the invariants raise: the failure of the first protocol that broke
-    a property; where it broke several, that of the most severe.
+    `executions` has the execution of each protocol, and `histories` the texts of the events that the protocol enabled.
+    `replication_machine` makes the class. `broken` is the failure that the invariants raise: the failure of the first
+    protocol that broke a property. If that protocol broke several properties, `broken` has the most severe.
     """
 
     protocols: ClassVar[tuple[Protocol, ...]]
@@ -113,7 +113,7 @@ class ReplicationMachine(EventMachine):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # Hypothesis explains a failure by tracing every line that runs: minutes, to name lines of the model.
+        # Hypothesis explains a failure by tracing every line. That takes minutes and names lines of the model.
         cls.TestCase.settings = hypothesis_settings(cls.TestCase.settings, phases=PHASES)
 
     def __init__(self) -> None:
@@ -121,17 +121,18 @@ class ReplicationMachine(EventMachine):
         self.executions = [Execution(protocol, self.scout.settings) for protocol in self.protocols]
         self.histories: list[list[str]] = [[] for _ in self.protocols]
         self.broken: PropertyBroken | None = None
-        self.occurred = b""  # the events that were enabled under one of them at least
-        self._tried: list[Execution] = []  # copies of the executions, to try events on; none where one was applied
+        self.occurred = b""  # the events that at least one protocol enabled
+        self._tried: list[Execution] = []  # copies of the executions, to try events; empty after a copy has changed
 
     def happened(self, verb: str, replica: str) -> None:
-        """For subclasses: an event has happened, such as "fetch", "B", under one of the protocols at least.
+        """React to an event, such as "fetch", "B", that happened under at least one protocol.
 
-        It is called after each one, before the invariants are. Nothing is called for what a protocol does not enable.
+        A subclass overrides it. The machine calls it after each event and before the invariants. Events that no
+        protocol enables do not call it.
         """
 
     def happen(self, event: int) -> None:
-        """Apply an event under every protocol under which it is enabled."""
+        """Apply an event under every protocol that enables it."""
         enabled = [execution.apply(event) for execution in self.executions]
         self._tried = []
         for protocol, execution, history, is_enabled in zip(
@@ -147,7 +148,7 @@ class ReplicationMachine(EventMachine):
             self.happened(*event_text(event).split())
 
     def is_possible(self, event: int) -> bool:
-        """Whether a protocol enables the event."""
+        """Return whether a protocol enables the event."""
         if not self._tried:
             self._tried = [execution.copy() for execution in self.executions]
         is_enabled = any(execution.apply(event) for execution in self._tried)
@@ -156,7 +157,5 @@ class ReplicationMachine(EventMachine):
         return is_enabled
 
     def schedule(self, seed: int) -> bytes:
-        """Return a way to a failure of the first protocol, or where the scout found none, wherever the
-        scout went last.
-        """
+        """Return a schedule to a failure of the first protocol, or the scout's last schedule if it found none."""
         return scouting.find(self.scout, seed)

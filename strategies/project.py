@@ -1,11 +1,11 @@
-"""The project's defaults: what a schedule is drawn under where nobody says otherwise, from its pyproject.toml.
+"""The project's defaults: protocols and settings for drawn schedules, from its pyproject.toml.
 
     [tool.epochfuzz]
     protocols = ["kip-320"]
     config = {replicas = 3, min_insync_replicas = 2}
 
-The file is the nearest one that has the table, in a directory or above it. A schedule that is written down, in a case
-or a test, says itself what it runs under.
+The file is the nearest one with the table, in a directory or above it. The defaults do not apply to a schedule in a
+case or a test, which names its own protocol and settings.
 """
 
 import tomllib
@@ -20,34 +20,34 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ProtocolError, 
 FILE = "pyproject.toml"
 _KEYS = ("protocols", "config")
 
-_directory: Path | None = None  # where to begin to look; None: the current one
+_directory: Path | None = None  # the directory where the search starts; None: the current one
 
 
 class ProjectError(ValueError):
-    """A table that cannot be used; the message names the file and the key, and says what to do."""
+    """A table that cannot be used; the message names the file and the key, and the fix."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """What the table says, checked: protocols, and the settings that it gives, by key."""
+    """The checked content of the table: protocols, and the given settings, by key."""
 
     protocols: tuple[Protocol, ...] = ()
     config: dict[str, Any] = field(default_factory=dict)
 
     @property
     def settings(self) -> Configuration:
-        """The configuration, with the usual settings where the table gives none."""
+        """The configuration, with default settings for those that the table does not give."""
         return Configuration(**self.config)
 
 
 def look_in(directory: Path | None) -> None:
-    """Begin to look for the file in a directory; None: in the current one."""
+    """Start the search for the file in a directory; None: in the current one."""
     global _directory
     _directory = directory
 
 
 def project() -> Project:
-    """Return the defaults of the project at hand; none where no file has the table. Raises ProjectError."""
+    """Return the defaults of the current project, or no defaults if no file has the table. Raises ProjectError."""
     start = (_directory or Path.cwd()).resolve()
     for directory in (start, *start.parents):
         table = _table(directory / FILE)
@@ -57,7 +57,7 @@ def project() -> Project:
 
 
 def _table(path: Path) -> Any:
-    """Return the table of a file, None where there is none."""
+    """Return the table of a file, or None if there is none."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

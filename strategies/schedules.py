@@ -1,7 +1,7 @@
 """Strategies for events and schedules, as the bytes of model/kafka/vocabulary/events.py.
 
-Not every event drawn is enabled where it stands. Those that are not are no-ops, and so shrinking can take any event
-out of a schedule, or put another in its place, and is left with a schedule.
+Not every drawn event is enabled at its position. An event that is not enabled is a no-op. So shrinking can remove or
+replace any event of a schedule, and the result is a schedule.
 """
 
 from functools import cache
@@ -16,27 +16,28 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @cache
 def simplest_first(settings: Configuration) -> bytes:
-    """Return the events that a configuration can enable, in order."""
+    """Return the events that a configuration can enable, in shrinking's order."""
     return in_order(settings.alphabet())
 
 
 def single_events(settings: Configuration) -> st.SearchStrategy[int]:
-    """Return an event that the configuration can enable."""
+    """Return a strategy for an event that the configuration can enable."""
     return st.sampled_from(simplest_first(settings))
 
 
 def schedules(settings: Configuration, *, max_size: int = 50) -> st.SearchStrategy[bytes]:
-    """Return a schedule of such events; simpler is shorter.
+    """Return a strategy for a schedule of such events; a simpler schedule is shorter.
 
-    Few of them are enabled, and most schedules do next to nothing.
+    Few of the events are enabled, and most schedules do next to nothing.
     """
     return st.lists(single_events(settings), max_size=max_size).map(bytes)
 
 
 @st.composite
 def lively_schedules(draw: st.DrawFn, protocol: Protocol, settings: Configuration, *, max_size: int = 40) -> bytes:
-    """Return a schedule most of whose events are enabled under the protocol, and make progress; no
-    length is likelier.
+    """Draw a schedule whose events are mostly enabled under the protocol and make progress.
+
+    All lengths are equally likely.
     """
     execution = Execution(protocol, settings)
     schedule = bytearray()
@@ -47,7 +48,7 @@ def lively_schedules(draw: st.DrawFn, protocol: Protocol, settings: Configuratio
 
 
 def _likely(execution: Execution, alphabet: bytes) -> list[int]:
-    """Every event once, and those that are enabled some times more."""
+    """Return every event once, and the enabled ones several times more."""
     more = []
     scratch = execution.copy()
     for event in alphabet:

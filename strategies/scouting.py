@@ -1,15 +1,15 @@
-"""Scouting: where should a state machine go?
+"""Scouting: the search for failures that a state machine can aim for.
 
-A step of a Hypothesis state machine costs some hundred times what a step of the model costs, so a machine sees too few
-schedules to meet a failure that needs nine events in order. A scout runs random schedules on the bare model; where some
-break a property, the machine takes the way of the shortest, from which all is gone already that it breaks it without.
+A step of a Hypothesis state machine costs some hundred times as much as a step of the model. So a machine sees too few
+schedules to meet a failure that needs nine events in order. A scout runs random schedules on the bare model. If some of
+them break a property, the scout removes unnecessary events from the shortest, and the machine follows it.
 
 The schedules are like those of priority-based testing (PCT, Burckhardt et al. 2010), which rests on the observation
-that bugs have little depth: replication makes progress, and a few disturbances come in between. Fewer disturbances
-break less often, and shorter: `hw` loses a record by a restart and an election, in nine events, or by three elections,
-in ten, and taking events out of the one never gives the other. So there are some more, and the shortest is taken. With
-six, and a hundred events to try, a second of scouting finds the loss 29 times, in nine events 10 times; with two, and
-forty events, it was 2 times.
+that bugs have little depth: replication makes progress, with a few disturbances in between. Fewer disturbances break a
+property less often, but with fewer events. `hw` loses a record by a restart and an election, in nine events, or by
+three elections, in ten. Removing events from the second schedule never results in the first. So a scout uses a few more
+disturbances and takes the shortest failure. With six disturbances, and a hundred events to try, a second of scouting
+finds the loss 29 times, 10 times in nine events. With two disturbances and forty events it finds the loss 2 times.
 """
 
 import random
@@ -27,16 +27,16 @@ from epochfuzz.strategies.trimming import shortest
 
 # Events of progress that a schedule tries, for each replica. Most are not enabled when their turn comes.
 _TRIES = 100
-# Failures by one property of which the shortest is taken. Shorter ones are found by looking at more, not by trimming.
+# The number of failures of a property to choose the shortest from. More failures give shorter ones; trimming does not.
 _ENOUGH = 3
 
 
 @dataclass(frozen=True)
 class Scout:
-    """How to look for failures: under which protocol and configuration, of which properties, and how far.
+    """The parameters of a search for failures.
 
-    It runs up to `schedules` schedules, with that many `disturbances` in each, until it has found enough failures of
-    the properties `wanted`. A schedule ends where any property that is `judged` breaks.
+    A scout runs up to `schedules` schedules, with that many `disturbances` in each, until it has found enough failures
+    of the properties `wanted`. A schedule ends when any `judged` property breaks.
     """
 
     protocol: Protocol
@@ -47,12 +47,12 @@ class Scout:
     disturbances: int
 
 
-@lru_cache(maxsize=1_000)  # shrinking asks for the same one many times
+@lru_cache(maxsize=1_000)  # shrinking asks for an equal schedule many times
 def find(scout: Scout, seed: int) -> bytes:
-    """Return the enabled events of a random schedule: one that breaks a wanted property, and no other judged before it.
+    """Return the enabled events of a random schedule that breaks a wanted property before other judged ones.
 
-    Where several properties break, chance decides for one, a rare one rather than a frequent one. Where none breaks,
-    it is any schedule, and as lively as those.
+    If several properties break, chance decides, with a preference for rare ones. If none breaks, it returns any
+    schedule, which is as lively as those.
     """
     draw = random.Random(seed)
     start = Execution(scout.protocol, scout.settings)
@@ -78,10 +78,10 @@ def find(scout: Scout, seed: int) -> bytes:
 
 
 def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequence[int]]:
-    """Return what to try, one after the other: an event of progress, or some disturbances, the first of which can
-    happen.
+    """Return the plan of a schedule: an event of progress for each moment, or at some moments disturbances.
 
-    Every plan leaves out about half of the verbs that disturb (swarm testing, Groce et al. 2012).
+    At such a moment the first disturbance that can happen does. Every plan leaves out about half of the verbs that
+    disturb (swarm testing, Groce et al. 2012).
     """
     alphabet = start.alphabet()
     left_out = {verb for verb in Verb if draw.random() < 0.5}.difference(PROGRESS)
@@ -94,7 +94,10 @@ def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequ
 
 
 def _follow(plan: Iterable[Sequence[int]], execution: Execution, judged: int) -> tuple[bytes, str | None]:
-    """Return what happened by the plan until a property broke, and which. What is slow to judge is left to the end."""
+    """Return the events that happened by the plan until a property broke, and that property or None.
+
+    Properties that are slow to check are checked at the end.
+    """
     happened = bytearray()
     for alternatives in plan:
         for event in filter(execution.apply, alternatives):

@@ -1,7 +1,6 @@
-"""Trimming: what is quick in shrinking, for a schedule that fails whatever failing means.
+"""Trimming: the quick part of shrinking, for a schedule that fails by any criterion.
 
-Hypothesis deletes events too, but takes a millisecond for each attempt; what it is better at is events in place of
-others.
+Hypothesis deletes events too, but takes a millisecond for each attempt. Hypothesis is better at replacing events.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,7 +8,7 @@ from itertools import combinations
 
 from epochfuzz.model.kafka.vocabulary.events import encode, replica_of, verb_of
 
-# As much of a schedule as it takes to fail, None where it does not fail.
+# Returns the part of a schedule that is needed to fail, None if the schedule does not fail.
 Failing = Callable[[bytes], bytes | None]
 
 
@@ -24,8 +23,9 @@ def shortest(schedule: bytes, failing: Failing) -> bytes:
 
 
 def without_runs(schedule: bytes, failing: Failing) -> bytes:
-    """Return a failing schedule without the runs of events that it fails without: half of it first,
-    single events last.
+    """Return a failing schedule after removing every run of events that it does not need to fail.
+
+    It tries half of the schedule first, and single events last.
     """
     size = len(schedule)
     while size > 1:
@@ -38,13 +38,16 @@ def without_runs(schedule: bytes, failing: Failing) -> bytes:
 
 
 def without_pairs(schedule: bytes) -> Iterator[bytes]:
-    """Without any two events, such as a crash and the restart that is due to it."""
+    """Yield the schedule without any two events, such as a crash and the restart that is due to it."""
     for i, j in combinations(range(len(schedule)), 2):
         yield schedule[:i] + schedule[i + 1 : j] + schedule[j + 1 :]
 
 
 def renamings(schedule: bytes) -> Iterator[bytes]:
-    """With one replica in the place of another: A leads from the start, any other has to be elected first."""
+    """Yield the schedule with one replica in place of another.
+
+    This can save events, because A leads from the start, and any other replica has to be elected first.
+    """
     for a, b in combinations(range(max(map(replica_of, schedule), default=0) + 1), 2):
         for names in ({a: b, b: a}, {b: a}, {a: b}):
             yield bytes(encode(verb_of(e), names.get(replica_of(e), replica_of(e))) for e in schedule)

@@ -1,1 +1,1 @@
-"""Executions, and the linker that makes flat code of rules."""
+"""Executions, and the linker that turns rules into flat code."""

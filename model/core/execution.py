@@ -1,4 +1,4 @@
-"""An execution: a state that goes from event to event, interpreted, under the rules of its protocol."""
+"""An execution: a state that interpreted rules of one protocol change event by event."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,7 +8,7 @@ from epochfuzz.model.core.model import APPLIED, Protocol
 
 
 class Execution:
-    """A `state`, and what can happen to it under its protocol, of the `model`, and `settings`."""
+    """A `state` and the rules of its protocol, with the `model` and the `settings` that they belong to."""
 
     __slots__ = ("_rules", "model", "settings", "state")
 
@@ -21,23 +21,29 @@ class Execution:
             self._rules.step(self.state, event)
 
     def alphabet(self) -> bytes:
-        """Return the events that can be enabled sooner or later, in byte order."""
+        """Return the events that can ever be enabled, in byte order."""
         return self.model.events.possible(self.state)
 
     def apply(self, event: int) -> bool:
-        """Apply an event. False: it is not enabled, and nothing changed."""
+        """Apply an event. False: the event is not enabled, and nothing changed."""
         return self._rules.step(self.state, event) == APPLIED
 
     def attempt(self, event: int) -> int:
-        """Apply an event: APPLIED, or the number of why it is not enabled, and then nothing changed."""
+        """Apply an event and return APPLIED, or the reason why the event is not enabled.
+
+        A reason is a number of the model. If the event is not enabled, nothing changed.
+        """
         return self._rules.step(self.state, event)
 
     def broken(self) -> int:
-        """Return the set of properties that are broken now, but for those that are judged at the end."""
+        """Return the set of properties that are broken now, without those that are checked at the end."""
         return self._rules.broken_now(self.state)
 
     def healed(self) -> tuple[Any, int]:
-        """Return what the state would come to if all faults stopped now, and the set of properties broken then."""
+        """Return the state after all faults have stopped, and the set of properties broken in it.
+
+        The execution's own state stays as it is. The set holds only properties that are checked at the end.
+        """
         p = self.state.copy()
         return p, self._rules.broken_at_end(p)
 
@@ -46,13 +52,16 @@ class Execution:
         return self.healed()[1]
 
     def breaks(self, wanted: int) -> bool:
-        """Whether one of a set of properties is broken, those that are judged at the end as if this were it."""
+        """Return whether one of the `wanted` properties is broken.
+
+        Properties that are checked at the end are checked as if all faults stopped now.
+        """
         return bool(self.broken() & wanted) or (
             wanted & self.model.judgement.at_end != 0 and bool(self.broken_at_end() & wanted)
         )
 
     def copy(self) -> "Execution":
-        """Return an independent execution that has come as far."""
+        """Return an independent execution in an equal state."""
         other = Execution.__new__(Execution)
         other.state, other.settings = self.state.copy(), self.settings
         other.model, other._rules = self.model, self._rules

@@ -1,14 +1,14 @@
-"""Fields: a model's state as one table of declarations, in two representations.
+"""Fields: the declarations of a model's state, and its two representations.
 
-Interpreted, a state is an object whose fields are Python ints, and lists or grids of them. Compiled, it is one NumPy
-record with the same field names. Rules cannot tell them apart: `p.leo[r]`, `p.remote_leos[leader, follower]` and
-`p.produced += 1` mean the same on both.
+The interpreted form of a state is an object whose fields are Python ints, or lists or grids of ints. The compiled form
+is one NumPy record with the same field names. Rules cannot distinguish the two forms: `p.leo[r]`,
+`p.remote_leos[leader, follower]` and `p.produced += 1` mean the same on both.
 
-NumPy scalars would overflow in the interpreted form, and a record is what Numba turns into plain memory: a tuple of
-arrays costs a reference count for each array at every call.
+The interpreted form has no NumPy scalars, because they would overflow. The compiled form is a record, because Numba
+turns a record into plain memory. A tuple of arrays would cost a reference count for each array at every call.
 
-A field is declared once. The record, the keys of searches, what becomes of it when replicas are renamed, copies and
-comparisons of states follow from the table.
+A field is declared once. The table of fields determines the record, the keys of searches, the renaming of replicas, and
+the copies and comparisons of states.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,16 +19,16 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 if TYPE_CHECKING:
-    import numpy as np  # imported below where there are records: a replay has none, and would start in twice the time
+    import numpy as np  # functions with records import it: a replay has no records, and NumPy would double its start-up
 
-NONE = -1  # nobody, or nothing known yet
+NONE = -1  # no replica, or a value that is not known yet
 
-# What rules call `p`: an Interpreted, or under Numba one record. It has the number of `replicas` among its constants.
+# The type of the argument `p` of rules: an Interpreted, or one record under Numba. `replicas` is one of its constants.
 State = Any
 
 
 class Names(Enum):
-    """Of whom a value speaks, which says what becomes of it when replicas are renamed."""
+    """The replicas that a value names, because renaming replicas changes such a value."""
 
     NOBODY = "of no replica"
     REPLICA = "of one, by its number, or of NONE"
@@ -36,18 +36,18 @@ class Names(Enum):
 
 
 class Kind(Protocol):
-    """What an element of a field can be.
+    """The range of an element of a field.
 
-    `narrow`: a byte is room enough for it.
+    `narrow`: the element fits into a byte.
     """
 
     @property
     def names(self) -> Names:
-        """Of whom it speaks."""
+        """The replicas that the element names."""
 
     @property
     def narrow(self) -> bool:
-        """Whether a byte is room enough."""
+        """True if the element fits into a byte."""
 
     def bounds(self, p: State) -> tuple[int, int]:
         """Return the (least, greatest) value of an element under the constants of a state."""
@@ -55,9 +55,10 @@ class Kind(Protocol):
 
 @dataclass(frozen=True)
 class Axis:
-    """What the elements of a field are numbered by: room for how many, and how many the constants of a state allow.
+    """The index of a field: its room, and the number of elements that the constants of a state allow.
 
-    `of_replicas`: their numbers are replicas. `narrow`: elements of a table by this are bytes, see `Field.integer`.
+    `of_replicas`: the index is a replica. `narrow`: the elements of a table with this index are bytes, see
+    `Field.integer`.
     """
 
     size: int
@@ -67,22 +68,22 @@ class Axis:
 
 
 def always_read(p: State) -> bool:
-    """Return true: of a field that the rules read under any constants."""
+    """Return True, for a field that rules read under any constants."""
     return True
 
 
 def never_read(p: State) -> bool:
-    """Return false: of a field that is written only."""
+    """Return False, for a field that rules only write."""
     return False
 
 
 @dataclass(frozen=True)
 class Field:
-    """One field: its name, what each element holds, what the elements are numbered by, and the value it starts from.
+    """One field: its name, the range of its elements, its indices, and its initial value.
 
-    `read` says in which states, of which the constants matter, any rule or property can tell two values of the field
-    apart. Where none can, searches leave it out of their keys; a test proves it. `narrow`: a byte is room enough for
-    each element, see `integer`.
+    `read` is a condition on the constants of a state. The condition is true if a rule or a property can distinguish two
+    values of the field. If it is false, searches leave the field out of their keys; a test proves that this is right.
+    `narrow`: each element fits into a byte, see `integer`.
     """
 
     name: str
@@ -94,21 +95,24 @@ class Field:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The room that the field has."""
+        """The size of the field's array, an empty tuple for a scalar."""
         return tuple(axis.size for axis in self.by)
 
     @property
     def names(self) -> Names:
-        """Of whom its values speak; a member of an enumeration speaks of nobody."""
+        """The replicas that the values name; a member of an enumeration names none."""
         return Names.NOBODY if isinstance(self.holds, type) else self.holds.names
 
     @property
     def of_pairs(self) -> bool:
-        """Whether it is numbered by two replicas, of which one is never the other."""
+        """True if the field is indexed by two different replicas."""
         return len(self.by) == 2 and all(axis.of_replicas for axis in self.by)
 
     def indices(self, p: State) -> Iterator[tuple[int, ...]]:
-        """Yield the elements that the constants of a state allow; a replica has nothing to know of itself."""
+        """Yield the indices that the constants of a state allow.
+
+        A field of pairs has no element for a replica and itself.
+        """
         for index in product(*(range(axis.used(p)) for axis in self.by)):
             if not self.of_pairs or index[0] != index[1]:
                 yield index
@@ -119,10 +123,10 @@ class Field:
 
     @property
     def integer(self) -> "type[np.signedinteger[Any]]":
-        """The integer that each element is in a record: a byte in tables by pair or where it is narrow, else a word.
+        """The integer type of an element in a record: a byte for a narrow field or a table by pair, else a word.
 
-        A record has to stay small, for a search copies it at every transition; but a rule that is called with bytes
-        and with words is compiled twice, so the fields that are passed around are words.
+        A record has to stay small, because a search copies it at every transition. Numba compiles a rule twice if it is
+        called with bytes and with words. So the fields that rules pass as arguments are words.
         """
         import numpy as np
 
@@ -130,7 +134,7 @@ class Field:
         return np.int8 if small or len(self.by) == 2 else np.int64
 
     def filled(self) -> Any:
-        """Return what an interpreted state starts with."""
+        """Return the initial value of the field in an interpreted state."""
         if len(self.shape) == 2:
             rows, columns = self.shape
             return Grid(((i, j), self.start) for i in range(rows) for j in range(columns))
@@ -142,7 +146,7 @@ class Grid(dict[tuple[int, int], int]):
 
 
 class Table:
-    """The fields of a model's state: those that change, and the constants, which no rule writes."""
+    """The fields of a model's state: variables, and constants, which no rule writes."""
 
     def __init__(self, variables: Sequence[Field], constants: Sequence[Field]) -> None:
         self.variables, self.constants = tuple(variables), tuple(constants)
@@ -151,24 +155,27 @@ class Table:
 
     @cached_property
     def record(self) -> "np.dtype[Any]":
-        """The compiled form of a state."""
+        """The NumPy type of a state's compiled form."""
         import numpy as np
 
         return np.dtype([(field.name, field.integer, field.shape) for field in self.fields], align=True)
 
     @cached_property
     def copy_fields(self) -> "Callable[[Interpreted, Interpreted], None]":
-        """What makes the fields of one state those of another."""
+        """A function that copies every field of one state to another."""
         return self._for_each("p, other", "other.{0} = p.{0}", "other.{0} = p.{0}.copy()")
 
     @cached_property
     def copy_changed(self) -> "Callable[[Interpreted, Interpreted, Interpreted], None]":
-        """What does so, and has the tables that are as they were in a third state be that one's."""
+        """A function that copies a state, but shares each table that is equal in an earlier state."""
         shared = "other.{0} = before.{0} if before.{0} == p.{0} else p.{0}.copy()"
         return self._for_each("p, before, other", "other.{0} = p.{0}", shared)
 
     def _for_each(self, arguments: str, for_number: str, for_table: str) -> Any:
-        """Return a function with a statement for each field, which takes a fifth of the time of a loop over them."""
+        """Return a function with one statement for each field.
+
+        The function takes a fifth of the time of a loop over the fields.
+        """
         lines = [(for_table if field.by else for_number).format(field.name) for field in self.fields]
         namespace: dict[str, Any] = {}
         exec("\n    ".join([f"def each({arguments}):", *lines]), namespace)
@@ -176,16 +183,16 @@ class Table:
 
     @property
     def bytes(self) -> int:
-        """How many bytes a record has."""
+        """The size of a record in bytes."""
         return self.record.itemsize
 
     @property
     def words(self) -> int:
-        """How many words of 64 bits it has."""
+        """The size of a record in words of 64 bits."""
         return self.bytes // 8
 
     def place_of(self, field: Field, index: tuple[int, ...]) -> int:
-        """Return where an element is in a record, counting integers of its size."""
+        """Return the offset of an element in a record, in units of the element's own size."""
         import numpy as np
 
         offsets = self.record.fields
@@ -195,9 +202,9 @@ class Table:
 
 
 class Interpreted:
-    """The interpreted form of a state. Rules read and write its fields; everything else copies it.
+    """The interpreted form of a state. Rules read and write its fields; all other code copies it.
 
-    A model has a class of its own for it, with its `table`, of which it has the names as __slots__.
+    Each model has a subclass. The subclass sets `table`, and lists the names of the table's fields as __slots__.
     """
 
     __slots__ = ()
@@ -219,7 +226,7 @@ class Interpreted:
         return other
 
     def kept(self, before: Self) -> Self:
-        """Return a state equal to this one, to be looked at only: what has not changed is that of one kept before."""
+        """Return a read-only copy of this state, which shares unchanged tables with an earlier one."""
         other = type(self).__new__(type(self))
         self.table.copy_changed(self, before, other)
         return other

@@ -1,10 +1,10 @@
-"""The model: all that the engine knows of what it walks, searches and shrinks.
+"""The model: the interface through which the engine runs, searches and shrinks.
 
-A model has a table of fields, rules that go from state to state event by event, and properties that are judged. A
-choice of its rules is a `Protocol`, and what is set for a run, its bounds among them, are `Settings`.
+A model has a table of fields, rules that change a state event by event, and properties to check. A choice of its rules
+is a `Protocol`. The parameters of a run, including its bounds, are `Settings`.
 
-A kernel of the engine names the model that it runs as MODEL: `MODEL.step(p, event)`, `MODEL.judgement.at_end`. The
-linker has the model that it links for in place of that, so that each model has kernels of its own.
+A kernel of the engine refers to its model as MODEL: `MODEL.step(p, event)`, `MODEL.judgement.at_end`. The linker
+replaces MODEL with the model that it links for, so each model has kernels of its own.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from typing import Protocol as Interface
 
 from epochfuzz.model.core.fields import Interpreted, State, Table
 
-APPLIED = 0  # what a step answers where the event was enabled; any other number says why it was not
+APPLIED = 0  # the result of a step whose event was enabled; any other number is the reason why it was not
 
 
 class Bounds(Interface):
@@ -27,17 +27,17 @@ class Bounds(Interface):
 
     @property
     def text(self) -> str:
-        """As people read them, such as `1 record and 2 epoch changes`."""
+        """The bounds for people to read, such as `1 record and 2 epoch changes`."""
 
     def _asdict(self) -> dict[str, Any]: ...
 
 
 class Settings(Interface):
-    """What is set for a run."""
+    """The parameters of a run."""
 
     @property
     def replicas(self) -> int:
-        """How many replicas there are."""
+        """The number of replicas."""
 
     @property
     def bounds(self) -> Any:
@@ -54,35 +54,36 @@ class Settings(Interface):
         """Return these settings with bounds no larger than a schedule of that length can reach."""
 
     def alphabet(self) -> bytes:
-        """Return the events that can be enabled, under any protocol, in byte order."""
+        """Return the events that can be enabled under any protocol, in byte order."""
 
     def changed(self) -> dict[str, Any]:
-        """Return what there is to say of them, by name, as a case file has it."""
+        """Return the settings that a case file lists, by name."""
 
     def changed_to(self, given: Mapping[str, Any]) -> Self:
-        """Return these settings with some others, by name. Raises ValueError."""
+        """Return these settings with some settings replaced, by name. Raises ValueError."""
 
     def text(self) -> str:
-        """Return them in one line."""
+        """Return the settings in one line."""
 
 
 class Protocol(Interface):
-    """A choice of rules, by the constants of a state. `defect` is the number of a mistake planted in them, 0 for none.
+    """A choice of rules, expressed as constants of a state.
 
-    Equal protocols have equal rules and names.
+    `defect` is the number of the mutant that is planted in the rules, 0 for none. Equal protocols have equal rules and
+    names.
     """
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the protocol."""
 
     @property
     def defect(self) -> int:
-        """The number of the mistake that is planted in its rules."""
+        """The number of the mutant that is planted in the rules, 0 for none."""
 
     @property
     def model(self) -> "Model":
-        """The model that it is a protocol of."""
+        """The model that the protocol belongs to."""
 
     def numbers(self) -> dict[str, int]:
         """Return the constants of a state that choose the rules."""
@@ -90,10 +91,10 @@ class Protocol(Interface):
 
 @dataclass(frozen=True)
 class Judgement:
-    """The properties, by name in the order of severity, and what judges them: sets of properties, a bit for each.
+    """The names of the properties, in the order of severity, and the functions that check them.
 
-    `now` judges a state all but those of the set `at_end`. `end` judges those, and may change the state that it is
-    given into what it comes to: hand it a copy.
+    A set of properties has one bit for each. `now` checks every property of a state except those in the set `at_end`.
+    `end` checks the properties in `at_end`. `end` may change the state that it is given, so pass a copy.
     """
 
     names: tuple[str, ...]
@@ -117,13 +118,13 @@ def _all_alike(p: State, r: int) -> int:
 
 @dataclass(frozen=True)
 class Points:
-    """Coverage: what an event met and what came of it, a number below `most` (a situation), and what is alike in it.
+    """Coverage: the situation of each applied event, as a number below `most`.
 
-    `before` takes what has to be known of a replica before the event, most of which are not enabled: raw, and cheap.
-    `of` takes a state, the event that has just been applied to it, and that. `kind_of` a situation is a number below
-    `kinds`, coarse enough to group failures by. `shape` is what a replica is beside the others, in less than 62 bits:
-    an event that is refused to two replicas of one shape, for one reason, is refused for the same to who chooses
-    schedules.
+    `before` reads a replica before an event. `before` must be cheap, because most events are not enabled. `of` maps a
+    state, the event just applied to it, and the result of `before` to the situation. `kind_of` maps a situation to a
+    number below `kinds`, which is coarse enough to group failures. `shape` describes a replica in relation to the
+    others in less than 62 bits. The choice of schedules treats two rejections of an event as equal if the replicas have
+    equal shapes and the reasons are equal.
     """
 
     before: Callable[[State, int], Any]
@@ -136,9 +137,10 @@ class Points:
 
 @dataclass(frozen=True)
 class Cards:
-    """What random schedules are dealt from: how often each phrase, of verbs by number, is in the deck for a replica.
+    """The deck of cards that random schedules are dealt from.
 
-    Without the verbs that are `vital` nothing happens at all, and no schedule leaves them out.
+    `phrases` maps a phrase, a tuple of verb numbers, to the number of its copies in the deck for each replica. Nothing
+    happens without the `vital` verbs, and no schedule leaves them out.
     """
 
     phrases: Mapping[tuple[int, ...], int]
@@ -147,9 +149,9 @@ class Cards:
 
 @dataclass(frozen=True)
 class Program:
-    """For which states kernels are made: what is constant under all of them is worked out as they are linked.
+    """A set of states for which kernels are compiled, given by the constants that all of them share.
 
-    `defects` is the module that plants mistakes, where the rules are to have them.
+    The linker folds these constants. `defects` is the module that plants mutants, None if the rules have none.
     """
 
     name: str
@@ -171,9 +173,9 @@ def _nothing_to_forget(p: State) -> None:
 
 @dataclass(frozen=True)
 class Linking:
-    """How kernels are linked: of which sources, for which states, and which rules are called and not inlined.
+    """The inputs of the linker: source files, the choice of a program, and the rules to call rather than inline.
 
-    `declared` is what kernels depend on besides, of a model that is made of declarations.
+    `declared` is a text of everything else that the kernels depend on, for a model that is made of declarations.
     """
 
     sources: tuple[Path, ...]
@@ -186,8 +188,8 @@ class Linking:
 class Events:
     """The alphabet: an event is a verb and a replica, `verb << 3 | replica`.
 
-    `possible` are the events that can be enabled under the constants of any of some states, in byte order, and
-    `in_order` has events as shrinking prefers them. `parse` raises ValueError for a text that is no event.
+    `possible` returns the events that can be enabled under the constants of any of some states, in byte order.
+    `in_order` sorts events as shrinking prefers them. `parse` raises ValueError for a text that is not an event.
     """
 
     possible: Callable[..., bytes]
@@ -202,12 +204,13 @@ class Events:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What the engine runs. Functions of a state `p` are linked, so they are simple ones (model/core/program.py).
+    """The interface of a model to the engine.
 
-    `protocol` returns the protocol of a name, and raises ValueError where there is none; `settings` are those of a run
-    of which nothing else is said. `forget` clears what distinguishes no two states of a search. `is_symmetric` says
-    whether replicas are alike to a search for a wanted property under protocols side by side. Each of `goals` is a bit
-    in a state's `goals`. `small` are bounds within which most of what is short is found.
+    Functions of a state `p` are linked, so they must be simple (model/core/program.py). `protocol` returns the protocol
+    of a name, and raises ValueError for an unknown name. `settings` are the default settings of a run. `forget` clears
+    the fields that cannot distinguish two states of a search. `is_symmetric` tells whether a search for the wanted
+    properties, under protocols side by side, may treat replicas alike. Each of `goals` is a bit in a state's `goals`.
+    `small` lists bounds within which a search finds most short failures.
     """
 
     name: str
@@ -228,7 +231,7 @@ class Model:
 
 
 class _ToBeLinked:
-    """Stands for the model that a kernel is linked for."""
+    """A placeholder for the model that a kernel is linked for."""
 
 
 MODEL = cast(Model, _ToBeLinked())

@@ -1,8 +1,9 @@
-"""A model in one file: fields, a rule for each verb and properties of one's own; all else follows.
+"""A model in one file: you declare fields, a rule for each verb, and properties.
 
-`plain_model` makes a Model of them. Rules and properties are functions over a state `p`, simple enough to be linked: a
-rule takes the state and a replica, and returns APPLIED, or a number that says why the event is not enabled, and then it
-has changed nothing. What is set for a run is numbers, `replicas` among them, and so is what protocols choose.
+`plain_model` makes a Model of the declarations. Rules and properties are functions over a state `p`, simple enough to
+be linked. A rule takes the state and a replica. A rule returns APPLIED, or a number that says why the event is not
+enabled; then the rule has changed nothing. Settings are numbers, including `replicas`. The choices of a protocol are
+numbers too.
 """
 
 from collections import namedtuple
@@ -15,19 +16,19 @@ from typing import Any, cast
 from epochfuzz.model.core.fields import NONE, Axis, Field, Interpreted, Names, State, Table, never_read
 from epochfuzz.model.core.model import MODEL, Cards, Events, Judgement, Linking, Model, Points
 
-NO_SUCH_REPLICA = 1  # what a step answers to an event of a replica that there is not
+NO_SUCH_REPLICA = 1  # the result of a step whose event names a replica that does not exist
 REPLICA_NAMES = "ABCDEFGH"
 MOST_VERBS = 32  # an event is one byte, with its replica in the low three bits
 REPLICA = Axis(len(REPLICA_NAMES), lambda p: int(p.replicas), of_replicas=True)
 
 
 class ModelError(ValueError):
-    """What is declared of a model does not go together; the message says what."""
+    """The declarations of a model contradict each other; the message says which ones."""
 
 
 @dataclass(frozen=True)
 class Holds:
-    """What an element of a field can be: from the least number to the greatest, under the constants of a state."""
+    """The range of an element of a field, from `least` to `greatest` under the constants of a state."""
 
     least: int
     greatest: Callable[[State], int]
@@ -40,19 +41,19 @@ class Holds:
 
 
 FLAG = Holds(0, lambda p: 1, narrow=True)
-ONE_REPLICA = Holds(NONE, lambda p: p.replicas - 1, Names.REPLICA)  # NONE for nobody
+ONE_REPLICA = Holds(NONE, lambda p: p.replicas - 1, Names.REPLICA)  # NONE for no replica
 REPLICAS = Holds(0, lambda p: (1 << p.replicas) - 1, Names.REPLICAS)  # bit r for replica r
 _NUMBER = Holds(0, lambda p: 0)
 
 
 def up_to(constant: str) -> Holds:
-    """Return what a number from 0 to a constant of the state is."""
+    """Return the range from 0 to a constant of the state."""
     return Holds(0, lambda p: int(getattr(p, constant)))
 
 
 @dataclass(frozen=True)
 class Verb:
-    """What can happen to a replica: the rule, by whose name it is called, and how often it is in the deck."""
+    """A kind of event at a replica: its rule, which names the verb, and its number of copies in the deck."""
 
     rule: Callable[[State, int], int]
     dealt: int = 1
@@ -60,7 +61,10 @@ class Verb:
 
 @dataclass(frozen=True)
 class Property:
-    """What must not be the case. What is judged `at_end` is asked about a state that has been healed."""
+    """A property, defined by the condition that breaks it.
+
+    `at_end`: the condition is checked on a state after all faults have stopped.
+    """
 
     name: str
     is_broken: Callable[[State], bool]
@@ -77,7 +81,7 @@ class PlainProtocol:
     defect: int = 0
 
     def numbers(self) -> dict[str, int]:
-        """Return the constants of a state that it chooses."""
+        """Return the constants of a state that the protocol chooses."""
         return dict(self.choices)
 
 
@@ -90,7 +94,7 @@ def _bounds_named(names: tuple[str, ...]) -> Any:
 
 @dataclass(frozen=True)
 class PlainSettings:
-    """What is set for a run of a plain model: numbers by name, some of which bound the run."""
+    """The settings of a plain model: numbers by name. Those named in `bounding` bound the run."""
 
     numbers: tuple[tuple[str, int], ...]
     bounding: tuple[str, ...]
@@ -98,7 +102,7 @@ class PlainSettings:
 
     @property
     def replicas(self) -> int:
-        """How many replicas there are."""
+        """The number of replicas."""
         return dict(self.numbers)["replicas"]
 
     @property
@@ -108,7 +112,7 @@ class PlainSettings:
 
     @property
     def least_bounds(self) -> Any:
-        """The least that there can be."""
+        """The least bounds that a run can have: all zero."""
         return _bounds_named(self.bounding)(*(0 for _ in self.bounding))
 
     def within(self, bounds: Any) -> "PlainSettings":
@@ -120,11 +124,11 @@ class PlainSettings:
         return self.within(type(self.bounds)(*(min(length, most) for most in self.bounds)))
 
     def changed(self) -> dict[str, int]:
-        """Return all of them."""
+        """Return all settings, by name."""
         return dict(self.numbers)
 
     def changed_to(self, given: Mapping[str, Any]) -> "PlainSettings":
-        """Return these settings with some other numbers. Raises ModelError."""
+        """Return these settings with some numbers replaced. Raises ModelError."""
         unknown = given.keys() - self.changed()
         if unknown:
             raise ModelError(f"unknown setting {min(unknown)!r}; the settings are {', '.join(self.changed())}")
@@ -141,13 +145,13 @@ class PlainSettings:
         return bytes(verb << 3 | r for verb in range(self.verbs) for r in range(self.replicas))
 
     def text(self) -> str:
-        """Return them in one line."""
+        """Return the settings in one line."""
         return " ".join(f"{name}={number}" for name, number in self.numbers)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlainModel(Model):
-    """A model of rules and properties, which its step and its judgement go through."""
+    """A model that keeps its rules and properties as tuples, which `step`, `broken_now` and `broken_at_end` run."""
 
     rules: tuple[Callable[[State, int], int], ...]
     judged_now: tuple[tuple[int, Callable[[State], bool]], ...]
@@ -164,23 +168,26 @@ _PLAIN = cast(PlainModel, MODEL)
 
 
 def step(p: State, event: int) -> int:
-    """Apply an event: what its rule answers."""
+    """Apply an event and return the result of its rule."""
     if event & 7 >= p.replicas:
         return NO_SUCH_REPLICA
     return _PLAIN.rules[event >> 3](p, event & 7)
 
 
 def broken_now(p: State) -> int:
-    """Return the set of properties that are broken in this state, but for those that are judged at the end."""
+    """Return the set of properties that are broken in this state, without those that are checked at the end."""
     broken = 0
-    for bit, is_broken in _PLAIN.judged_now:
+    for bit, is_broken in _PLAIN.judged_now:  # the linker unrolls the loop, so it has no break or continue
         if is_broken(p):
             broken |= bit
     return broken
 
 
 def broken_at_end(p: State) -> int:
-    """Return the set of those that are broken at the end. Heals `p` itself: hand it a copy."""
+    """Return the set of properties that are broken after all faults have stopped.
+
+    The function heals `p` itself, so pass a copy.
+    """
     _PLAIN.heal(p)
     broken = 0
     for bit, is_broken in _PLAIN.judged_at_end:
@@ -224,9 +231,9 @@ def plain_model(
 ) -> PlainModel:
     """Return the model of some declarations. Raises ModelError.
 
-    Verbs are in the order in which shrinking prefers them; the first is in every random schedule, and without it
-    nothing should happen at all. Those of `settings` that are `bounds` are what a search is complete within. Each of
-    `protocols` chooses the same constants. `symmetric`: rules and properties treat replicas alike, `heal` aside.
+    List the verbs in shrinking's order of preference. The first verb is in every random schedule; without it nothing
+    should happen at all. The settings named in `bounds` bound a search, and the search is complete within them. All
+    `protocols` choose the same constants. `symmetric`: rules and properties treat replicas alike; `heal` need not.
     """
     if len(verbs) > MOST_VERBS:
         raise ModelError(f"there is room for {MOST_VERBS} verbs, and these are {len(verbs)}")
@@ -304,7 +311,7 @@ class _PlainEvents:
         return bytes(verb << 3 | r for verb in range(len(self.verbs)) for r in range(starts[0].replicas))
 
     def text(self, event: int) -> str:
-        """Return an event as schedules have it."""
+        """Return the text of an event as schedules write it."""
         return f"{self.verbs[event >> 3]} {REPLICA_NAMES[event & 7]}"
 
     def parse(self, text: str) -> int:

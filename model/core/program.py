@@ -1,13 +1,13 @@
-"""Program: the rules as flat code, with all that is constant worked out beforehand.
+"""Program: the rules as flat code, with all constants folded.
 
-The rules are written to be read: they go from module to module, compare with enumerations, look up tables of rules and
-loop over declarations. Nothing of that has to happen at each event. `link` takes functions, and all that they call, and
-partially evaluates them: names of constants become numbers, tables of functions become a choice between calls, loops
-over declarations are unrolled, rules that have one answer under the constants of a state that are given are that
-answer, and what cannot happen under them is left out.
+The rules are written for readers. A rule calls from module to module, compares with enumerations, looks up tables of
+rules and loops over declarations. None of that has to happen at each event. `link` takes functions and all functions
+that they call, and partially evaluates them. Names of constants become numbers, and tables of functions become a choice
+between calls. Loops over declarations are unrolled. A rule that always returns one number under the given constants
+becomes that number, and code that cannot run under them is left out.
 
-What comes out is run as it is (`interpreted`), or written to a file and compiled by Numba, see
-harness/engine/runtime/compilation.py. Nobody has to know: tracebacks and debuggers show the rules as they are written.
+The flat code runs as it is (`interpreted`), or Numba compiles it from a file, see
+harness/engine/runtime/compilation.py. Tracebacks and debuggers show the original rules.
 """
 
 import ast
@@ -27,21 +27,21 @@ from epochfuzz.model.core.source import Rule
 
 PARTITION = "p"  # the name that every rule has for the state
 _HERE = f"{__name__.partition('.')[0]}."
-DEFECT = "defect"  # the constant of a state that says which mistake is planted
+DEFECT = "defect"  # the constant of a state that is the number of the planted mutant
 
 _OF_KNOWN: dict[str, Callable[[Any], int]] = {"bool": bool, "int": int, "len": len}
 
-# Mistakes, by the rule that they take the place of where `p.defect` is their number; see harness/defects.
+# Mutants, by the rule that they replace where `p.defect` is their number; see harness/defects.
 _planted: dict[Rule, dict[int, Rule]] = {}
 
 
 class CannotLink(TypeError):
-    """A function that is not simple enough to be linked; the message says where and why."""
+    """A function is too complex to be linked; the message says where and why."""
 
 
 @dataclass(frozen=True)
 class Linked:
-    """A function as it was linked: its flat name, its code, and the function that it was made from."""
+    """A linked function: its flat name, its code, and its original function."""
 
     name: str
     node: ast.FunctionDef
@@ -49,13 +49,13 @@ class Linked:
 
     @cached_property
     def code(self) -> CodeType:
-        """What defines it, run in a namespace."""
+        """The code object that defines the function when it runs in a namespace."""
         return compile(ast.Module([self.node], type_ignores=[]), self.origin.__code__.co_filename, "exec")
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of one protocol, ready to be run interpreted."""
+    """The rules of one protocol, ready to run interpreted."""
 
     step: Callable[[Any, int], int]
     broken_now: Callable[[Any], int]
@@ -63,22 +63,23 @@ class Rules:
 
 
 def plant(rule: Rule, number: int, mistake: Rule) -> None:
-    """Have a mistake take the place of a rule where the protocol has that defect. Raises TypeError for another form.
+    """Replace a rule by a mutant in protocols with that defect. Raises TypeError for another signature.
 
-    A mistake that calls the rule whose place it takes calls the sound one: it may be that rule, and a little else.
+    If the mutant calls the rule that it replaces, it calls the original rule. So a mutant may be the original rule and
+    a small change.
     """
     check_stands_for(rule, mistake)
     _planted.setdefault(rule, {})[number] = mistake
 
 
 def check_stands_for(rule: Rule, mistake: Rule) -> None:
-    """Raise TypeError unless a mistake takes and returns what the rule does."""
+    """Raise TypeError unless a mutant has the signature of the rule that it replaces."""
     if inspect.signature(rule) != inspect.signature(mistake):
         raise TypeError(f"{mistake.__qualname__}{inspect.signature(mistake)} cannot stand for {rule.__qualname__}")
 
 
 def interpreted(protocol: Protocol) -> Rules:
-    """Return the rules of a protocol."""
+    """Return the rules of a protocol, to run interpreted."""
     return _interpreted(protocol.model, tuple((protocol.numbers() | {DEFECT: protocol.defect}).items()))
 
 
@@ -89,7 +90,7 @@ def _interpreted(model: Model, constants: tuple[tuple[str, int], ...]) -> Rules:
 
 
 class _Defined:
-    """Functions that are linked when they are called: a schedule has few verbs, each with rules of its own."""
+    """Functions that are linked at their first call, because a schedule uses few verbs and few rules."""
 
     def __init__(self, linker: "_Linker") -> None:
         self._linker = linker
@@ -97,7 +98,7 @@ class _Defined:
         self._lock = RLock()
 
     def function(self, function: Rule) -> Rule:
-        """Return a function, with all that it calls but for what is called by a number."""
+        """Return a function, with all functions that it calls; functions called by number are linked later."""
         with self._lock:
             name = self._linker.add(function)
             while self._linker.linked:
@@ -122,10 +123,11 @@ def link(
     with_defects: bool = False,
     model: Model | None = None,
 ) -> list[Linked]:
-    """Return the roots and all functions that they call, each after those that it calls. Raises CannotLink.
+    """Return the roots and all functions that they call, callees first. Raises CannotLink.
 
-    What they call MODEL is the model. `constants` are fields of a state, with the values that they have. Defects are
-    left out unless the state's own is among the constants, or all are asked for, to be told apart as the program runs.
+    The functions' name MODEL stands for `model`. `constants` are fields of a state, with their values. Mutants are left
+    out unless the state's own defect is among the constants. `with_defects` links all of them; then the program chooses
+    by the state's defect as it runs.
     """
     linker = _linker(constants, with_defects=with_defects, model=model)
     for root in roots:
@@ -141,11 +143,11 @@ def _linker(
     return _Linker(dict(constants), with_defects or bool(constants.get(DEFECT)), model, defers)
 
 
-# What a linker does for a function that it folds, and for what: other functions are linked.
+# A step of the linker that a folded function needs, and its argument: another function has to be linked.
 _Need = tuple[Callable[["_Linker", Any], str], Any]
 
-# Functions that were folded and their needs, and answers of rules, by all that the outcome depends on: protocols are
-# alike in most rules.
+# Folded functions with their needs, and constant results of rules, by everything that the outcome depends on. The
+# caches pay because protocols share most rules.
 _folded: dict[tuple[Any, ...], tuple[Linked, list[_Need]]] = {}
 _answers: dict[tuple[Any, ...], int | None] = {}
 
@@ -155,7 +157,7 @@ class _Linker:
     constants: dict[str, int]
     with_defects: bool
     model: Model | None
-    defers: bool  # what is called by a number is named in `deferred` and left to whoever asks for it
+    defers: bool  # functions called by number are listed in `deferred`, and linked by the caller at their first call
     linked: list[Linked] = field(default_factory=list)
     deferred: list[Rule] = field(default_factory=list)
     _needs: list[_Need] = field(default_factory=list)  # of the function that is being folded
@@ -164,7 +166,7 @@ class _Linker:
     _answered: dict[Rule, int | None] = field(default_factory=dict)
 
     def add(self, function: Rule) -> str:
-        """Link a function unless it is there already; returns its flat name."""
+        """Link a function if it is not linked yet. Returns its flat name."""
         self._needs.append((_Linker.add, function))
         if function not in self._names:
             if flat_name(function) in self._names.values():
@@ -178,7 +180,7 @@ class _Linker:
         return self._names[function]
 
     def add_sound(self, function: Rule) -> str:
-        """Link a rule as it is where no mistake takes its place; returns its flat name."""
+        """Link the original rule for the mutant that replaces it. Returns its flat name."""
         self._needs.append((_Linker.add_sound, function))
         name = f"{flat_name(function)}_without_defect"
         if all(linked.name != name for linked in self.linked):
@@ -186,7 +188,7 @@ class _Linker:
         return name
 
     def add_table(self, functions: tuple[Rule, ...]) -> str:
-        """Link a table of functions as one function, which calls that of the number it is given; returns its name."""
+        """Link a table of functions into a single function that dispatches on a number. Returns its name."""
         self._needs.append((_Linker.add_table, functions))
         if functions not in self._tables:
             name = self._tables[functions] = f"one_of_{len(functions)}_from_{flat_name(functions[0])}"
@@ -202,9 +204,9 @@ class _Linker:
         return flat_name(function)
 
     def answer(self, function: Rule) -> int | None:
-        """Return the number that a rule returns under the constants, None where that depends on more."""
+        """Return the number that a rule always returns under the constants, or None if it can return others."""
         if function not in self._answered:
-            self._answered[function] = None  # to a rule that asks itself
+            self._answered[function] = None  # ends the recursion of a rule that calls itself
             if source.only_answers(function) and not (self.with_defects and function in _planted):
                 key = function, self._known_to(function)
                 if key not in _answers:
@@ -213,12 +215,12 @@ class _Linker:
         return self._answered[function]
 
     def _known_to(self, function: Rule) -> tuple[int | None, ...]:
-        """All that the code of a function depends on: the constants that it reads, and the rules that it asks."""
+        """Return the inputs of a function's code: the constants that it reads, and the results of its rules."""
         constants = map(self.constants.get, source.names_in(function.__code__))
         return (*constants, *map(self.answer, source.rules_in(function)))
 
     def _add_choice(self, function: Rule, mistakes: Mapping[int, Rule]) -> None:
-        """Link a rule that has mistakes as a choice between itself and them."""
+        """Link a rule that has mutants as a choice between the rule and its mutants."""
         name, arguments = flat_name(function), ", ".join(inspect.signature(function).parameters)
         chosen = self.constants.get(DEFECT)
         if chosen is not None:
@@ -235,7 +237,7 @@ class _Linker:
     def _emit_text(
         self, name: str, arguments: str, subject: str, calls: Iterable[tuple[int, str]], last: str, origin: Rule
     ) -> None:
-        """Emit a choice between calls by a number."""
+        """Emit a function that chooses between calls by a number."""
         lines = [f"def {name}({arguments}):"]
         for number, call in calls:
             lines += [f"    if {subject} == {number}:", f"        return {call}"]
@@ -245,7 +247,7 @@ class _Linker:
 
     def _emit(self, name: str, function: Rule, in_place_of: Rule | None = None) -> None:
         key = name, function, in_place_of, self.model, self._known_to(function)
-        outer, self._needs = self._needs, []  # what this function needs is no need of the one that it is linked for
+        outer, self._needs = self._needs, []  # the needs of this function are not needs of its caller
         if key in _folded:
             linked, needs = _folded[key]
             for need, what in needs:
@@ -260,7 +262,10 @@ class _Linker:
 
 
 class _Folder(ast.NodeTransformer):
-    """Evaluates what can be evaluated in a function. What is known is an ast.Constant, whatever object it holds."""
+    """Evaluates the constant expressions of a function.
+
+    A known value becomes an ast.Constant, whatever its type.
+    """
 
     def __init__(self, linker: _Linker, function: Rule, in_place_of: Rule | None) -> None:
         self._linker = linker
@@ -271,7 +276,7 @@ class _Folder(ast.NodeTransformer):
         self._bound: dict[str, Any] = {}  # variables of loops that are being unrolled
 
     def folded(self, definition: ast.FunctionDef) -> ast.FunctionDef:
-        """Return the function, without what is for readers alone."""
+        """Return the function without its docstring, decorators and annotations."""
         definition.decorator_list, definition.returns = [], None
         for argument in definition.args.args:
             argument.annotation = None
@@ -279,7 +284,7 @@ class _Folder(ast.NodeTransformer):
         return _Writer(self._linker, self._in_place_of).visit(definition)
 
     def answer(self, definition: ast.FunctionDef) -> int | None:
-        """Return the number that is all of the function, if there is one."""
+        """Return the number that the folded function returns at once, or None."""
         first = self._block(source.body(definition))[0]
         number = first.value if isinstance(first, ast.Return) else None
         return number.value if isinstance(number, ast.Constant) and isinstance(number.value, int) else None
@@ -298,7 +303,7 @@ class _Folder(ast.NodeTransformer):
         raise self._cannot(node, f"{node.id} is not defined")
 
     def _named(self, node: ast.Name) -> Any:
-        """Return what a name of the function's module stands for."""
+        """Return the value of a global name in the function's module."""
         value = self._globals[node.id]
         if value is MODEL:
             if self._linker.model is None:
@@ -351,7 +356,7 @@ class _Folder(ast.NodeTransformer):
         return self._evaluated(node) if all(map(_is_number, (node.left, *node.comparators))) else node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        """Leave out what makes no difference, and what comes after that which decides."""
+        """Drop constant operands that cannot change the result, and all operands after one that decides it."""
         decisive = isinstance(node.op, ast.Or)
         values: list[ast.expr] = []
         for value in map(self.visit, node.values):
@@ -361,7 +366,7 @@ class _Folder(ast.NodeTransformer):
         *others, last = values
         values = [value for value in others if not isinstance(value, ast.Constant)] + [last]
         if len(values) > 1 and isinstance(last, ast.Constant) and bool(last.value) != decisive:
-            values.pop()  # a condition: what `x and True` is beside true or false, nobody asks
+            values.pop()  # rules use it as a condition only, so `x and True` may become `x`
         return values[0] if len(values) == 1 else ast.copy_location(ast.BoolOp(node.op, values), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
@@ -390,7 +395,7 @@ class _Folder(ast.NodeTransformer):
         return node
 
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
-        """Unroll a loop over declarations; any other stays."""
+        """Unroll a loop over declarations, and keep any other loop."""
         node.iter = self.visit(node.iter)
         elements = _elements(node.iter)
         if elements is None:
@@ -413,7 +418,7 @@ class _Folder(ast.NodeTransformer):
             self._bound[target.id] = element
 
     def _block(self, body: Sequence[ast.stmt], *, may_be_empty: bool = False) -> list[ast.stmt]:
-        """Statements up to where the block is left."""
+        """Return the folded statements up to the first one that leaves the block."""
         block: list[ast.stmt] = []
         for statement in body:
             made = self.visit(statement)
@@ -432,7 +437,7 @@ class _Folder(ast.NodeTransformer):
 
 
 class _Writer(ast.NodeTransformer):
-    """Writes what is known in a way that can be compiled: numbers, names of linked functions, and what numpy has."""
+    """Writes known values in a form that Numba compiles: numbers, names of linked functions, and names in numpy."""
 
     def __init__(self, linker: _Linker, in_place_of: Rule | None) -> None:
         self._linker = linker
@@ -450,25 +455,25 @@ class _Writer(ast.NodeTransformer):
             return ast.copy_location(ast.Tuple(elements, ast.Load()), node)
         if getattr(value, "__module__", None) == "numpy":
             return _parsed(f"np.{value.__name__}", node)
-        if type(value).__module__ == "numpy":  # a scalar, which prints as it is made
+        if type(value).__module__ == "numpy":  # a scalar, whose repr is the expression that makes it
             return _parsed(repr(value), node)
         raise CannotLink(f"{value!r} is no constant that a compiled rule can have")
 
 
 @cache
 def flat_name(function: Rule) -> str:
-    """Return the name of a function among all that are linked: where its module stands in this package, and its own."""
+    """Return the name of a function in linked code: its module's path in this package, and its own name."""
     return f"{function.__module__.removeprefix(_HERE)}.{function.__name__}".replace(".", "_")
 
 
 def _known(value: Any, node: ast.expr) -> ast.Constant:
-    """Return what is known in place of a node; members of enumerations are numbers from here on."""
+    """Return a constant in place of a node; a member of an enumeration becomes a plain number."""
     plain = int(value) if isinstance(value, int) and not isinstance(value, bool) else value
     return ast.copy_location(ast.Constant(plain), node)
 
 
 def _value(node: ast.Constant) -> Any:
-    """Return what is known: any object, though a constant of a parsed text could only be a few."""
+    """Return a known value. Unlike a parsed constant, it can be any object."""
     return node.value
 
 
@@ -481,7 +486,7 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def _elements(iterated: ast.expr) -> list[Any] | None:
-    """Return the elements of a loop over declarations, None for any other loop."""
+    """Return the elements of a loop over declarations, or None for any other loop."""
     if isinstance(iterated, ast.Constant):
         return list(_value(iterated))
     if (

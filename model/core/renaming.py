@@ -1,7 +1,7 @@
-"""Renaming: the same state with the replicas' names exchanged, as the declarations of the fields say.
+"""Renaming: the same state with permuted replicas, derived from the declarations of the fields.
 
-The rules treat replicas alike: what they do to a state, they do to the renamed state under the renamed event. A test
-holds every protocol to that, and searches rely on it (harness/engine/keys/symmetry.py).
+The rules treat replicas alike: if an event takes a state to another, the renamed event takes the renamed state to the
+other renamed state. A test checks this for every protocol, and searches rely on it (harness/engine/keys/symmetry.py).
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _Interpreted = TypeVar("_Interpreted", bound=Interpreted)
 
 
 def renamed(p: _Interpreted, names: Sequence[int]) -> _Interpreted:
-    """Return the state in which replica r has the name `names[r]`, and is called so wherever it is spoken of."""
+    """Return the state with `names[r]` in place of replica r wherever a field refers to r."""
     other = p.copy()
     for field in p.table.variables:
         if not field.by:

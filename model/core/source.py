@@ -1,4 +1,4 @@
-"""Source: the rules as they are written, as syntax trees, and what they name."""
+"""Source: the syntax trees of the rules, and the names in them."""
 
 import ast
 import pickle
@@ -14,19 +14,22 @@ _PACKAGE = f"{__package__.rpartition('.')[0]}."
 
 
 def definition(function: Rule) -> ast.FunctionDef:
-    """Return the definition of a function, to be changed at will."""
+    """Return the syntax tree of a function, as a copy that the caller may change."""
     node: ast.FunctionDef = pickle.loads(_pickled(function.__code__))
     return node
 
 
 def body(written: ast.FunctionDef) -> list[ast.stmt]:
-    """Return the statements of a definition, without what is for readers alone."""
+    """Return the statements of a definition without its docstring."""
     return written.body[ast.get_docstring(written) is not None :]
 
 
 @cache
 def only_answers(function: Rule) -> bool:
-    """Whether there is nothing in a rule but conditions and what it returns."""
+    """Return whether a rule of the model consists only of conditions and return statements.
+
+    A rule that calls a function from a table does not count.
+    """
     return function.__module__.startswith(_PACKAGE) and not any(
         (isinstance(each, ast.stmt) and not isinstance(each, ast.If | ast.Return))
         or (isinstance(each, ast.Call) and isinstance(each.func, ast.Subscript))
@@ -37,14 +40,14 @@ def only_answers(function: Rule) -> bool:
 
 @cache
 def names_in(code: CodeType) -> tuple[str, ...]:
-    """Return the names in a function, those of what it reads of the state among them."""
+    """Return the names in a function, including the fields of the state that it reads."""
     inner = (name for each in code.co_consts if isinstance(each, CodeType) for name in names_in(each))
     return tuple(dict.fromkeys([*code.co_names, *inner]))
 
 
 @cache
 def rules_in(function: Rule) -> frozenset[Rule]:
-    """Return the rules that a function names, by themselves or as a module's."""
+    """Return the rules that a function names, directly or as attributes of a module."""
     names = names_in(function.__code__)
     named = [function.__globals__.get(name) for name in names]
     modules = [each for each in named if isinstance(each, ModuleType) and each.__name__.startswith(_PACKAGE)]
@@ -54,7 +57,7 @@ def rules_in(function: Rule) -> frozenset[Rule]:
 
 @cache
 def _pickled(code: CodeType) -> bytes:
-    return pickle.dumps(_written(code))  # most of linking would be copy.deepcopy's
+    return pickle.dumps(_written(code))  # copy.deepcopy would take most of the time of linking
 
 
 def _written(code: CodeType) -> ast.FunctionDef:
@@ -63,13 +66,16 @@ def _written(code: CodeType) -> ast.FunctionDef:
 
 @cache
 def _definitions(file: str) -> dict[int, ast.FunctionDef]:
-    """Return the functions of a file by the line on which they begin, decorators included."""
+    """Return the functions of a file by their first line, decorators included."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
     return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in _functions(tree)}
 
 
 def _functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
-    """Yield the functions in a statement, wherever they are: `ast.walk` would look into every expression too."""
+    """Yield the functions in a statement at any depth.
+
+    `ast.walk` would also visit every expression.
+    """
     if isinstance(node, ast.FunctionDef):
         yield node
     for child in ast.iter_child_nodes(node):

@@ -1,4 +1,4 @@
-"""Kafka's replication: its rules, in folders named as Kafka's own parts, none of which imports from one after it.
+"""Kafka's replication: its rules, in packages named after Kafka's own parts.
 
-vocabulary, storage, history, controller, partition, broker, clients, contract.
+vocabulary, storage, history, controller, partition, broker, clients, contract. No package imports from a later one.
 """

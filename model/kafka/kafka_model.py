@@ -1,4 +1,4 @@
-"""Kafka's model: what the engine knows of it."""
+"""Kafka's model, in the form that the engine needs."""
 
 from collections.abc import Sequence
 
@@ -17,11 +17,11 @@ from epochfuzz.model.kafka.vocabulary.state import TABLE, initial
 
 
 def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configuration) -> bool:
-    """Return whether a search for a wanted property under protocols side by side treats replicas alike.
+    """Return whether a search for the wanted properties, under protocols side by side, may treat replicas alike.
 
-    What `convergence` needs is not symmetric: healing gives a partition without a leader the first member of its ISR.
-    Where more than one protocol runs, the others have to converge; mutants may prefer a replica;
-    and the event of a fail-over of the controller has the name of the first one.
+    A search may not in four cases. For properties that are checked at the end, healing gives a partition without a
+    leader the first member of its ISR. If several protocols run, the others have to converge. Mutants may prefer a
+    replica. The event of a fail-over of the controller names the first replica.
     """
     if settings.controllers > 1:
         return False

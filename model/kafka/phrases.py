@@ -1,11 +1,11 @@
-"""Phrases: what random schedules are dealt from, single events and runs of them, and how often each is in the deck."""
+"""Phrases: single events and sequences of events, with their frequencies in the deck of random schedules."""
 
 from epochfuzz.model.kafka.vocabulary.events import Verb
 
-# How often each phrase is in the deck, for each replica. Replication has to make progress for faults to matter, and an
-# election that nobody hears of is seldom the start of anything. These weights are where random ascents ended that
-# sought the fewest schedules to find the broken protocols of harness/defects, half of which were held back to judge
-# them by; what such an ascent changed to no avail was taken back. See docs/benchmark/method.md.
+# The number of copies of each phrase in the deck, for each replica. Faults matter only if replication makes progress,
+# and an election that no replica learns of seldom starts a failure. The weights are the result of random ascents that
+# minimized the number of schedules to detect the mutants of harness/defects. Half of the mutants were held back to
+# check the weights, and changes without an effect were undone. See docs/benchmark/method.md.
 PHRASES: dict[tuple[int, ...], int] = {
     **{(verb,): verb.dealt for verb in Verb},
     (Verb.FETCH, Verb.RECEIVE): 3,

@@ -1,8 +1,8 @@
-"""Programs: for which states Kafka's rules are compiled together, and which of them are called and not inlined.
+"""Programs: sets of states for which Kafka's rules are compiled, and the rules to call rather than inline.
 
-Some protocols do without what came with KIP-497 or later, and most configurations without consumers and transactions:
-their programs do not have these rules, so that they cost nothing there. Mutants need the rules with what is wrong in
-them.
+Some protocols need no rules of KIP-497 or later, and most configurations need no consumers and no transactions.
+Programs for these leave the rules out, so the rules cost nothing there. The program for mutants also contains the rules
+of all mutants.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,10 +16,10 @@ from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED
 from epochfuzz.model.kafka.vocabulary.state import Partition
 
-_BROKEN_SET = "epochfuzz.harness.defects"  # which plants all of its defects
+_BROKEN_SET = "epochfuzz.harness.defects"  # its import plants all mutants
 
-# Of the events that are tried most are not enabled, and to find that out takes less than a call does; but what is rare
-# and long would only take longer to compile.
+# Most attempted events are not enabled, and the check of a precondition takes less time than a call, so Numba inlines
+# most rules. It does not inline rare and long rules, because that would only lengthen the compilation.
 _CALLED_MODULES = (
     "consumer",
     "epoch_cache",
@@ -34,12 +34,12 @@ _CALLED_MODULES = (
 )
 _CALLED = ("learn", "remember_readable")
 
-# Settings whose rules are left out of the program that needs them not.
+# Settings whose rules the program `kernels` leaves out.
 _SELDOM = ("follower_reads", "retries", "consumer", "transactions", "controllers", "lag_time", "delayed_fetch")
 
 
 def program_of(starts: Sequence[Partition]) -> Program:
-    """Return the program for all that follows from some states."""
+    """Return the program that covers every state reachable from some states."""
     if any(p.defect for p in starts):
         return Program("kernels_with_defects", {}, _BROKEN_SET)
     if all(getattr(p, name) == number for p in starts for name, number in _early().items()):
@@ -49,8 +49,9 @@ def program_of(starts: Sequence[Partition]) -> Program:
 
 @cache
 def _early() -> Mapping[str, int]:
-    """Return what all protocols that change the ISR at once have in common, and the settings that are
-    seldom asked for.
+    """Return the constants of the program for protocols that change the ISR at once.
+
+    The constants are the choices that all these protocols share, and the defaults of settings that are seldom used.
     """
     choices = [each.numbers() for each in NAMED.values() if not requests_isr_changes(each.constants)]
     common = {name: number for name, number in choices[0].items() if all(each[name] == number for each in choices)}
@@ -58,7 +59,7 @@ def _early() -> Mapping[str, int]:
 
 
 def is_called(rule: Callable[..., Any]) -> bool:
-    """Return whether a rule is called."""
+    """Return whether linked code calls a rule rather than inlining it."""
     return rule.__module__.rpartition(".")[2] in _CALLED_MODULES or rule.__name__ in _CALLED
 
 

@@ -1,4 +1,4 @@
-"""One step: an event byte applied to a partition."""
+"""One step: the rule of an event byte, applied to a partition."""
 
 from importlib import import_module
 
@@ -6,7 +6,7 @@ from epochfuzz.model.kafka.vocabulary.events import Verb, alphabet, verb_of
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import State
 
-# The rule of each verb, in their order: the function of its name in the module that the verb's declaration names.
+# The rules in the order of the verbs. The rule has the name of the verb, in the module of the verb's declaration.
 RULES = tuple(getattr(import_module(f"epochfuzz.model.kafka.{verb.module}"), verb.text) for verb in Verb)
 
 
@@ -16,13 +16,16 @@ def possible_events(*starts: State) -> bytes:
 
 
 def step(p: State, event: int) -> int:
-    """Apply an event: APPLIED, or the Refusal that says which precondition does not hold, and then nothing changed."""
-    r = event & 7
+    """Apply an event and return APPLIED, or the Refusal that names the precondition that does not hold.
+
+    If it returns a Refusal, nothing changed.
+    """
+    r = event & 7  # an event is verb << 3 | replica
     if r >= p.replicas:
         return Refusal.NO_SUCH_REPLICA
     joined_incomplete = p.joined_incomplete
-    p.joined_incomplete = 0  # a fact of one event: kept any longer, it would double the states of a search
-    refusal: int = RULES[event >> 3](p, r)
+    p.joined_incomplete = 0  # a fact about one event; if it stayed, a search would have twice as many states
+    refusal: int = RULES[event >> 3](p, r)  # the linker turns the table into a choice between calls
     if refusal != APPLIED:
         p.joined_incomplete = joined_incomplete
     return refusal

@@ -1,10 +1,10 @@
 """Property-based fuzz testing of Kafka-style replication.
 
-What a test suite needs is here, by `from epochfuzz import ...`; docs/how-to/pytest.md shows it. Each is imported when
-it is first asked for, so that `import epochfuzz` costs nothing.
+A test suite imports the public names by `from epochfuzz import ...`; docs/how-to/pytest.md shows it. Each name is
+imported when it is first used, so `import epochfuzz` costs nothing.
 
-The packages are links to the folders of the same names at the top of the repository, so that what is imported is
-called `epochfuzz.model`, and nothing is called `model`, whatever the project in which epochfuzz is installed has.
+The packages are links to the folders of the same names at the top of the repository. So you import `epochfuzz.model`.
+No module is called `model`, and epochfuzz does not collide with a module of the project that installs it.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -58,7 +58,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is."""
+    """Import a public name when it is first used."""
     if name == "__version__":
         from epochfuzz.harness.version import epochfuzz_version
 

@@ -1,4 +1,4 @@
-"""`python -m epochfuzz` is the command `epochfuzz`."""
+"""`python -m epochfuzz` runs the command `epochfuzz`."""
 
 from epochfuzz.harness.cli.main import main
 

@@ -1,4 +1,4 @@
-"""Faults: processes die and return, power fails, and what was written to disk decides what a replica wakes up with."""
+"""Faults: processes die and restart, and power fails. A replica restarts with the data that is on its disk."""
 
 from epochfuzz.model.kafka.broker import registration
 from epochfuzz.model.kafka.history import promises
@@ -10,7 +10,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def crash(p: State, r: int) -> int:
-    """Kill the process."""
+    """Kill r's process."""
     if not p.up[r]:
         return Refusal.IS_DOWN
     processes.die(p, r)
@@ -18,7 +18,7 @@ def crash(p: State, r: int) -> int:
 
 
 def power_loss(p: State, r: int) -> int:
-    """As a crash, and what was not flushed never reached the disk."""
+    """Kill r's process, and lose the part of its log that was not flushed to disk."""
     if not p.power_loss:
         return Refusal.POWER_LOSS_OFF
     if not p.up[r]:
@@ -29,7 +29,10 @@ def power_loss(p: State, r: int) -> int:
 
 
 def lose_unflushed(p: State, r: int) -> None:
-    """r's log ends where it was last flushed."""
+    """Truncate r's log to the end of its flushed part.
+
+    The leader epoch cache and the high watermark are lowered to the new log end offset.
+    """
     if p.flushed[r] < p.leo[r]:
         p.goals |= Goal.UNFLUSHED_RECORDS_LOST
         promises.note_lossy_failure(p)
@@ -39,7 +42,7 @@ def lose_unflushed(p: State, r: int) -> None:
 
 
 def restart(p: State, r: int) -> int:
-    """Start the process again; the broker registers with the controller."""
+    """Start r's process again. The broker registers with the controller."""
     if p.up[r]:
         return Refusal.IS_UP
     refusal = registration.register(p, r)
@@ -49,7 +52,7 @@ def restart(p: State, r: int) -> int:
 
 
 def flush(p: State, r: int) -> int:
-    """r's log is forced to disk."""
+    """Flush r's log to disk."""
     if not p.power_loss:
         return Refusal.POWER_LOSS_OFF
     if not p.up[r]:
@@ -61,7 +64,7 @@ def flush(p: State, r: int) -> int:
 
 
 def checkpoint(p: State, r: int) -> int:
-    """r writes its high watermark to `replication-offset-checkpoint`."""
+    """Write r's high watermark to `replication-offset-checkpoint`."""
     if not p.asynchronous_checkpoint:
         return Refusal.ASYNCHRONOUS_CHECKPOINT_OFF
     if not p.up[r]:

@@ -1,8 +1,8 @@
-"""Registration and fencing: how the controller takes a broker that returns, leaves, or is silent.
+"""Registration and fencing: the controller handles a broker that returns, leaves, or sends no heartbeats.
 
-Since KIP-380 (2.2) a broker that returns is taken for failed first: KafkaController.BrokerChange handles a bounced one
-as one that failed and then started, and a KRaft controller fences it as it registers. In KRaft a broker stays fenced
-until its heartbeats are heard, and cannot lead or join the ISR before.
+Since KIP-380 (2.2) a returning broker counts as failed first. KafkaController.BrokerChange handles the failure and then
+the start of a bounced broker, and a KRaft controller fences a broker as it registers. In KRaft a broker stays fenced
+until the controller receives its heartbeats. A fenced broker cannot lead or join the ISR.
 """
 
 from epochfuzz.model.kafka.controller import controller, eligible_leaders
@@ -15,7 +15,11 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def register(p: State, r: int) -> int:
-    """Tell the controller of r's new broker epoch, as r starts."""
+    """Register r with a new broker epoch, as r starts.
+
+    Since KIP-380 r first loses leadership and its place in the ISR. Returns EPOCHS_BOUND if the bound of the run leaves
+    no leader epoch for that.
+    """
     if p.registration == Registration.FENCED:
         refusal = take_for_failed(p, r)
         if refusal != APPLIED:
@@ -26,7 +30,10 @@ def register(p: State, r: int) -> int:
 
 
 def take_for_failed(p: State, r: int) -> int:
-    """r loses leadership and the ISR, if it has any of them."""
+    """Take leadership and the place in the ISR from r, if r has either.
+
+    Returns EPOCHS_BOUND if the bound of the run leaves no leader epoch for that.
+    """
     if controller.why_not_expired(p, r) == APPLIED:
         if not controller.may_end_session(p, r):
             return Refusal.EPOCHS_BOUND
@@ -36,10 +43,10 @@ def take_for_failed(p: State, r: int) -> int:
 
 
 def shutdown(p: State, r: int) -> int:
-    """r shuts down under control: it leads nothing and is in no ISR by then, and its log is on disk.
+    """Shut r down under control: r loses leadership and its place in the ISR, and its log is on disk.
 
-    A KRaft broker may stop only once all others have seen that (BrokerHeartbeatManager.calculateNextBrokerState), which
-    is why this is one event.
+    A KRaft broker may stop only after all other brokers have seen that
+    (BrokerHeartbeatManager.calculateNextBrokerState). So the model has one event for the whole shutdown.
     """
     if not has_heartbeats(p):
         return Refusal.DOES_NOT_HAPPEN
@@ -58,7 +65,10 @@ def shutdown(p: State, r: int) -> int:
 
 
 def unfence(p: State, r: int) -> int:
-    """Let the controller hear from r again, which never noticed."""
+    """Unfence r, because the controller receives its heartbeats again.
+
+    r itself never noticed that it was fenced.
+    """
     if not has_heartbeats(p):
         return Refusal.DOES_NOT_HAPPEN
     if not p.up[r]:

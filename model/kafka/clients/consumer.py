@@ -1,9 +1,10 @@
-"""A consumer: it reads record by record, up to high watermarks, and keeps its place when the leader changes.
+"""A consumer: it reads record by record up to the high watermark, and keeps its position when the leader changes.
 
-Its position is an offset, and since KIP-320 (clients of 2.3) also the leader epoch of the record that it read last.
-When its metadata names another leader it asks that one where the epoch ends: if before the position, the log was
-truncated below it, and the application is told so (SubscriptionState.maybeValidatePositionForCurrentLeader,
-maybeCompleteValidation). To read on from a bare offset is to pass over in silence whatever the new leader has before.
+Its position is an offset, and since KIP-320 (clients of 2.3) also the leader epoch of the last record that it read.
+When its metadata names another leader, the consumer asks this leader for the end offset of that epoch. If the end is
+before the position, the log was truncated below the position, and the client reports this to the application
+(SubscriptionState.maybeValidatePositionForCurrentLeader, maybeCompleteValidation). A consumer that continues from a
+bare offset silently skips the records that the new leader has before that offset.
 """
 
 from epochfuzz.model.kafka.controller import controller
@@ -16,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def consume(p: State, r: int) -> int:
-    """Have the consumer fetch from r, which has the next record below its high watermark."""
+    """Let the consumer fetch the next record from r, if r has it below its high watermark."""
     if not p.consumer:
         return Refusal.CONSUMER_OFF
     refusal = why_not_served(p, r)
@@ -33,7 +34,10 @@ def consume(p: State, r: int) -> int:
 
 
 def why_not_served(p: State, r: int) -> int:
-    """Why r does not serve the consumer: it does not lead, or is no read replica, or is not at the consumer's epoch."""
+    """Return why r does not serve the consumer, or APPLIED if it does.
+
+    r must lead or be a read replica. Since KIP-320 r must also have the consumer's leader epoch.
+    """
     if not p.up[r]:
         return Refusal.IS_DOWN
     if not presumes_leadership(p, r):
@@ -48,10 +52,10 @@ def why_not_served(p: State, r: int) -> int:
 
 
 def is_read_replica(p: State, follower: int) -> bool:
-    """KIP-392: whether its leader sends the consumer to a follower: one that has fetched up to the consumer's position.
+    """Return whether a follower's leader sends the consumer to that follower (KIP-392).
 
-    It has truncated its log by then, so that the consumer reads nothing there that its leader does not have
-    (ReplicaManager.findPreferredReadReplica).
+    The follower has fetched up to the consumer's position, and has truncated its log before that. So the consumer reads
+    no record there that the leader does not have (ReplicaManager.findPreferredReadReplica).
     """
     leader = p.known_leader[follower]
     if not presumes_leadership(p, leader) or p.known_epoch[leader] != p.known_epoch[follower]:
@@ -60,7 +64,7 @@ def is_read_replica(p: State, follower: int) -> bool:
 
 
 def refresh(p: State, r: int) -> int:
-    """Refresh the consumer's metadata: r leads a later epoch, and the position is validated anew."""
+    """Refresh the consumer's metadata: r leads a later epoch, and the consumer validates its position again."""
     if not p.consumer:
         return Refusal.CONSUMER_OFF
     if not presumes_leadership(p, r):
@@ -76,10 +80,11 @@ def refresh(p: State, r: int) -> int:
 
 
 def validate(p: State, r: int) -> None:
-    """OffsetsForLeaderEpoch: where does the epoch of what the consumer read last end on leader r?
+    """Ask leader r for the end offset of the consumer's last epoch (OffsetsForLeaderEpoch).
 
-    Kafka's client looks at the end offset alone. A leader that has nothing of that epoch, after a second unclean
-    election, answers with where an older one ends; if that is not before the position, it has other records there.
+    Kafka's client compares the end offset only. After a second unclean election the leader may have no record of that
+    epoch; its response then has the end of an older epoch. If that end is not before the position, the leader has other
+    records there, and the client does not notice.
     """
     epoch, end = epoch_cache.end_offset_kip_279(p, r, p.position_epoch, p.leo[r])
     if end == NONE or (epoch != p.position_epoch and p.consumer_position == ConsumerPosition.OFFSET_AND_EPOCH):
@@ -89,10 +94,10 @@ def validate(p: State, r: int) -> None:
 
 
 def report_truncation(p: State, epoch: int, end: int) -> None:
-    """Tell the application that the log was truncated to `end`; the consumer reads on from there.
+    """Report to the application that the log was truncated to `end`, and set the position to `end`.
 
-    From the start of the log where nobody can tell what is the same (LogTruncationException without an offset, and
-    auto.offset.reset=earliest).
+    `end` is the start of the log if nobody knows how far the logs are equal (LogTruncationException without an offset,
+    and auto.offset.reset=earliest).
     """
     p.goals |= Goal.TRUNCATION_REPORTED
     p.position = end
@@ -100,7 +105,11 @@ def report_truncation(p: State, epoch: int, end: int) -> None:
 
 
 def skipped(p: State) -> int:
-    """Return the records before the consumer's position, on the true leader that it knows, that it has never read."""
+    """Return the records that the consumer has passed without reading them.
+
+    These records are before the consumer's position on the true leader. The set is empty if the consumer does not know
+    that leader's epoch.
+    """
     leader = controller.true_leader(p)
     if leader == NONE or p.known_epoch[leader] != p.consumer_epoch:
         return 0

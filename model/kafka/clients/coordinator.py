@@ -1,7 +1,7 @@
-"""The transaction coordinator: it decides what becomes of a transaction, and has its marker written to the partition.
+"""The transaction coordinator: it commits or aborts a transaction, and has a marker written to the partition.
 
-The decision is durable. The marker goes to the leader, again and again until it is replicated, and to whoever leads by
-then: it is the log alone that says what readers get, see transactions.py.
+The coordinator stores its decision durably. It sends the marker to the current leader until the marker is replicated.
+The log alone determines the records that readers get, see transactions.py.
 """
 
 from epochfuzz.model.kafka.partition import replication
@@ -13,19 +13,19 @@ from epochfuzz.model.kafka.vocabulary.state import Marker, State, Transaction
 
 
 def commit(p: State, r: int) -> int:
-    """Commit the transaction, all of its records having been acknowledged; r writes the marker."""
+    """Commit the transaction, if all of its records are acknowledged. r writes the marker."""
     if p.transaction == Transaction.OPEN and p.transaction_records & ~p.acked != 0:
         return Refusal.IS_NOT_ACKNOWLEDGED
     return end(p, r, Transaction.COMMITTING)
 
 
 def abort(p: State, r: int) -> int:
-    """Abort the transaction; r writes the marker."""
+    """Abort the transaction. r writes the marker."""
     return end(p, r, Transaction.ABORTING)
 
 
 def end(p: State, r: int, decision: int) -> int:
-    """Decide the transaction; where that has been done already, tell r once more."""
+    """Decide the transaction and send the marker to r; for a decided transaction, send the marker again."""
     if not has_transactions(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.transaction == Transaction.NONE:
@@ -38,7 +38,7 @@ def end(p: State, r: int, decision: int) -> int:
 
 
 def decide(p: State, decision: int) -> None:
-    """Whatever becomes of brokers, this is what becomes of the transaction."""
+    """Commit or abort the transaction for good; no failure of a broker changes the decision."""
     p.transaction = decision
     if decision == Transaction.COMMITTING:
         p.committed_records |= p.transaction_records
@@ -48,7 +48,10 @@ def decide(p: State, decision: int) -> None:
 
 
 def write_marker(p: State, r: int) -> int:
-    """Leader r appends the marker where its log ends in the transaction. If all of that is lost, it is over."""
+    """Append the marker at leader r, if r's log ends in the transaction.
+
+    If no log has a record of the transaction any more, the transaction is over without a marker.
+    """
     if not replication.presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if transactions.is_open(p, r):
@@ -63,9 +66,9 @@ def write_marker(p: State, r: int) -> int:
 
 
 def finish(p: State, leader: int) -> None:
-    """Give the leader of a healed partition the marker of a transaction that is decided.
+    """Give the leader of a healed partition the marker of a decided transaction.
 
-    Healing may open leader epochs beyond the bound of a run, and of the last of them no record can be.
+    Healing may open leader epochs beyond the bound of a run. No record can have an epoch above log.LAST_EPOCH.
     """
     is_decided = p.transaction == Transaction.COMMITTING or p.transaction == Transaction.ABORTING
     if is_decided and p.known_epoch[leader] <= log.LAST_EPOCH:

@@ -1,7 +1,7 @@
-"""A producer that tries again: NOT_LEADER_OR_FOLLOWER, a time-out, or an error for good, and it sends the record again.
+"""A producer that retries: after NOT_LEADER_OR_FOLLOWER, a time-out or a final error it sends the record again.
 
-Its metadata says whom it asks, and may be old: any replica that presumes leadership may be sent the record. Whatever it
-waited for before, it waits for no more (Sender.completeBatch, NetworkClient.handleTimedOutRequests).
+The producer's metadata may be outdated, so it may send the record to any replica that presumes leadership. It no longer
+waits for the response to an earlier request (Sender.completeBatch, NetworkClient.handleTimedOutRequests).
 """
 
 from epochfuzz.model.kafka.history import producer_window, promises, waiting
@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def retry(p: State, r: int) -> int:
-    """Send the producer's oldest record without an answer again, to r."""
+    """Send the producer's oldest unacknowledged record again, to r."""
     if not p.retries:
         return Refusal.RETRIES_OFF
     record = producer_window.oldest_unanswered(p)
@@ -42,9 +42,9 @@ def retry(p: State, r: int) -> int:
 
 
 def answer_duplicate(p: State, r: int, record: int) -> None:
-    """r has the record, and the answer is about where: it waits for the high watermark there as any other does.
+    """Respond to a record that r already has, once the high watermark is above the record's old offset.
 
-    UnifiedLog.analyzeAndValidateProducerState hands back the old offsets, and ReplicaManager.appendRecords waits.
+    UnifiedLog.analyzeAndValidateProducerState returns the old offsets, and ReplicaManager.appendRecords waits.
     """
     p.goals |= Goal.DUPLICATE_RECOGNISED
     offset = log.offset_of(p, r, record)

@@ -1,1 +1,1 @@
-"""What must hold, how it is judged, and what can be seen of a partition from outside."""
+"""The properties that must hold, the functions that check them, and the outside view of a partition."""

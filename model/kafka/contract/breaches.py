@@ -1,4 +1,4 @@
-"""What breaks a property in a state, in words: one sentence for each place where it does."""
+"""Descriptions of broken properties: each function yields a sentence for every violation in a state."""
 
 from collections.abc import Callable, Iterator
 from functools import wraps
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Partition
 
 
 def _if_it_binds(told: Callable[[Partition], Iterator[str]]) -> Callable[[Partition], Iterator[str]]:
-    """Return what is told of a promise, which is void after too many failures that lost records (KIP-966)."""
+    """Make a description empty if the guarantee is void, after too many failures that lost records (KIP-966)."""
 
     @wraps(told)
     def breaches(p: Partition) -> Iterator[str]:
@@ -28,7 +28,7 @@ def _if_it_binds(told: Callable[[Partition], Iterator[str]]) -> Callable[[Partit
 
 @_if_it_binds
 def lost_exposed(p: Partition) -> Iterator[str]:
-    """Yield records that consumers could read and that do not stand where they belong on the true leader."""
+    """Describe each record that consumers could read and that is not at its offset on the true leader."""
     leader = controller.true_leader(p)
     if leader == NONE:
         return
@@ -44,7 +44,7 @@ def lost_exposed(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def lost_acked(p: Partition) -> Iterator[str]:
-    """Yield records whose producer was answered and that the true leader does not have."""
+    """Describe each acknowledged record that the true leader does not have."""
     leader = controller.true_leader(p)
     if leader == NONE:
         return
@@ -64,7 +64,7 @@ def _not_at_their_offsets(p: Partition, leader: int, missing: int) -> Iterator[s
 
 
 def duplicated(p: Partition) -> Iterator[str]:
-    """Yield records that are more than once below the high watermark of the true leader."""
+    """Describe each record that is more than once below the high watermark of the true leader."""
     for record, offsets in _readable_offsets(p).items():
         if len(offsets) > 1:
             at = " and ".join(map(str, offsets))
@@ -72,7 +72,7 @@ def duplicated(p: Partition) -> Iterator[str]:
 
 
 def out_of_order(p: Partition) -> Iterator[str]:
-    """Yield records of the true leader, below its high watermark, that stand behind one that was sent later."""
+    """Describe each record of the true leader, below its high watermark, that follows a later one."""
     latest = NONE
     for record in _readable_offsets(p):  # in the order of their first offsets
         if record < latest:
@@ -81,7 +81,7 @@ def out_of_order(p: Partition) -> Iterator[str]:
 
 
 def passed_over(p: Partition) -> Iterator[str]:
-    """Yield records that the consumer has not read, and will not."""
+    """Describe each record before the consumer's position that the consumer has not read."""
     if p.consumer:
         for record in observation.record_ids(consumer.skipped(p)):
             leader = REPLICA_NAMES[controller.true_leader(p)]
@@ -89,7 +89,7 @@ def passed_over(p: Partition) -> Iterator[str]:
 
 
 def unanswered(p: Partition) -> Iterator[str]:
-    """Yield requests that wait for ever."""
+    """Describe each produce request that waits forever."""
     if controller.true_leader(p) != NONE:
         for r in range(p.replicas):
             for record in observation.record_ids(p.waiting[r]):
@@ -97,7 +97,7 @@ def unanswered(p: Partition) -> Iterator[str]:
 
 
 def fetch_unanswered(p: Partition) -> Iterator[str]:
-    """Yield fetches that wait forever."""
+    """Describe each fetch that waits forever."""
     if controller.true_leader(p) != NONE:
         for r in range(p.replicas):
             if p.flight[r] == Flight.WAITING:
@@ -106,7 +106,7 @@ def fetch_unanswered(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def uncommitted(p: Partition) -> Iterator[str]:
-    """Yield records that a read_committed consumer may read though their transactions are not committed."""
+    """Describe each uncommitted record that a read_committed consumer may read."""
     if not p.transactions:
         return
     for r in range(p.replicas):
@@ -118,7 +118,7 @@ def uncommitted(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def diverging(p: Partition) -> Iterator[str]:
-    """Different records at one offset below both high watermarks."""
+    """Describe different records at one offset below both high watermarks."""
     for a, b in combinations(range(p.replicas), 2):
         both = min(p.high_watermark[a], p.high_watermark[b], p.leo[a], p.leo[b])
         for offset in _differing(p, a, b, both):
@@ -126,7 +126,7 @@ def diverging(p: Partition) -> Iterator[str]:
 
 
 def mismatching(p: Partition) -> Iterator[str]:
-    """Different records at one offset and epoch."""
+    """Describe different records at one offset and leader epoch."""
     for a, b in combinations(range(p.replicas), 2):
         for offset in _differing(p, a, b, min(p.leo[a], p.leo[b])):
             epoch = log.at(p.log_epoch[a], offset)
@@ -135,7 +135,7 @@ def mismatching(p: Partition) -> Iterator[str]:
 
 
 def beyond_log(p: Partition) -> Iterator[str]:
-    """High watermarks beyond the log end offset."""
+    """Describe each high watermark beyond the log end offset."""
     for r in range(p.replicas):
         if p.high_watermark[r] > p.leo[r]:
             yield f"{REPLICA_NAMES[r]}'s HW {p.high_watermark[r]} is beyond its LEO {p.leo[r]}"
@@ -143,7 +143,7 @@ def beyond_log(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def missing_in_isr(p: Partition) -> Iterator[str]:
-    """Yield records below the high watermark of a presumed leader that a live member of the true ISR does not have."""
+    """Describe each record below a presumed leader's high watermark that a live member of the true ISR lacks."""
     for leader in range(p.replicas):
         if not presumes_leadership(p, leader):
             continue
@@ -158,13 +158,13 @@ def missing_in_isr(p: Partition) -> Iterator[str]:
 
 
 def incomplete_joining(p: Partition) -> Iterator[str]:
-    """Yield that a replica has joined the ISR too early: which one, only the step that took it in can tell."""
+    """State that a replica has joined the ISR too early; only the step itself can tell which replica."""
     if p.joined_incomplete:
         yield "a replica has joined the ISR without a record below the HW of the leader that proposed it"
 
 
 def overdue(p: Partition) -> Iterator[str]:
-    """High watermarks below what their leaders could have raised them to."""
+    """Describe each high watermark that is lower than its leader could have raised it."""
     for leader in range(p.replicas):
         if p.isr_change == IsrChange.ATOMIC or not presumes_leadership(p, leader):
             continue
@@ -175,7 +175,7 @@ def overdue(p: Partition) -> Iterator[str]:
 
 
 def waiting_in_vain(p: Partition) -> Iterator[str]:
-    """Leaders that wait for an answer to their change of the ISR that will never come."""
+    """Describe each leader that waits forever for the response to its change of the ISR."""
     for leader in range(p.replicas):
         if p.isr_change == IsrChange.REQUEST and p.pending_isr[leader] and alter_partition.waits_in_vain(p, leader):
             isr = ",".join(observation.members(p.pending_isr[leader]))
@@ -183,20 +183,20 @@ def waiting_in_vain(p: Partition) -> Iterator[str]:
 
 
 def leaderless(p: Partition) -> Iterator[str]:
-    """Candidates for leader in a healed partition that has none."""
+    """Describe the candidates for leader in a healed partition without a leader."""
     candidates = controller.candidates(p)
     if controller.true_leader(p) == NONE and candidates:
         yield f"healed, nobody leads, though {' and '.join(observation.members(candidates))} could"
 
 
 def unequal(p: Partition) -> Iterator[str]:
-    """Yield logs and high watermarks of a healed partition that differ, unless nobody can lead it any more."""
+    """Describe differing logs and high watermarks of a healed partition, unless no replica can lead it."""
     if controller.leader(p) != NONE:
         yield from differing(p)
 
 
 def differing(p: Partition) -> Iterator[str]:
-    """Yield logs and high watermarks of a healed partition that differ."""
+    """Describe differing logs and high watermarks of a healed partition."""
     for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:
@@ -207,8 +207,9 @@ def differing(p: Partition) -> Iterator[str]:
 
 
 def _readable_offsets(p: Partition) -> dict[int, list[int]]:
-    """Return the offsets of each record below the true leader's high watermark; nothing where records
-    have one offset each.
+    """Return the offsets of each record below the true leader's high watermark.
+
+    Empty without retries, because a record has only one offset then.
     """
     leader = controller.true_leader(p)
     offsets: dict[int, list[int]] = {}
@@ -221,7 +222,7 @@ def _readable_offsets(p: Partition) -> dict[int, list[int]]:
 
 
 def _differing(p: Partition, a: int, b: int, end: int) -> Iterator[int]:
-    """Return the offsets below `end` at which two logs have different records."""
+    """Return the offsets below `end` where two logs have different records."""
     return (offset for offset in range(end) if _differ(p, a, b, offset))
 
 

@@ -1,6 +1,6 @@
-"""Healing: all faults stop, every replica returns, every decision is delivered, and followers fetch until it is quiet.
+"""Healing: all faults stop, every replica returns and learns every update, and followers fetch until nothing changes.
 
-Only after that can logs be asked to agree, whatever went before: the `convergence` property.
+Logs must agree only after that, and then after any schedule: the `convergence` property.
 """
 
 from epochfuzz.model.kafka.clients import coordinator
@@ -14,7 +14,10 @@ from epochfuzz.model.kafka.vocabulary.state import EPOCHS, NONE, Phase, State
 
 
 def heal(p: State) -> None:
-    """Bring a partition to rest. A leaderless one first gets a leader, as a controller would choose it."""
+    """Bring a partition to rest, as if all faults had stopped.
+
+    A partition without a leader first gets a leader, as a controller would elect it.
+    """
     if p.registration == Registration.FENCED:
         fence_the_dead(p)
     return_all(p)
@@ -25,8 +28,8 @@ def heal(p: State) -> None:
         settle_isr(p)
     if controller.true_leader(p) != NONE:
         coordinator.finish(p, controller.true_leader(p))
-    # A follower truncates at most once an epoch, then each round brings a record, and two more the high watermark; that
-    # answers whoever still waits.
+    # A follower truncates at most once in each epoch. Then each round brings a record, and two more rounds bring the
+    # high watermark, which completes the requests that still wait.
     for _ in range(3 * EPOCHS):
         if has_converged(p) and not waiting.anywhere(p) and not (p.delayed_fetch and delayed_fetch.anywhere(p)):
             return
@@ -34,7 +37,10 @@ def heal(p: State) -> None:
 
 
 def fence_the_dead(p: State) -> None:
-    """In one decision, so that there is room for it: who is down leaves the ISR, as far as `expire` would have it."""
+    """Remove dead replicas from leadership and the ISR, in a single update, so that the epochs suffice.
+
+    `expire` would remove the same replicas, one by one.
+    """
     members = controller.isr(p)
     for r in range(p.replicas):
         if not p.up[r] and (members & ~(1 << r) != 0 or tracks_eligible_leaders(p)):
@@ -47,7 +53,7 @@ def fence_the_dead(p: State) -> None:
 
 
 def return_all(p: State) -> None:
-    """Who is down starts, and who is fenced is heard from."""
+    """Start every dead replica, and unfence every fenced one."""
     p.fenced = 0
     for r in range(p.replicas):
         if not p.up[r]:
@@ -57,7 +63,7 @@ def return_all(p: State) -> None:
 
 
 def choose_leader(p: State) -> None:
-    """Return the first replica that may lead: of the ISR, or where that is empty of those that may replace it."""
+    """Elect the first member of the ISR. If the ISR is empty, elect the first replica that may replace it."""
     for r in range(p.replicas):
         if controller.leader(p) == NONE:
             if controller.isr(p) >> r & 1:
@@ -67,7 +73,7 @@ def choose_leader(p: State) -> None:
 
 
 def settle_isr(p: State) -> None:
-    """Every change of the ISR that is under way is answered, and leaders learn what became of it."""
+    """Answer every pending change of the ISR, and let the leaders learn the results."""
     for r in range(p.replicas):
         alter_partition.alter(p, r)
         alter_partition.altered(p, r)
@@ -75,14 +81,17 @@ def settle_isr(p: State) -> None:
 
 
 def inform_all(p: State) -> None:
-    """Every replica learns all that the controller has decided."""
+    """Let every replica learn all leader-and-ISR updates."""
     for r in range(p.replicas):
         while leadership.notify(p, r) == APPLIED:
             pass
 
 
 def fetch_round(p: State) -> None:
-    """Every follower receives what is in flight, fetches and receives, and joins the ISR once it has caught up."""
+    """Let every follower receive the response in flight, fetch, and receive again.
+
+    If the high watermark waits for min.insync.replicas, followers that have caught up also join the ISR.
+    """
     for r in range(p.replicas):
         if p.delayed_fetch:
             delayed_fetch.expire_fetch(p, r)
@@ -97,9 +106,10 @@ def fetch_round(p: State) -> None:
 
 
 def has_converged(p: State) -> bool:
-    """Whether all live logs and high watermarks are equal, as they must be after `heal`, and none has to be truncated.
+    """Return whether all live logs and high watermarks are equal, and no replica has to truncate.
 
-    A follower whose process ended for good meanwhile, see `out_of_range`, has no live log.
+    After `heal` this must be true. A follower whose process ended for good meanwhile, see `out_of_range`, has no live
+    log.
     """
     live = NONE
     for r in range(p.replicas):
@@ -111,7 +121,7 @@ def has_converged(p: State) -> bool:
 
 
 def is_equal(p: State, r: int, other: int) -> bool:
-    """Whether two replicas have the same log and high watermark."""
+    """Return whether two replicas have the same log and high watermark."""
     if p.leo[r] != p.leo[other] or p.high_watermark[r] != p.high_watermark[other]:
         return False
     return bool(p.log_record[r] == p.log_record[other] and p.log_epoch[r] == p.log_epoch[other])

@@ -1,8 +1,8 @@
-"""What can be seen of a partition from outside, in plain Python values.
+"""The outside view of a partition, in plain Python values.
 
-This is the language of checked states in case files, of fingerprints, and of the conformance protocol: it speaks of
-logs, offsets and epochs, and stays the same when the layout of a state changes. What can be seen is declared once, and
-so the readers of cases, the messages of the conformance protocol and the TLA+ traces follow from the tables here.
+Checked states in case files, fingerprints and the conformance protocol use this view. It consists of logs, offsets and
+epochs, and stays the same when the layout of a state changes. Each visible value is declared once. The readers of
+cases, the messages of the conformance protocol and the TLA+ traces follow from the tables here.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, Partition, Riva
 
 
 class Shape(Enum):
-    """What a value is made of."""
+    """The type of a visible value."""
 
     FLAG = "true or false"
     NUMBER = "a whole number"
@@ -43,9 +43,9 @@ class Shape(Enum):
 
 @dataclass(frozen=True)
 class Seen:
-    """Something that can be seen, of a replica r or, where r means nothing, of the controller or the consumer.
+    """A visible value of a replica r, of the controller or of the consumer; for the last two, r has no meaning.
 
-    `there` says in which states, of which the constants matter, there is anything of the kind.
+    `there` is a condition on the constants of a state. The value exists if the condition holds.
     """
 
     name: str
@@ -182,7 +182,8 @@ CONSUMER = (
     ),
 )
 
-# What producers were told. Only subjects show it: it is no part of `observe`, or every fingerprint would be another.
+# The producers' acknowledgements. Only adapters show them. They are not part of `observe`, because every fingerprint
+# would change.
 PRODUCERS = (
     Seen(
         "acked",
@@ -194,9 +195,10 @@ PRODUCERS = (
 
 
 def observe(p: Partition) -> dict[str, Any]:
-    """`{"replicas": {"A": {...}, ...}, "controller": {...}}`, with what there is of REPLICA and of CONTROLLER.
+    """Return `{"replicas": {"A": {...}, ...}, "controller": {...}}`, the visible values of a partition.
 
-    Where there is a consumer, `"consumer": {...}` follows, with what there is of CONSUMER.
+    Each inner dictionary has the existing values of REPLICA or CONTROLLER. With a consumer, `"consumer": {...}`
+    follows, with the existing values of CONSUMER.
     """
     of_replicas = _there(p, REPLICA)
     shown = {
@@ -225,17 +227,17 @@ def _values(p: Partition, kinds: Iterable[Seen], r: int) -> dict[str, Any]:
 
 
 def log_entries(p: Partition, r: int) -> list[tuple[int, int]]:
-    """(record id, leader epoch) by offset."""
+    """Return the (record id, leader epoch) pairs of r's log, by offset."""
     return [(log.at(p.log_record[r], offset), log.at(p.log_epoch[r], offset)) for offset in range(p.leo[r])]
 
 
 def record_name(p: Partition, record: int) -> str:
-    """`m0`, or for the marker of a transaction what it says: `COMMIT` or `ABORT`."""
+    """Return `m0` for record 0, or `COMMIT` or `ABORT` for the marker of a transaction."""
     return Marker(record).name if transactions.is_marker(p, record) else f"m{record}"
 
 
 def replica_name(r: int) -> str | None:
-    """Return a letter, None for nobody."""
+    """Return the letter of a replica, None for no replica."""
     return None if r == NONE else REPLICA_NAMES[r]
 
 

@@ -1,8 +1,11 @@
-"""The properties: what must hold after every event, each a function that says whether it is broken.
+"""The properties: conditions that must hold after every event, each with a function that checks it.
 
-`convergence`, `leader-available` and `answered` are not judged after every event but at the end of a schedule, by
-healing a copy of the partition.
+`convergence`, `leader-available`, `answered` and `fetch-answered` are not checked after every event but at the end of a
+schedule, on a healed copy of the partition. The first line of a checking function's docstring states the violation,
+because the exceptions and invariants of state machines show it.
 """
+
+# ruff: noqa: D401 (the first line of a docstring states a violation, see Property.meaning)
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -29,33 +32,32 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Partition, State
 
 
 def readable_end(p: State, r: int) -> int:
-    """Return the end of what is below r's high watermark and in its log; the former may be the greater one."""
+    """Return the end of the records that are below r's high watermark and in its log.
+
+    The high watermark may be beyond the end of the log.
+    """
     return min(p.high_watermark[r], p.leo[r])
 
 
 def committed_loss(p: State) -> bool:
-    """Judge whether a record that consumers could read is missing on the true leader, or another one
-    is in its place.
-    """
+    """A record that consumers could read is missing on the true leader, or another record has its place."""
     leader = controller.true_leader(p)
     return leader != NONE and promises.exposed_are_lost(p, leader) and not promises.are_void(p)
 
 
 def acked_loss(p: State) -> bool:
-    """Judge whether a record whose producer got its answer is missing on the true leader, or another
-    one is in its place.
-    """
+    """A record whose producer got an acknowledgement is missing on the true leader, or another record has its place."""
     leader = controller.true_leader(p)
     return leader != NONE and promises.lost_acked(p, leader) != 0 and not promises.are_void(p)
 
 
 def duplicate(p: State) -> bool:
-    """Judge whether a record is twice in the log of the true leader, below its high watermark."""
+    """A record is twice in the log of the true leader, below its high watermark."""
     return p.retries and has_duplicate(p, controller.true_leader(p))
 
 
 def has_duplicate(p: State, leader: int) -> bool:
-    """Whether a leader, NONE for nobody, has a record twice below its high watermark."""
+    """Return whether a leader (NONE: no leader) has a record twice below its high watermark."""
     if leader == NONE:
         return False
     found = 0
@@ -69,35 +71,31 @@ def has_duplicate(p: State, leader: int) -> bool:
 
 
 def reordered(p: State) -> bool:
-    """Judge whether records are on the true leader, below its high watermark, in another order than
-    they were sent in.
-    """
+    """Records on the true leader, below its high watermark, are in another order than the producer sent them."""
     return p.retries and is_reordered(p, controller.true_leader(p))
 
 
 def is_reordered(p: State, leader: int) -> bool:
-    """Whether a leader, NONE for nobody, has a record below its high watermark after one that was sent later."""
+    """Return whether a leader (NONE: no leader) has a record, below its high watermark, after a later one."""
     if leader == NONE:
         return False
     found = 0
     for offset in range(readable_end(p, leader)):
         record = log.at(p.log_record[leader], offset)
         if not transactions.is_marker(p, record):
-            if not found >> record & 1 and found >> record != 0:
+            if not found >> record & 1 and found >> record != 0:  # a record with a greater id came first
                 return True
             found |= 1 << record
     return False
 
 
 def skipped(p: State) -> bool:
-    """Judge whether the consumer has passed over a record of the true leader, which it knows, untold
-    of a truncation.
-    """
+    """The consumer has skipped a record of the true leader, whose leader epoch it knows."""
     return p.consumer and consumer.skipped(p) != 0
 
 
 def uncommitted_read(p: State) -> bool:
-    """Judge whether a read_committed consumer may read a record of a transaction that is not committed."""
+    """A read_committed consumer may read a record of a transaction that is not committed."""
     if not has_transactions(p) or promises.are_void(p):
         return False
     for r in range(p.replicas):
@@ -107,7 +105,7 @@ def uncommitted_read(p: State) -> bool:
 
 
 def divergence(p: State) -> bool:
-    """Two replicas disagree on a record below both their high watermarks."""
+    """Two replicas have different records at one offset below both their high watermarks."""
     for a in range(p.replicas):
         for b in range(a):
             both = min(readable_end(p, a), readable_end(p, b))
@@ -125,13 +123,13 @@ def mismatch(p: State) -> bool:
             if other_record == 0:
                 continue
             other_epoch = p.log_epoch[a] ^ p.log_epoch[b]
-            if log.occupied(other_record) & ~log.occupied(other_epoch) != 0:
+            if log.occupied(other_record) & ~log.occupied(other_epoch) != 0:  # an offset with one epoch, two records
                 return True
     return False
 
 
 def high_watermark_beyond_log(p: State) -> bool:
-    """Judge whether a high watermark is beyond the log end offset."""
+    """A high watermark is beyond the log end offset."""
     for r in range(p.replicas):
         if p.high_watermark[r] > p.leo[r]:
             return True
@@ -139,7 +137,7 @@ def high_watermark_beyond_log(p: State) -> bool:
 
 
 def isr_incomplete(p: State) -> bool:
-    """Return a live member of the true ISR lacks what a presumed leader has below its high watermark (StrongIsr)."""
+    """A live member of the true ISR lacks a record below a presumed leader's high watermark (StrongIsr)."""
     members = controller.isr(p)
     for leader in range(p.replicas):
         if presumes_leadership(p, leader):
@@ -151,14 +149,12 @@ def isr_incomplete(p: State) -> bool:
 
 
 def joined_incomplete(p: State) -> bool:
-    """Judge whether a replica has joined the ISR without a record below the high watermark of the
-    leader that proposed it.
-    """
+    """A replica has joined the ISR without a record below the high watermark of the leader that proposed it."""
     return p.joined_incomplete != 0
 
 
 def high_watermark_due(p: State) -> bool:
-    """Judge whether a presumed leader's high watermark is below what its own rule makes of what the leader knows."""
+    """A presumed leader's high watermark is lower than its own rule and knowledge require."""
     if p.isr_change == IsrChange.ATOMIC:
         return False
     for leader in range(p.replicas):
@@ -169,9 +165,7 @@ def high_watermark_due(p: State) -> bool:
 
 
 def isr_change_stuck(p: State) -> bool:
-    """Return a leader waits for the answer to a change of the ISR, and no request, no answer and no
-    news is on its way.
-    """
+    """A leader waits for its change of the ISR, but no request, response or metadata update can end the wait."""
     if p.isr_change == IsrChange.ATOMIC:
         return False
     for leader in range(p.replicas):
@@ -181,22 +175,22 @@ def isr_change_stuck(p: State) -> bool:
 
 
 def non_convergence(p: State) -> bool:
-    """With all faults stopped, logs or high watermarks still differ. If nobody can lead any more, they may."""
+    """After all faults have stopped, logs or high watermarks differ, although the partition has a leader."""
     return controller.leader(p) != NONE and not healing.has_converged(p)
 
 
 def leader_missing(p: State) -> bool:
-    """With all faults stopped, a member of the ISR or an eligible leader replica is up, and yet nobody leads."""
+    """After all faults have stopped, no replica leads, although an ISR member or eligible leader replica is up."""
     return controller.true_leader(p) == NONE and controller.candidates(p) != 0
 
 
 def unanswered(p: State) -> bool:
-    """With all faults stopped and a leader there, an acks=all request still waits, and its producer has no answer."""
+    """After all faults have stopped, an acks=all request still waits, although the partition has a leader."""
     return controller.true_leader(p) != NONE and waiting.anywhere(p)
 
 
 def fetch_unanswered(p: State) -> bool:
-    """With all faults stopped and a leader there, a follower's fetch still waits at a leader."""
+    """After all faults have stopped, a follower's fetch still waits, although the partition has a leader."""
     return p.delayed_fetch and controller.true_leader(p) != NONE and delayed_fetch.anywhere(p)
 
 
@@ -214,15 +208,15 @@ def _never(settings: Configuration) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Property:
-    """A property: how it is judged, and what is said and raised where it is broken.
+    """A property: the function that checks it, and the texts and the exception for a violation.
 
-    `breaches` yields a sentence for each place where a state breaks it. `failure` names the exception of state
-    machines. `permitted` says under which settings the contract with clients allows it to break. What is judged
-    `at_end` is asked about a healed state. `is_warning`: what it forbids is loss waiting to happen. `applies` says
-    under which constants of a state anything can break it, and `yields_to` to which faults, asked for in the settings,
-    it gives way whatever the protocol. `seen_in` has the fields of an observation (observation.py) that show whether it
-    is broken; it has none where that takes what no observation has: what is pending, in flight or waits, and what a
-    leader knows of its followers.
+    `breaches` yields a sentence for each violation in a state. `failure` names the exception of state machines.
+    `permitted` tells whether the contract with clients allows a violation under some settings. `at_end`: the property
+    is checked on a healed state. `is_warning`: a violation is not a loss, but may lead to one. `applies` tells whether
+    anything can break the property under the constants of a state. `yields_to` lists settings for faults that may break
+    the property under any protocol. `seen_in` lists the fields of an observation (observation.py) that show a
+    violation. `seen_in` is empty if the check needs more than an observation has: pending changes, responses in flight,
+    waiting requests, or the leader's knowledge of its followers.
     """
 
     name: str
@@ -238,28 +232,28 @@ class Property:
 
     @cached_property
     def number(self) -> int:
-        """Its place in the order of severity."""
+        """The property's index in the order of severity."""
         return PROPERTIES.index(self)
 
     @cached_property
     def bit(self) -> int:
-        """What stands for it in a set of properties."""
+        """The property's bit in a set of properties."""
         return 1 << self.number
 
     @property
     def meaning(self) -> str:
-        """What breaks it, in a sentence."""
+        """The violation in a sentence: the first line of the checking function's docstring."""
         return (self.is_broken.__doc__ or "").splitlines()[0]
 
 
-# Records that were not flushed are gone with the power, and an unclean election gives up those that the leader lacks.
+# A power loss loses records that were not flushed. An unclean election loses the records that the new leader lacks.
 _LOSSES = ("unclean_leader_election", "power_loss")
 
-# What shows a high watermark and the log below it, who leads, and who knows that he does.
+# The fields that show a log and its high watermark, and the fields that show the true leader.
 _LOGS = ("replicas.log", "replicas.hw")
 _LEADERS = ("replicas.leader", "replicas.leader_epoch", "controller.leader", "controller.epoch")
 
-# In the order of severity, which is the order of every table and list. Bit i of a set of properties is the i-th.
+# In the order of severity, which is the order of every table and list. Bit i of a set of properties is property i.
 PROPERTIES: tuple[Property, ...] = (
     Property(
         "no-committed-loss",
@@ -274,7 +268,7 @@ PROPERTIES: tuple[Property, ...] = (
         acked_loss,
         breaches.lost_acked,
         "AckedRecordLost",
-        permitted=lambda settings: settings.acks == "1",  # which promises nothing that the leader alone has
+        permitted=lambda settings: settings.acks == "1",  # the leader acknowledges records that it alone has
         yields_to=_LOSSES,
         seen_in=(*_LOGS, *_LEADERS, "controller.isr"),
     ),
@@ -308,7 +302,7 @@ PROPERTIES: tuple[Property, ...] = (
         breaches.uncommitted,
         "UncommittedRead",
         applies=has_transactions,
-        yields_to=_LOSSES,  # a marker that is lost takes with it what it says of the records before it
+        yields_to=_LOSSES,  # if a marker is lost, the log no longer shows whether its records are committed
     ),
     Property("no-divergence", divergence, breaches.diverging, "LogsDiverged", yields_to=_LOSSES, seen_in=_LOGS),
     Property(
@@ -389,7 +383,7 @@ AT_END = sum(each.bit for each in _AT_END)
 
 
 class UnknownProperty(ValueError):
-    """A name that is not of a property; the message says which ones there are."""
+    """A name does not name a property; the message lists the properties."""
 
 
 def named(name: str) -> Property:
@@ -405,31 +399,34 @@ def names(broken: int) -> list[str]:
 
 
 def set_of(chosen: Iterable[str]) -> int:
-    """Return the set of the properties named."""
+    """Return the set of the named properties."""
     return sum({BY_NAME[name].bit for name in chosen})
 
 
 def applying(*starts: State) -> list[str]:
-    """Return the names of the properties that anything can break under the constants of one of some states."""
+    """Return the names of the properties that apply under the constants of at least one of some states."""
     return [each.name for each in PROPERTIES if any(map(each.applies, starts))]
 
 
 def permitted(settings: Configuration) -> frozenset[str]:
-    """Return what the contract with clients allows to break."""
+    """Return the names of the properties that the contract with clients allows to break."""
     return frozenset(each.name for each in PROPERTIES if each.permitted(settings))
 
 
 def broken_now(p: State) -> int:
-    """Return the set of properties that are broken in this state, but for those that are judged at the end."""
+    """Return the set of properties that are broken in this state, without those that are checked at the end."""
     broken = 0
-    for judged in _AFTER_EACH_EVENT:
+    for judged in _AFTER_EACH_EVENT:  # the linker unrolls the loop, so it has no break or continue
         if judged.is_broken(p):
             broken |= judged.bit
     return broken
 
 
 def broken_at_end(p: State) -> int:
-    """Return the set of properties that are broken if this is where faults stop. Heals `p` itself: hand it a copy."""
+    """Return the set of properties that are broken if all faults stop now.
+
+    The function heals `p` itself, so pass a copy.
+    """
     healing.heal(p)
     broken = 0
     for judged in _AT_END:

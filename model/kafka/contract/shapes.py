@@ -1,21 +1,22 @@
-"""Shapes: what a replica is beside the others, without the names, offsets and epochs that it happens to have.
+"""Shapes: a replica in relation to the others, without particular names, offsets and epochs.
 
-States of one shape are the same but for the names of replicas and for how far a partition has come: offsets are those
-beside the leader's log, epochs those that a replica is behind, both up to a few. So a state late in a schedule counts
-as known where the like of it was met early. The choice of schedules goes by that; nothing is proven by it.
+States of one shape differ only in the names of replicas and in the progress of the partition. Offsets are relative to
+the leader's log, and epochs to the controller's. Both count only up to a small limit. So a state late in a schedule
+counts as known if an early state had the same shape. Shapes steer the choice of schedules; they prove nothing.
 """
 
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
 
-_NEAR = 2  # offsets and epochs further apart than that are alike
+_NEAR = 2  # greater distances of offsets and epochs count as equal
 
 
 def shape(p: State, r: int) -> int:
     """Return the shape of r, a number of less than 62 bits."""
     leader = controller.leader(p)
     known = p.known_leader[r]
+    # Each shift makes room for the bits of the next part, so that equal words are equal shapes.
     word = p.up[r] | (r == leader) << 1 | (controller.isr(p) >> r & 1) << 2 | whom(known, r, leader) << 3
     word = word << 2 | near(p.controller_epoch - p.known_epoch[r], 0)
     word = word << 2 | p.phase[r]
@@ -27,12 +28,12 @@ def shape(p: State, r: int) -> int:
 
 
 def near(difference: int, least: int) -> int:
-    """Return a difference, or the least or the greatest that is told apart."""
+    """Return a difference, clamped to the range from `least` to _NEAR."""
     return max(least, min(difference, _NEAR))
 
 
 def whom(known: int, r: int, leader: int) -> int:
-    """Whom r takes for the leader: nobody, itself, who is it, or another."""
+    """Return a code for the leader that r knows: 0 none, 1 itself, 2 the current update's leader, 3 another."""
     if known == NONE:
         return 0
     if known == r:
@@ -41,14 +42,20 @@ def whom(known: int, r: int, leader: int) -> int:
 
 
 def in_flight(p: State, r: int) -> int:
-    """Return what is in flight to r, and whether it moves r's high watermark, or ends an epoch that is no longer."""
+    """Return a code for the response in flight to r.
+
+    Two bits tell whether its offset is above r's high watermark, and whether its epoch is older than r's known epoch.
+    """
     if p.flight[r] == Flight.NOTHING:
         return 0
     return p.flight[r] | (p.flight_offset[r] > p.high_watermark[r]) << 3 | (p.flight_epoch[r] < p.known_epoch[r]) << 4
 
 
 def beside(p: State, r: int, leader: int) -> int:
-    """Return r's log and high watermark beside those of the leader by the current decision."""
+    """Return a code for r's log and high watermark, compared with the log and high watermark of `leader`.
+
+    `leader` is the leader in the current update, NONE for none.
+    """
     if leader == NONE:
         return 0
     both = min(p.leo[r], p.leo[leader])
@@ -59,7 +66,11 @@ def beside(p: State, r: int, leader: int) -> int:
 
 
 def as_leader(p: State, r: int) -> int:
-    """Return what r has as a leader: an ISR that is the controller's or is not, and a request to change it."""
+    """Return a code for r's state as a leader.
+
+    The code tells whether r's ISR is the controller's and current, whether a change of the ISR is requested or pending,
+    and whether r is fenced.
+    """
     is_same = p.isr[r] == controller.isr(p)
     word = is_same << 1 | p.isr_current[r]
     word = word << 3 | p.alter[r]
@@ -69,7 +80,12 @@ def as_leader(p: State, r: int) -> int:
 
 
 def as_follower(p: State, r: int, known: int) -> int:
-    """Return what the replica that r follows knows of r: its LEO, beside what it is now, and whether it is in sync."""
+    """Return a code for the knowledge that r's leader has of r.
+
+    The code has the LEO that the leader knows, relative to the leader's high watermark and r's LEO. It also tells
+    whether r is in that leader's ISR, and whether that leader presumes leadership. Without another leader the code
+    tells whether r is an eligible leader replica.
+    """
     if known == NONE or known == r:
         return p.elr >> r & 1
     seen = p.remote_leos[known, r]

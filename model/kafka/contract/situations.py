@@ -1,8 +1,8 @@
-"""Situations: which event met a replica in which role, knowing what, and what came of it.
+"""Situations: an event, the replica's role and knowledge before the event, and the result.
 
-They are coverage in the protocol's own terms. Lines of code are all run within seconds; what a campaign may have
-missed is a certain event at a replica that was, say, a zombie leader two epochs behind, with a log at odds with its
-successor's. A situation is a number: one value for each aspect below, packed.
+Situations are coverage in the protocol's own terms. A run executes all lines of code within seconds. But a campaign may
+have missed an event in a particular state, for example at a stale leader two epochs behind whose log has diverged from
+its successor's. A situation is a number that packs a value for each aspect below.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 @dataclass(frozen=True)
 class Aspect:
-    """One aspect of a situation: what it asks, its values, and the lowest of its bits."""
+    """One aspect of a situation: its name, its values, and its lowest bit."""
 
     name: str
     values: tuple[str, ...]
@@ -24,12 +24,12 @@ class Aspect:
 
     @property
     def bits(self) -> int:
-        """How many bits its value takes."""
+        """The number of bits of its value."""
         return (len(self.values) - 1).bit_length()
 
 
-# Of the replica that the event names. Its log is compared, and its membership looked up, after the event; the first two
-# say what the event did to its log and its HW, and all others are as they were before it.
+# All aspects are of the replica that the event names. `log` and `membership` are read after the event. The first two
+# aspects compare LEO and HW before and after the event. All others are read before it.
 ASPECTS: tuple[Aspect, ...] = (
     Aspect("log end offset", ("LEO stays", "LEO advances", "LEO goes back"), 0),
     Aspect("high watermark", ("HW stays", "HW advances", "HW goes back"), 2),
@@ -48,7 +48,7 @@ ASPECTS: tuple[Aspect, ...] = (
 LEADER, ZOMBIE, FOLLOWER, TRUNCATING, LEADERLESS, DOWN = range(6)
 EQUAL, SHORTER, LONGER, AT_ODDS = range(4)
 
-SITUATIONS = 1 << 21  # every situation is below
+SITUATIONS = 1 << 21  # every situation is less than this
 KINDS = 1 << 8  # a kind of situation: its event and the replica's role, see `kind_of`
 
 
@@ -60,13 +60,16 @@ def describe(situation: int) -> dict[str, str]:
 
 
 def kind_of(situation: int) -> int:
-    """Return the kind of a situation: event and role alone, coarse enough to group failures by."""
+    """Return the kind of a situation: event and role alone, coarse enough to group failures."""
     return situation >> 13
 
 
 def before(p: State, r: int) -> Any:
-    """Return what has to be known of r before the event, most of which are not enabled: raw, and cheap."""
-    behind = min(max(0, p.controller_epoch - p.known_epoch[r]), 2)  # one that obeys a rival may know a later epoch
+    """Return the facts about r before an event that `situation` needs.
+
+    The function must be cheap, because most attempted events are not enabled.
+    """
+    behind = min(max(0, p.controller_epoch - p.known_epoch[r]), 2)  # a deposed controller may send a later epoch
     return p.up[r], p.known_leader[r], behind, p.phase[r], p.flight[r], p.leo[r], p.high_watermark[r]
 
 
@@ -88,12 +91,15 @@ def situation(p: State, event: int, before: Any) -> int:
 
 
 def change(earlier, later):  # type: ignore[no-untyped-def]
-    """0 where a number stays, 1 where it goes up, 2 where it goes down."""
+    """Return 0 if a number stays, 1 if it rises, 2 if it falls."""
     return (later > earlier) | (later < earlier) << 1
 
 
 def role(r, up, known_leader, behind, phase):  # type: ignore[no-untyped-def]
-    """Return the role of r: what it takes itself for, and whether it is wrong."""
+    """Return the role of r before the event.
+
+    A leader that is behind the controller's epoch is a stale leader (ZOMBIE).
+    """
     if known_leader == r:
         return ZOMBIE if behind else LEADER
     if known_leader == NONE:
@@ -102,7 +108,10 @@ def role(r, up, known_leader, behind, phase):  # type: ignore[no-untyped-def]
 
 
 def beside_leader(p, r):  # type: ignore[no-untyped-def]
-    """r's log beside that of the leader by the current decision, down or not; equal where there is none."""
+    """Return how r's log compares with the log of the current update's leader.
+
+    The leader may be down. Without a leader the logs count as equal.
+    """
     leader = controller.leader(p)
     if leader == NONE:
         return EQUAL

@@ -1,1 +1,1 @@
-"""The controller: its decisions, and who is eligible, fenced, or a controller no more."""
+"""The controller: its leader-and-ISR updates, eligible leader replicas, fenced brokers, and fail-over."""

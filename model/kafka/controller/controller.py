@@ -1,6 +1,6 @@
-"""The controller: it decides leader, leader epoch and ISR, and keeps every decision by epoch.
+"""The controller: it decides leader, leader epoch and ISR, and keeps every leader-and-ISR update by epoch.
 
-Replicas learn of decisions one at a time (`notify`) or by skipping to the latest (`catch_up`), see leadership.py.
+Replicas learn the updates one at a time (`notify`) or skip to the latest (`catch_up`), see leadership.py.
 """
 
 from epochfuzz.model.kafka.controller import eligible_leaders, leader_metadata
@@ -20,8 +20,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def elect(p: State, r: int) -> int:
-    """Elect r leader: a member of the ISR, or where it has none an eligible leader replica, or the last
-    known leader; or any live replica by an unclean election.
+    """Elect r leader, by the first kind of election that the state allows.
+
+    r is a member of the ISR. If the ISR is empty, r is an eligible leader replica, or the last known leader. Any other
+    live replica needs an unclean election.
     """
     if p.controller_epoch >= p.epochs:
         return Refusal.EPOCHS_BOUND
@@ -37,10 +39,11 @@ def elect(p: State, r: int) -> int:
 
 
 def elect_member(p: State, r: int) -> int:
-    """r is in the ISR. Where ZooKeeper's controller fails over from a leader that is down, or from none, it takes all
-    members that are down out of the ISR in the same decision; a preferred election keeps it as it is.
+    """Elect r, a member of the ISR.
 
-    PartitionStateMachine.leaderForOffline and leaderForPreferredReplica, Kafka 2.0.0.
+    If the leader is down, or if there is none, ZooKeeper's controller removes all dead members from the ISR in the same
+    update. A preferred election keeps the ISR as it is. PartitionStateMachine.leaderForOffline and
+    leaderForPreferredReplica, Kafka 2.0.0.
     """
     fails_over = leader(p) == NONE or not p.up[leader(p)]
     decide(p, r, live(p, isr(p)) if fails_over and p.leaderless == Leaderless.IGNORED else isr(p))
@@ -48,9 +51,10 @@ def elect_member(p: State, r: int) -> int:
 
 
 def elect_without_isr(p: State, r: int) -> int:
-    """Elect where the ISR is empty: an eligible leader replica, and if there is none, the last known leader.
+    """Elect r although the ISR is empty: an eligible leader replica, or else the last known leader.
 
-    The latter is KIP-966's stand-in for an unclean recovery that compares logs (PartitionChangeBuilder, 4.0).
+    The last known leader is KIP-966's substitute for an unclean recovery that compares logs (PartitionChangeBuilder,
+    4.0).
     """
     if p.elr >> r & 1:
         p.goals |= Goal.ELIGIBLE_REPLICA_ELECTED
@@ -62,17 +66,17 @@ def elect_without_isr(p: State, r: int) -> int:
 
 
 def replaces_isr(p: State, r: int) -> bool:
-    """Whether the ISR is empty and r may lead all the same: as an eligible leader replica, or the last known leader."""
+    """Return whether the ISR is empty and r may lead, as an eligible leader replica or the last known leader."""
     return isr(p) == 0 and (p.elr >> r & 1 != 0 or is_last_known(p, r))
 
 
 def is_last_known(p: State, r: int) -> bool:
-    """Whether r is the one to fall back to: neither the ISR nor the eligible leader replicas have anybody."""
+    """Return whether r is the last known leader, and the ISR and the eligible leader replicas are empty."""
     return falls_back_to_last_known_leader(p) and isr(p) == 0 and p.elr == 0 and p.last_leader == r
 
 
 def elect_uncleanly(p: State, r: int) -> int:
-    """r is not in the ISR, of which nobody is up: r alone is in the new one."""
+    """Elect r, which is not in the ISR, while no candidate is alive; the new ISR is r alone."""
     if not p.unclean_leader_election:
         return Refusal.UNCLEAN_ELECTION_OFF
     if candidates(p) != 0:
@@ -84,9 +88,10 @@ def elect_uncleanly(p: State, r: int) -> int:
 
 
 def expire(p: State, r: int) -> int:
-    """r's session with the controller expires, though r may live on as a zombie: it loses leadership and the ISR.
+    """End r's session with the controller: r loses leadership and its place in the ISR.
 
-    In KRaft it is fenced then, until it is heard from again, or restarts; one that has neither to lose is fenced too.
+    r may live on as a stale leader ("zombie"). In KRaft the controller fences r until it receives heartbeats again, or
+    until r restarts. The controller also fences a replica that neither leads nor is in the ISR.
     """
     if has_heartbeats(p) and p.fenced >> r & 1:
         return Refusal.IS_FENCED
@@ -103,19 +108,23 @@ def expire(p: State, r: int) -> int:
 
 
 def may_end_session(p: State, r: int) -> bool:
-    """Whether there is room for the decision that the end of r's session takes, if it takes one."""
+    """Return whether the bound of the run leaves a leader epoch for the end of r's session, if it takes one."""
     return p.controller_epoch < p.epochs or not takes_an_epoch(p, r)
 
 
 def takes_an_epoch(p: State, r: int) -> bool:
-    """Whether a new leader epoch begins when r's session ends: not where only a follower goes (KAFKA-15021, 3.6)."""
+    """Return whether the end of r's session opens a leader epoch.
+
+    Since KAFKA-15021 (3.6) it does so only if r leads.
+    """
     return p.follower_fence_epoch == FollowerFenceEpoch.BUMPED or r == leader(p)
 
 
 def why_not_expired(p: State, r: int) -> int:
-    """Whether the end of r's session changes anything: r leads, or is a member of the ISR and not its last one.
+    """Return why the end of r's session changes nothing, or APPLIED if it changes the leader or the ISR.
 
-    Where there are eligible leader replicas the last member becomes one of them.
+    The end of the session changes something if r leads, or if r is in the ISR and is not the last member. With eligible
+    leader replicas the last member leaves the ISR too, and becomes eligible.
     """
     if r == leader(p):
         return APPLIED
@@ -126,7 +135,10 @@ def why_not_expired(p: State, r: int) -> int:
 
 
 def end_session(p: State, r: int) -> None:
-    """r leads no more, and leaves the ISR unless it is its last member and cannot be an eligible leader replica."""
+    """Take leadership from r, and remove r from the ISR.
+
+    The last member stays in the ISR if it cannot become an eligible leader replica.
+    """
     remaining = isr(p) & ~(1 << r)
     if remaining == 0 and not tracks_eligible_leaders(p):
         remaining = isr(p)
@@ -139,7 +151,10 @@ def end_session(p: State, r: int) -> None:
 
 
 def end_leadership(p: State, r: int, members: int) -> None:
-    """There is no leader any more, and it is remembered who was it last (PartitionChangeBuilder, 4.1.1)."""
+    """Leave the partition without a leader, and record r as the last known leader.
+
+    PartitionChangeBuilder, 4.1.1.
+    """
     decide(p, NONE, members)
     p.last_leader = r
     if members == 0:
@@ -147,14 +162,14 @@ def end_leadership(p: State, r: int, members: int) -> None:
 
 
 def decide(p: State, new_leader: int, members: int) -> None:
-    """Decide on leader and ISR (LeaderAndIsr): that opens the next leader epoch."""
+    """Make a leader-and-ISR update (LeaderAndIsr), which opens the next leader epoch."""
     eligible_leaders.follow_isr(p, isr(p), members)
     open_epoch(p, new_leader, members)
     begin_partition_epoch(p)
 
 
 def open_epoch(p: State, new_leader: int, members: int) -> None:
-    """Open the next leader epoch, which nobody knows of yet."""
+    """Open the next leader epoch, which no replica has learned yet."""
     p.controller_epoch += 1
     p.decided_leader[p.controller_epoch] = new_leader
     p.decided_isr[p.controller_epoch] = members
@@ -168,14 +183,14 @@ def open_epoch(p: State, new_leader: int, members: int) -> None:
 
 
 def change_isr(p: State, members: int) -> None:
-    """Change the ISR in the current decision: leader and leader epoch stay."""
+    """Change the ISR of the current update; leader and leader epoch stay."""
     eligible_leaders.follow_isr(p, isr(p), members)
     p.decided_isr[p.controller_epoch] = members
     begin_partition_epoch(p)
 
 
 def begin_partition_epoch(p: State) -> None:
-    """Make what leaders know of the ISR, and what they have asked for, one of an earlier partition epoch."""
+    """Mark the ISR that each leader knows, and each pending request, as of an earlier partition epoch."""
     if tracks_partition_epoch(p):
         for r in range(p.replicas):
             p.isr_current[r] = 0
@@ -183,7 +198,7 @@ def begin_partition_epoch(p: State) -> None:
 
 
 def forget_superseded(p: State) -> None:
-    """Clear the decisions that no replica can learn any more: they distinguish no two states of a search."""
+    """Clear the updates that no replica can learn any more, because they distinguish no states of a search."""
     oldest = p.controller_epoch
     for r in range(p.replicas):
         if p.up[r]:
@@ -195,17 +210,17 @@ def forget_superseded(p: State) -> None:
 
 
 def leader(p: State) -> int:
-    """Return the leader by the current decision, NONE for none."""
+    """Return the leader in the current update, NONE if it names no leader."""
     return p.decided_leader[p.controller_epoch]
 
 
 def isr(p: State) -> int:
-    """Return the ISR by the current decision."""
+    """Return the ISR in the current update."""
     return p.decided_isr[p.controller_epoch]
 
 
 def true_leader(p: State) -> int:
-    """Return the leader that is up and aware of the controller's current epoch; NONE where there is none."""
+    """Return the leader that is up and knows the controller's current epoch; NONE if there is none."""
     r = leader(p)
     if r != NONE and p.up[r] and p.known_epoch[r] == p.controller_epoch:
         return r
@@ -221,33 +236,34 @@ def live(p: State, members: int) -> int:
 
 
 def takes_for_alive(p: State, r: int) -> bool:
-    """Whether r is up and not fenced, so that it may lead and join the ISR."""
+    """Return whether r is up and not fenced, so that it may lead and join the ISR."""
     return p.up[r] and not (has_heartbeats(p) and p.fenced >> r & 1)
 
 
 def taken_for_alive(p: State, members: int) -> int:
-    """Return the replicas of a set that the controller takes for alive.
+    """Return the replicas of a set that the controller considers alive.
 
-    In KRaft those whose session has not ended, be they down (ReplicationControlManager.ineligibleReplicasForIsr).
+    In KRaft these are the replicas whose session has not ended, even if they are down
+    (ReplicationControlManager.ineligibleReplicasForIsr).
     """
     return members & ~p.fenced if has_heartbeats(p) else live(p, members)
 
 
 def electable(p: State, members: int) -> int:
-    """Return the replicas of a set that are up, and that the controller takes for alive."""
+    """Return the replicas of a set that are up, and that the controller considers alive."""
     return live(p, members) & ~p.fenced if has_heartbeats(p) else live(p, members)
 
 
 def candidates(p: State) -> int:
-    """Who may lead without any loss: the members of the ISR that are alive, and the eligible leader replicas."""
+    """Return the replicas that can lead without loss: live members of the ISR, and eligible leader replicas."""
     return electable(p, isr(p) | p.elr if tracks_eligible_leaders(p) else isr(p))
 
 
 def next_decision(p: State, r: int) -> int:
-    """Return the epoch of the next decision that r learns, NONE where there is none.
+    """Return the epoch of the next update that r learns, NONE if there is none.
 
-    A replica of ZooKeeper's time does not act on a decision that names no leader, which is as if it had never learned
-    of it (ReplicaManager.becomeLeaderOrFollower, Kafka 2.0.0).
+    Under ZooKeeper a replica does not act on an update without a leader, as if it had never learned the update
+    (ReplicaManager.becomeLeaderOrFollower, Kafka 2.0.0).
     """
     for epoch in range(p.known_epoch[r] + 1, p.controller_epoch + 1):
         if p.decided_leader[epoch] != NONE or p.leaderless == Leaderless.OBEYED:
@@ -256,7 +272,7 @@ def next_decision(p: State, r: int) -> int:
 
 
 def latest_decision(p: State, r: int) -> int:
-    """Return the epoch of the latest decision that r learns, NONE where there is none."""
+    """Return the epoch of the latest update that r learns, NONE if there is none."""
     epoch = p.controller_epoch
     while epoch > p.known_epoch[r]:
         if p.decided_leader[epoch] != NONE or p.leaderless == Leaderless.OBEYED:

@@ -1,8 +1,8 @@
-"""Eligible leader replicas (ELR, KIP-966): who left the ISR when nothing could be committed without it any more.
+"""Eligible leader replicas (ELR, KIP-966): replicas that left an ISR too small to commit records.
 
-While the ISR is smaller than min.insync.replicas the high watermark stays where it is, so whoever was in the ISR until
-then has all that is committed, and may lead when the ISR is empty: unless it lost its log in an unclean shutdown.
-PartitionChangeBuilder.maybePopulateTargetElr.
+While the ISR is smaller than min.insync.replicas the high watermark does not advance. So a replica that was in the ISR
+until then has every committed record. Such a replica may lead when the ISR is empty, unless it lost records in an
+unclean shutdown. PartitionChangeBuilder.maybePopulateTargetElr.
 """
 
 from epochfuzz.model.kafka.vocabulary import replica_sets
@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def follow_isr(p: State, before: int, after: int) -> None:
-    """Change the ISR."""
+    """Update the eligible leader replicas as the ISR changes from `before` to `after`."""
     if not tracks_eligible_leaders(p):
         return
     if replica_sets.size(after) >= p.min_insync_replicas and p.eligible_leaders != EligibleLeaders.KEPT_ABOVE_MIN:
@@ -22,7 +22,10 @@ def follow_isr(p: State, before: int, after: int) -> None:
 
 
 def follow_registration(p: State, r: int) -> None:
-    """r registers: after an unclean shutdown, which a broker tells by the epoch that it wrote down in a clean one."""
+    """Remove r from the eligible leader replicas as it registers, if its shutdown was unclean.
+
+    A broker recognises a clean shutdown by the broker epoch that it wrote to disk in that shutdown.
+    """
     if tracks_eligible_leaders(p):
         if not p.clean >> r & 1 and p.eligible_leaders != EligibleLeaders.KEPT_UNCLEAN:
             p.elr &= ~(1 << r)
@@ -30,6 +33,6 @@ def follow_registration(p: State, r: int) -> None:
 
 
 def note_clean_shutdown(p: State, r: int) -> None:
-    """r has written down its broker epoch as the last thing it did."""
+    """Note that r has written its broker epoch to disk, as the last step of a clean shutdown."""
     if tracks_eligible_leaders(p):
         p.clean |= 1 << r

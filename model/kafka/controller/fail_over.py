@@ -1,8 +1,9 @@
-"""Fail-over of the controller: another broker takes over, and the old controller does not know (ZooKeeper's time).
+"""Fail-over of the controller: another broker takes over, and the old controller does not know (ZooKeeper).
 
-Its session with ZooKeeper has expired, in a long pause of its process say, and until it hears of that it goes on: see
-rival.py. There is one fail-over at the most. What replicas have against an old controller is the controller epoch that
-requests carry: one that has heard from the new controller refuses those of the old (ReplicaManager, Kafka 0.8 to 3.9).
+The old controller's session with ZooKeeper has expired, for example in a long pause of its process. Until it learns of
+that, it continues to act as controller, see rival.py. There is at most one fail-over. The controller epoch in requests
+protects the replicas: a replica that has received a request of the new controller rejects those of the old one
+(ReplicaManager, Kafka 0.8 to 3.9).
 """
 
 from epochfuzz.model.kafka.controller import controller
@@ -19,7 +20,7 @@ from epochfuzz.model.kafka.vocabulary.state import Rival, State
 
 
 def failover(p: State, r: int) -> int:
-    """Another broker becomes controller. The old one goes by the decision that is the current one now."""
+    """Make another broker the controller. The deposed controller keeps the current update as its own state."""
     if not has_rival(p):
         return Refusal.DOES_NOT_HAPPEN
     if r != 0:
@@ -36,28 +37,34 @@ def failover(p: State, r: int) -> int:
 
 
 def is_of_rival(p: State, epoch: int) -> bool:
-    """Whether the decision of an epoch, of those that were made one after the other, is the old controller's own."""
+    """Return whether the deposed controller made the update of an epoch.
+
+    Only updates in the common sequence count. An update that bypasses the new controller is not among them.
+    """
     return p.rival == Rival.HAS_DECIDED and not rival_overwrites(p) and epoch == p.rival_epoch + 1
 
 
 def note_sender(p: State, r: int, epoch: int) -> None:
-    """r learns the decision of an epoch: since the fail-over, from the new controller."""
+    """Note that r knows the new controller, if the update of `epoch` came from the new controller."""
     if tells_controllers_apart(p) and p.rival != Rival.ABSENT and epoch > p.rival_epoch and not is_of_rival(p, epoch):
         p.met |= 1 << r
 
 
 def forget_sender(p: State, r: int) -> None:
-    """r's process dies: which controllers there are it had in memory."""
+    """Forget which controllers r knows; its process dies, and r had them only in memory."""
     p.met &= ~(1 << r)
 
 
 def is_refused(p: State, r: int) -> bool:
-    """Whether r obeys the old controller no more."""
+    """Return whether r rejects requests of the deposed controller."""
     return tells_controllers_apart(p) and (p.met >> r & 1) != 0
 
 
 def is_moved(p: State) -> bool:
-    """Whether the partition is no longer as the old controller knows it, so that a conditional write fails."""
+    """Return whether the partition has changed since the fail-over, so that a conditional write fails.
+
+    Always false if the deposed controller writes unconditionally.
+    """
     if p.controller_writes == ControllerWrites.UNCONDITIONAL:
         return False
     return p.controller_epoch != p.rival_epoch or controller.isr(p) != p.rival_isr

@@ -1,8 +1,8 @@
-"""Incarnations: whether what a leader has heard of a follower is from before that one restarted (KIP-903).
+"""Broker epochs: whether a leader's knowledge of a follower is from before the follower restarted (KIP-903).
 
-A broker has another epoch each time it registers. Fetches carry it, and so does an AlterPartition request for each
-member that it adds, so that the controller can refuse one that may have lost its log since. Here incarnations are not
-numbered: all that counts is whether the one that was heard from is gone.
+A broker gets another broker epoch each time it registers. Fetches carry the broker epoch. An AlterPartition request
+carries the broker epoch of each member, so the controller can reject a member that may have lost records since. The
+model does not number broker epochs. The model only records whether the epoch that a leader knows is outdated.
 """
 
 from epochfuzz.model.kafka.controller import leader_metadata
@@ -12,9 +12,9 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
 
 
 def note_restart(p: State, r: int) -> None:
-    """r starts again: what others have heard of it, or have asked for on the word of it, is of an incarnation gone.
+    """Mark every leader's knowledge of r, and every request to let r join, as of an earlier broker epoch.
 
-    A request that was turned down may be on its way once more, with the broker epochs that it had.
+    A rejected request counts too, because it may be sent again with its old broker epochs.
     """
     if tracks_incarnations(p):
         for leader in range(p.replicas):
@@ -26,10 +26,10 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """Let a leader hear from the follower's present incarnation.
+    """Note that the leader has received a fetch with the follower's current broker epoch.
 
-    Up to 3.6 the broker epoch was read as a request was built, after the follower had been judged: a fetch in between
-    put the epoch of the new incarnation into a request on the word of the old one (KAFKA-15221).
+    Up to 3.6 the leader read the broker epoch as it built a request, after it had checked the follower. A fetch in
+    between put the new broker epoch into a request that relied on the old one (KAFKA-15221).
     """
     if tracks_incarnations(p):
         p.remote_stale[leader] &= ~(1 << follower)

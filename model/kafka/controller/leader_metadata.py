@@ -1,11 +1,11 @@
-"""What a leader's own metadata shows of its followers' registrations, which may be behind what the controller has.
+"""A leader's own metadata about its followers' registrations, which may be behind the controller's.
 
-Since 3.3 a KRaft leader proposes nobody for the ISR whom its metadata shows fenced or shutting down, and since 3.5
-nobody who fetched under another broker epoch than the one that its metadata shows (Partition.isReplicaIsrEligible). The
-controller looks again when the request comes, by what it knows by then.
+Since 3.3 a KRaft leader does not propose a replica for the ISR that its metadata shows fenced or shutting down. Since
+3.5 it does not propose a replica that fetched under another broker epoch than its metadata shows
+(Partition.isReplicaIsrEligible). The controller checks again when the request arrives, with its own state.
 
-Only the leader of the current epoch can propose. The metadata of a stale leader counts where its high watermark waits
-for eligible replicas only (lag_time.py), and is not kept elsewhere.
+Only the leader of the current epoch can propose. The metadata of a stale leader matters only if its high watermark
+waits for eligible replicas (lag_time.py). Otherwise the model does not keep it.
 """
 
 from epochfuzz.model.kafka.vocabulary.in_force import (
@@ -19,19 +19,19 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def why_not_eligible(p: State, leader: int, r: int) -> int:
-    """Whether the leader's metadata lets it propose r for the ISR."""
+    """Return why the leader's metadata keeps it from proposing r for the ISR, or APPLIED if it does not."""
     if p.shown_fenced[leader] >> r & 1:
         return Refusal.SHOWN_FENCED
     return Refusal.SHOWN_OTHERWISE if p.shown_otherwise[leader] >> r & 1 else APPLIED
 
 
 def are_news(p: State, leader: int) -> bool:
-    """Whether the leader's metadata is behind the controller's on who is fenced, or has registered anew."""
+    """Return whether the leader's metadata misses a change of fenced or newly registered replicas."""
     return leaders_check_eligibility(p) and (p.shown_fenced[leader] != p.fenced or p.shown_outdated[leader] != 0)
 
 
 def learn(p: State, leader: int) -> None:
-    """Bring a leader's metadata to the controller's state, if the leader is that of the current epoch.
+    """Update the leader's metadata from the controller's state, if the leader leads the current epoch.
 
     A leader of an outdated epoch reads the metadata log up to the next epoch.
     """
@@ -45,7 +45,7 @@ def learn(p: State, leader: int) -> None:
 
 
 def forget(p: State, r: int) -> None:
-    """r does not lead the current epoch."""
+    """Forget the metadata of r, which does not lead the current epoch."""
     p.shown_fenced[r] = 0
     p.shown_outdated[r] = 0
     p.shown_otherwise[r] = 0
@@ -54,7 +54,7 @@ def forget(p: State, r: int) -> None:
 
 
 def note_restart(p: State, r: int) -> None:
-    """r has registered anew, which the metadata of its leader does not show yet."""
+    """Note that r has registered again, which its leader's metadata does not show yet."""
     if leaders_check_incarnations(p):
         for leader in range(p.replicas):
             if leads_current_epoch(p, leader):
@@ -62,12 +62,12 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """Let the leader hear from the follower as it runs now: an incarnation that its metadata may not show yet."""
+    """Note a fetch under the follower's current broker epoch, which the leader's metadata may not show yet."""
     if leaders_check_incarnations(p) and leads_current_epoch(p, leader):
         shown_before = p.shown_otherwise[leader] & ~(1 << follower)
         p.shown_otherwise[leader] = shown_before | (p.shown_outdated[leader] & 1 << follower)
 
 
 def leads_current_epoch(p: State, r: int) -> bool:
-    """Whether r presumes to lead the epoch that is the controller's, so that it can propose an ISR."""
+    """Return whether r presumes to lead the controller's current epoch, so that it can propose an ISR."""
     return p.known_leader[r] == r and p.known_epoch[r] == p.controller_epoch

@@ -1,9 +1,10 @@
-"""The rival: a controller that another one took over from, and that decides and sends as if nothing had happened.
+"""The deposed controller: another controller has taken over, and it still makes and sends updates.
 
-It may decide once; whom it tells, see leadership.py. What comes of it is up to how decisions are written. Without any
-check it overwrites what the new controller decides, which never sees it: two leaders of one leader epoch. A conditional
-write fails once anything has changed, and else the decision is one like any other (KafkaZkClient.updateLeaderAndIsr, up
-to Kafka 2.0). Since KAFKA-6082 every write checks the controller epoch as well, and fails.
+The deposed controller may make one update; leadership.py describes how replicas learn the update. The result depends on
+how a controller writes. An unconditional write overwrites the state, and the new controller never sees it: a leader
+epoch has two leaders. A conditional write fails once anything has changed; otherwise the update is an update like any
+other (KafkaZkClient.updateLeaderAndIsr, up to Kafka 2.0). Since KAFKA-6082 every write checks the controller epoch as
+well, and fails.
 """
 
 from epochfuzz.model.kafka.controller import controller, fail_over
@@ -14,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.state import Rival, State
 
 
 def rival_elect(p: State, r: int) -> int:
-    """Have the old controller make r leader."""
+    """Let the deposed controller elect r."""
     refusal = why_not_decided(p)
     if refusal == APPLIED:
         refusal = why_not_elected(p, r)
@@ -29,7 +30,7 @@ def rival_elect(p: State, r: int) -> int:
 
 
 def why_not_decided(p: State) -> int:
-    """Whether the old controller can make a decision."""
+    """Return why the deposed controller cannot make an update, or APPLIED if it can."""
     if not has_rival(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.rival == Rival.ABSENT:
@@ -44,7 +45,10 @@ def why_not_decided(p: State) -> int:
 
 
 def why_not_elected(p: State, r: int) -> int:
-    """Whether r is one that the old controller, by what it knows, may make leader."""
+    """Return why the deposed controller does not elect r, or APPLIED if it does.
+
+    The deposed controller decides by the leader and the ISR that it knows.
+    """
     if not p.up[r]:
         return Refusal.IS_DOWN
     if r == p.rival_leader:

@@ -1,1 +1,1 @@
-"""What was promised to whom, and what waits for an answer: nobody in Kafka knows all of it."""
+"""The guarantees that clients have, and the requests that still wait; no part of Kafka knows all of them."""

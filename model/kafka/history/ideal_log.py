@@ -1,9 +1,9 @@
-"""The ideal log, where there are retries: what consumers saw at each offset, which must stay as it is for ever.
+"""The ideal log, with retries: the record that consumers saw at each offset, which must never change.
 
-Without retries a record has one offset, that of its first append, and a set of the exposed records says it all. A
-record that is sent again may be appended anew, elsewhere; then a promise is about an offset. `seen` is a log as log.py
-has it, `seen_end` where it ends. It is written once: another record readable at an offset that has been read is itself
-a loss.
+Without retries a record has one offset, that of its first append, and the set of exposed records is enough. A record
+that a producer sends again may be appended at another offset, so a guarantee is about an offset. `seen` is a log in the
+format of log.py, and `seen_end` is its end. The log is written once. If another record becomes readable at an offset
+that consumers have read, that is a loss.
 """
 
 from collections.abc import Iterator
@@ -13,23 +13,23 @@ from epochfuzz.model.kafka.vocabulary.state import Partition, State
 
 
 def expose(p: State, r: int, start: int) -> None:
-    """Consumers may read from `start` to the high watermark of r."""
+    """Record that consumers may read from `start` to the high watermark of r."""
     for offset in range(min(start, p.seen_end), p.high_watermark[r]):
         record = log.at(p.log_record[r], offset)
         if offset >= p.seen_end:
-            p.seen |= record << (4 * offset)
+            p.seen |= record << (4 * offset)  # the bits from `seen_end` on are zero
             p.seen_end = offset + 1
         elif record != log.at(p.seen, offset):
             p.seen_otherwise = 1
 
 
 def is_contradicted(p: State, r: int) -> bool:
-    """Whether r's log is not what consumers saw, as far as they have seen, or they saw two things."""
+    """Return whether r's log differs from the records that consumers saw, or they saw two records at one offset."""
     return p.seen_otherwise != 0 or p.leo[r] < p.seen_end or log.prefix(p.seen ^ p.log_record[r], p.seen_end) != 0
 
 
 def lost(p: Partition, r: int) -> Iterator[tuple[int, int]]:
-    """(offset, record) of what consumers saw and is not there on r."""
+    """Yield (offset, record) for each record that consumers saw and that r does not have at that offset."""
     for offset in range(p.seen_end):
         record = log.at(p.seen, offset)
         if offset >= p.leo[r] or log.at(p.log_record[r], offset) != record:

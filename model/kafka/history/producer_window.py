@@ -1,7 +1,7 @@
-"""What a producer that tries again may have in flight: its last two records, and the oldest of them goes first.
+"""The window of a producer that retries: its last two records. The producer sends the older one first.
 
-It is max.in.flight.requests.per.connection=2, the least with which requests can overtake one another. All records
-before the last two have been answered, so a record that is sent again is never far behind.
+This is max.in.flight.requests.per.connection=2, the smallest value that lets requests overtake one another. Every
+record before the last two is acknowledged or given up, so a record that is sent again is never far behind.
 """
 
 from epochfuzz.model.kafka.storage import transactions
@@ -12,19 +12,23 @@ MOST = 2
 
 
 def has_room(p: State) -> bool:
-    """Whether the producer may send a new record: one more stays in the window."""
+    """Return whether the producer may send a new record.
+
+    The record that leaves the window must be done. With acks other than all there is always room.
+    """
     leaves = p.produced - MOST
     return p.acks != Acks.ALL or leaves < 0 or is_done(p, leaves)
 
 
 def is_done(p: State, record: int) -> bool:
-    """Whether the producer has its answer, or gives up on it: with the transaction that it was part of."""
+    """Return whether a record is acknowledged, or given up because its transaction is over."""
     return p.acked >> record & 1 != 0 or transactions.is_over_for(p, record)
 
 
 def oldest_unanswered(p: State) -> int:
-    """Return the record that is sent again next, NONE for none: whoever waits for the leader alone has
-    been answered.
+    """Return the record that the producer sends again next, NONE for none.
+
+    There is none unless acks=all, because otherwise no request waits for the ISR.
     """
     if p.acks == Acks.ALL:
         for record in range(max(0, p.produced - MOST), p.produced):

@@ -1,7 +1,7 @@
-"""The reference model: an ideal log that never crashes and remembers what clients saw and were told.
+"""The reference model: an ideal log that never crashes and keeps every guarantee to clients.
 
-A record is *exposed* once it was readable on a replica that presumed leadership, and *acked* once its producer got
-its answer. Neither is ever forgotten, whatever happens to the replicas; the properties hold the replicas against it.
+A record is *exposed* once it was readable on a replica that presumed leadership, and *acked* once its producer got an
+acknowledgement. No failure of a replica makes the model forget either. The properties compare the replicas with it.
 """
 
 from epochfuzz.model.kafka.history import ideal_log, waiting
@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def remember_produced(p: State, r: int) -> int:
-    """Take a client's record at leader r: give it the next id, and with acks=1 the answer at once."""
+    """Give a client's record at leader r the next record id, and with acks=1 acknowledge it at once."""
     record = p.produced
     p.produced = record + 1
     note_offset(p, record, p.leo[r])
@@ -23,16 +23,20 @@ def remember_produced(p: State, r: int) -> int:
 
 
 def note_offset(p: State, record: int, offset: int) -> None:
-    """Where a record is in the log of the leader that it was sent to last, or first where there are no retries."""
+    """Note the offset of a record in the log of the leader that received it.
+
+    With retries this is the leader that received it last, otherwise the first.
+    """
+    # Four bits for each record: clear the old offset, then set the new one.
     p.record_offset = p.record_offset & ~(15 << (4 * record)) | offset << (4 * record)
 
 
 def remember_readable(p: State, r: int, start: int) -> None:
-    """Consumers may read from `start` to the high watermark of r, which presumes leadership.
+    """Record that consumers may read from `start` to the high watermark of r, which presumes leadership.
 
-    With acks=all the producers that wait at r get their answer: that the record is stored, if the ISR has
-    min.insync.replicas now, or else NOT_ENOUGH_REPLICAS_AFTER_APPEND, for good. They wait at the leader that took the
-    request as long as it leads, in later epochs too (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
+    With acks=all the waiting producers get a response: an acknowledgement if the ISR has min.insync.replicas now,
+    otherwise NOT_ENOUGH_REPLICAS_AFTER_APPEND, which ends the request. A request waits at the leader that received it
+    as long as that replica leads, in later epochs too (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
     """
     expose(p, r, start)
     if p.acks == Acks.ALL:
@@ -43,7 +47,7 @@ def remember_readable(p: State, r: int, start: int) -> None:
 
 
 def expose(p: State, r: int, start: int) -> None:
-    """Consumers may read from `start` to the high watermark of r: a leader, or with KIP-392 a follower too."""
+    """Record that consumers may read from `start` to the high watermark of r, a leader or (KIP-392) a follower."""
     if p.retries:
         ideal_log.expose(p, r, start)
     for offset in range(start, p.high_watermark[r]):
@@ -53,9 +57,10 @@ def expose(p: State, r: int, start: int) -> None:
 
 
 def answer_producers(p: State, r: int, start: int) -> None:
-    """Answer producers of the records from `start` to the high watermark of r, which it has appended itself.
+    """Respond to the producers of the records from `start` to the high watermark of r.
 
-    A marker is written with acks=all too, but the coordinator asks for an answer of its own.
+    r has appended these records itself. The coordinator writes markers with acks=all too, but it waits for a response
+    of its own.
     """
     if p.led_from[r] <= p.high_watermark[r]:
         p.led_from[r] = 0
@@ -66,21 +71,22 @@ def answer_producers(p: State, r: int, start: int) -> None:
 
 
 def exposed_are_lost(p: State, r: int) -> bool:
-    """Whether r lacks a record that consumers could read, or has another one in its place."""
+    """Return whether r lacks a record that consumers could read, or has another record in its place."""
     if p.retries:
         return ideal_log.is_contradicted(p, r)
     return p.exposed & ~p.standing[r] != 0
 
 
 def lost_acked(p: State, r: int) -> int:
-    """Return the records that r lacks though their producer was answered; with retries it need not
-    have them in one place.
+    """Return the acknowledged records that r lacks.
+
+    With retries a record counts as present at any offset of r's log.
     """
     return p.acked & ~(log.records_in(p, r) if p.retries else p.standing[r])
 
 
 def note_lossy_failure(p: State) -> None:
-    """Power loss has taken records with it. KIP-966 promises to bear min.insync.replicas - 1 of such failures."""
+    """Count a power loss that has lost records; KIP-966 tolerates min.insync.replicas - 1 of these failures."""
     if tracks_eligible_leaders(p):
         p.lossy_failures = min(p.lossy_failures + 1, p.min_insync_replicas)
         if are_void(p):
@@ -88,10 +94,10 @@ def note_lossy_failure(p: State) -> None:
 
 
 def note_unclean_recovery(p: State) -> None:
-    """Elect the last known leader: everybody who had all that was committed has shut down uncleanly since.
+    """Make the guarantees void as the last known leader is elected, if a failure has lost records.
 
-    That takes min.insync.replicas of unclean shutdowns. KIP-966 cannot tell which of them lost records, so that one
-    that did is too much: the election is an unclean one.
+    Such an election needs min.insync.replicas unclean shutdowns since the last commit. KIP-966 cannot distinguish the
+    shutdowns that lost records, so one loss is too many and the election is unclean.
     """
     if p.lossy_failures > 0:
         p.lossy_failures = p.min_insync_replicas
@@ -99,5 +105,5 @@ def note_unclean_recovery(p: State) -> None:
 
 
 def are_void(p: State) -> bool:
-    """Whether so many failures have lost records that the contract permits to lose what was promised."""
+    """Return whether so many failures have lost records that the contract permits the loss of committed records."""
     return tracks_eligible_leaders(p) and p.power_loss and p.lossy_failures >= p.min_insync_replicas

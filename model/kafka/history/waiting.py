@@ -1,12 +1,12 @@
-"""Waiting requests: with acks=all a produce request waits at its leader until the high watermark is past its record.
+"""Waiting requests: with acks=all a produce request waits until the leader's high watermark is past its record.
 
-The purgatory of Kafka's DelayedProduce. All that it looks at, whenever the high watermark rises, is the offset at which
-the record was appended, and whether the replica leads (Partition.checkEnoughReplicasReachOffset); so a request must not
-outlive the leadership in which it came, or another record that is committed at its offset answers it
+This is the purgatory of Kafka's DelayedProduce. Whenever the high watermark rises, a request checks only its offset and
+whether the replica leads (Partition.checkEnoughReplicasReachOffset). So a request must end when its replica's
+leadership ends. Otherwise another record that is committed at its offset completes it
 (ReplicaManager.completeDelayedOperationsWhenNotPartitionLeader).
 
-Where such requests fail, and no record is sent twice, those that wait are those that the leader has appended and not
-committed, and promises.py has no need to know them one by one.
+If such requests fail and no record is sent twice, a request waits for each record that the leader has appended and not
+committed. Then promises.py does not need to track the requests one by one.
 """
 
 from epochfuzz.model.kafka.storage import log
@@ -19,20 +19,20 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def join(p: State, r: int, record: int) -> None:
-    """Have the producer wait for r's answer, and not for one to an earlier request with the record."""
+    """Let the producer wait for r's response, and no longer for a response to an earlier request."""
     if p.acks == Acks.ALL and tracks_waiting(p):
         leave(p, record)
         p.waiting[r] |= 1 << record
 
 
 def leave(p: State, record: int) -> None:
-    """Nobody waits for an answer about the record any more."""
+    """Remove every waiting request with the record."""
     for r in range(p.replicas):
         p.waiting[r] &= ~(1 << record)
 
 
 def answer(p: State, r: int) -> None:
-    """Answer the requests that r's high watermark has passed: stored, if the ISR is large enough now."""
+    """Respond to the requests that r's high watermark has passed."""
     for record in range(p.produced):
         if p.waiting[r] >> record & 1 and log.at(p.record_offset, record) < p.high_watermark[r]:
             p.waiting[r] &= ~(1 << record)
@@ -40,9 +40,9 @@ def answer(p: State, r: int) -> None:
 
 
 def answer_producer(p: State, r: int, record: int) -> None:
-    """Tell the producer of a record below r's high watermark that it is stored, if the ISR is large enough now.
+    """Acknowledge a record below r's high watermark, if the ISR is large enough now.
 
-    Who has been proposed for the ISR counts too (Partition.checkEnoughReplicasReachOffset, 2.7).
+    Replicas that are proposed for the ISR count too (Partition.checkEnoughReplicasReachOffset, 2.7).
     """
     if replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
         p.acked |= 1 << record
@@ -51,7 +51,10 @@ def answer_producer(p: State, r: int, record: int) -> None:
 
 
 def fail(p: State, r: int) -> None:
-    """r does not lead any more, or leads anew: NOT_LEADER_OR_FOLLOWER for all that wait."""
+    """Fail all requests that wait at r (NOT_LEADER_OR_FOLLOWER), as r steps down or starts to lead.
+
+    With PendingProduce.KEPT the requests continue to wait.
+    """
     if p.pending_produce == PendingProduce.FAILED:
         if p.waiting[r] != 0:
             p.goals |= Goal.WAITING_REQUEST_FAILED
@@ -59,7 +62,7 @@ def fail(p: State, r: int) -> None:
 
 
 def anywhere(p: State) -> bool:
-    """Whether any request waits at any replica."""
+    """Return whether a request waits at any replica."""
     if not tracks_waiting(p):
         return False
     for r in range(p.replicas):

@@ -1,9 +1,9 @@
 """AlterPartition (KIP-497): a leader changes the ISR by a request to the controller, not by a write to ZooKeeper.
 
-Until it is answered the change is pending, and the leader counts both ISRs (high_watermark.py). A broker has one
-request under way at a time and sends it again until somebody answers; some answers are final, and then the proposal
-stays pending until the leader hears of what has changed. Partition.submitAlterPartition, handleAlterPartitionUpdate
-and handleAlterPartitionError; DefaultAlterPartitionManager.
+The change is pending until the controller responds, and the leader counts both ISRs meanwhile (high_watermark.py). A
+broker has one request in flight at a time, and sends it again until it gets a response. After some final responses the
+proposal stays pending until the leader learns the change from metadata. Partition.submitAlterPartition,
+handleAlterPartitionUpdate and handleAlterPartitionError; DefaultAlterPartitionManager.
 """
 
 from epochfuzz.model.kafka.controller import controller
@@ -31,10 +31,11 @@ from epochfuzz.model.kafka.vocabulary.state import Alter, State
 
 
 def why_not_proposed(p: State, leader: int) -> int:
-    """Whether the leader may propose a change of the ISR: it has none pending, and no request under way.
+    """Return why the leader may not propose a change of the ISR, or APPLIED if it may.
 
-    Up to 2.8.0 news of the partition cleared the first condition, and the second was not looked at: the request was
-    then not even sent (KAFKA-12686).
+    The leader may propose a change if no change is pending and no request is in flight. Up to 2.8.0 a metadata update
+    cleared the pending change, and the leader did not check for a request in flight. Then the leader did not even send
+    the new request (KAFKA-12686).
     """
     if p.pending_isr[leader] != 0:
         return Refusal.ISR_CHANGE_PENDING
@@ -44,7 +45,7 @@ def why_not_proposed(p: State, leader: int) -> int:
 
 
 def propose(p: State, leader: int, members: int) -> None:
-    """Ask the controller for another ISR, as the leader."""
+    """Propose another ISR to the controller, as the leader."""
     p.pending_isr[leader] = members
     if p.alter[leader] == Alter.NOTHING:
         p.alter[leader] = Alter.REQUEST
@@ -57,7 +58,7 @@ def propose(p: State, leader: int, members: int) -> None:
 
 
 def alter(p: State, r: int) -> int:
-    """Return the controller handles r's request."""
+    """Let the controller handle r's AlterPartition request."""
     if not requests_isr_changes(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.alter[r] != Alter.REQUEST:
@@ -77,9 +78,9 @@ def alter(p: State, r: int) -> int:
 
 
 def answer_outdated(p: State, r: int) -> None:
-    """Refuse: the partition epoch is another by now.
+    """Reject the request, because its partition epoch is outdated.
 
-    ZooKeeper's controller answers all the same that the ISR is so already.
+    ZooKeeper's controller responds with success nonetheless if the ISR already is as proposed.
     """
     if p.isr_duplicate == IsrDuplicate.ANSWERED and is_made_already(p, r):
         p.alter[r] = Alter.APPLIED
@@ -90,12 +91,12 @@ def answer_outdated(p: State, r: int) -> None:
 
 
 def is_made_already(p: State, r: int) -> bool:
-    """Whether the ISR is what r proposes, which leads the current epoch."""
+    """Return whether the ISR already is as r proposes, and r leads the current epoch."""
     return controller.true_leader(p) == r and p.alter_isr[r] == controller.isr(p)
 
 
 def are_eligible(p: State, r: int) -> bool:
-    """Whether the controller accepts all members that r proposes (KIP-841, KIP-903)."""
+    """Return whether the controller accepts all members that r proposes (KIP-841, KIP-903)."""
     members = p.alter_isr[r]
     if p.isr_eligibility >= IsrEligibility.ALIVE and controller.taken_for_alive(p, members) != members:
         return False
@@ -117,15 +118,15 @@ def change_isr(p: State, r: int) -> None:
 
 
 def opens_epoch(p: State, r: int) -> bool:
-    """Whether the change that r proposes opens a leader epoch, for somebody leaves the ISR by it."""
+    """Return whether r's change opens a leader epoch, because it removes a member from the ISR."""
     return shrinking_opens_epoch(p) and controller.isr(p) & ~p.alter_isr[r] != 0
 
 
 def take_out_of_isr(p: State, r: int) -> None:
     """Make the change that r proposes, in a new leader epoch of r's.
 
-    The answer names that epoch, which r does not lead yet or has learned of otherwise by the time it comes; so r drops
-    it, and waits for the metadata (Partition.handleAlterPartitionUpdate).
+    The response names that epoch. When the response arrives, r does not lead that epoch yet, or has learned the epoch
+    from metadata. So r ignores the response and waits for the metadata (Partition.handleAlterPartitionUpdate).
     """
     p.goals |= Goal.ISR_SHRANK
     controller.decide(p, r, p.alter_isr[r])
@@ -133,9 +134,10 @@ def take_out_of_isr(p: State, r: int) -> None:
 
 
 def note_joining(p: State, leader: int, joining: int) -> None:
-    """Replicas join the ISR: with all that is below the high watermark of the leader that proposed it, or not.
+    """Note whether a replica joins the ISR without a record below the high watermark of the proposing leader.
 
-    A KRaft broker that is dead, and not known to be, can do no harm there: when it registers again it leaves the ISR.
+    A dead KRaft broker that is not fenced yet does no harm in the ISR, because it leaves the ISR when it registers
+    again.
     """
     for r in range(p.replicas):
         if has_heartbeats(p) and not p.up[r] and not p.fenced >> r & 1:
@@ -145,7 +147,7 @@ def note_joining(p: State, leader: int, joining: int) -> None:
 
 
 def altered(p: State, r: int) -> int:
-    """r gets the response to its request."""
+    """Let r receive the response to its AlterPartition request."""
     if not requests_isr_changes(p):
         return Refusal.DOES_NOT_HAPPEN
     answer = p.alter[r]
@@ -162,7 +164,7 @@ def altered(p: State, r: int) -> int:
 
 
 def take_isr(p: State, leader: int) -> None:
-    """Take the ISR that the leader proposed (Partition.handleAlterPartitionUpdate)."""
+    """Adopt the ISR that the leader proposed (Partition.handleAlterPartitionUpdate)."""
     p.isr[leader] = p.alter_isr[leader]
     if not p.lag_time:
         p.caught_up[leader] &= ~p.isr[leader]
@@ -175,14 +177,14 @@ def take_isr(p: State, leader: int) -> None:
 
 
 def take_back_proposal(p: State, leader: int) -> None:
-    """Leave the ISR as it was: INELIGIBLE_REPLICA, or up to 3.2 OPERATION_NOT_ATTEMPTED."""
+    """Keep the old ISR after INELIGIBLE_REPLICA, or up to 3.2 OPERATION_NOT_ATTEMPTED."""
     p.pending_isr[leader] = 0
     if p.isr_answer == IsrAnswer.ADVANCED:
         high_watermark.advance_leader(p, leader)
 
 
 def resend(p: State, r: int) -> int:
-    """Lose the answer to r's request, which r then sends again."""
+    """Lose the response to r's request. r sends the request again."""
     if not requests_isr_changes(p):
         return Refusal.DOES_NOT_HAPPEN
     answer = p.alter[r]
@@ -195,7 +197,7 @@ def resend(p: State, r: int) -> int:
 
 
 def refuse(p: State, r: int) -> int:
-    """Answer as a controller that is active no more, which r takes for final (KAFKA-14154)."""
+    """Reject r's request as an inactive controller; r takes the rejection as final (KAFKA-14154)."""
     if not requests_isr_changes(p) or p.stale_controller != StaleController.FINAL:
         return Refusal.DOES_NOT_HAPPEN
     if p.alter[r] != Alter.REQUEST:
@@ -206,7 +208,7 @@ def refuse(p: State, r: int) -> int:
 
 
 def waits_in_vain(p: State, leader: int) -> bool:
-    """Whether nothing that is under way can end the change of the ISR that the leader has pending."""
+    """Return whether no response and no metadata update can end the leader's pending change of the ISR."""
     if p.alter[leader] != Alter.NOTHING and p.alter_mine[leader]:
         return False
     knows_decision = p.known_epoch[leader] == p.controller_epoch
@@ -214,13 +216,14 @@ def waits_in_vain(p: State, leader: int) -> bool:
 
 
 def forget_proposal(p: State, r: int) -> None:
-    """Nothing is pending at r any more; the answer to a request that is under way is not for it."""
+    """Clear r's pending change of the ISR. A response to an earlier request no longer counts."""
     p.pending_isr[r] = 0
     p.alter_mine[r] = 0
 
 
 def forget_request(p: State, r: int) -> None:
-    """r has no request under way."""
+    """Clear r's AlterPartition request."""
+    # All fields of the request are cleared, so that states without a request are equal.
     p.alter[r] = Alter.NOTHING
     p.alter_isr[r] = 0
     p.alter_current[r] = 0

@@ -5,7 +5,7 @@ default). A fetch that waits at a leader that steps down or dies gets an error, 
 fetches again. A higher high watermark alone completes no fetch of a follower, because a follower reads up to the log
 end offset (DelayedFetch.tryComplete). In Kafka 2.4 and 2.5 it did, until KAFKA-9952 (2.6.0).
 
-With the setting `delayed_fetch` off, a fetch is answered at once, as if its wait had ended.
+With the setting `delayed_fetch` off, the leader responds to a fetch at once, as if its wait had ended.
 """
 
 from epochfuzz.model.kafka.partition import flight
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
 
 
 def expire_fetch(p: State, r: int) -> int:
-    """End the wait of r's fetch: the leader answers without records, with its high watermark as it is now."""
+    """End the wait of r's fetch: the leader responds without records, with its current high watermark."""
     if not p.delayed_fetch:
         return Refusal.DELAYED_FETCH_OFF
     if p.flight[r] != Flight.WAITING:
@@ -28,7 +28,7 @@ def expire_fetch(p: State, r: int) -> int:
 
 
 def wait(p: State, follower: int) -> None:
-    """Have the follower's fetch wait. The leader epoch that it carries is compared when it is answered."""
+    """Let the follower's fetch wait. The leader compares the fetch's leader epoch when the wait ends."""
     p.flight[follower] = Flight.WAITING
     p.flight_epoch[follower] = p.known_epoch[follower]
     p.flight_offset[follower] = 0
@@ -40,7 +40,7 @@ def waits(p: State, follower: int) -> bool:
 
 
 def waits_at(p: State, follower: int) -> int:
-    """Return the leader at which the follower's fetch waits; NONE if it does not wait."""
+    """Return the leader that the follower's fetch waits at; NONE if it does not wait."""
     if p.flight[follower] != Flight.WAITING:
         return NONE
     leader: int = p.flight_leader[follower] if answers_survive_decisions(p) else p.known_leader[follower]
@@ -48,7 +48,7 @@ def waits_at(p: State, follower: int) -> int:
 
 
 def complete(p: State, leader: int) -> None:
-    """Answer all fetches that wait at a leader that has appended a record."""
+    """Respond to all fetches that wait at a leader that has appended a record."""
     for follower in range(p.replicas):
         if waits_at(p, follower) == leader:
             answer(p, leader, follower)
@@ -56,9 +56,9 @@ def complete(p: State, leader: int) -> None:
 
 
 def answer(p: State, leader: int, follower: int) -> None:
-    """Read again from where the fetch was, or reject it for its leader epoch (DelayedFetch.onComplete).
+    """Read again from the fetch offset, or reject the fetch for its leader epoch (DelayedFetch.onComplete).
 
-    The leader takes note of the follower's offset only when the fetch arrives (readFromPurgatory).
+    The leader notes the follower's offset only when the fetch arrives (readFromPurgatory).
     """
     if p.fencing == Fencing.EPOCH and p.flight_epoch[follower] != p.known_epoch[leader]:
         flight.discard_answer(p, follower)
@@ -70,7 +70,7 @@ def answer(p: State, leader: int, follower: int) -> None:
 
 
 def fail(p: State, r: int) -> None:
-    """Reject all fetches that wait at r, which leads no more (completeDelayedFetchOrProduceRequests)."""
+    """Reject all fetches that wait at r, which no longer leads (completeDelayedFetchOrProduceRequests)."""
     for follower in range(p.replicas):
         if waits_at(p, follower) == r:
             flight.discard_answer(p, follower)

@@ -1,9 +1,10 @@
-"""What is in flight to a follower: the answer to its one request, as the leader gave it.
+"""The response in flight to a follower, which has one request at a time.
 
-Learning a decision discards it where the epoch of the request is compared (KIP-320). Up to Kafka 2.0.1 nothing is
-compared, nor is it from 2.8 to 4.0.0, where logs are checked on fetch: there is a fetcher thread for each leader, which
-takes the answer that it waits for, be the partition taken from it and given back meanwhile (KAFKA-18991). A Fetch has
-to be from where the log still ends, and meets no answer while the partition truncates first.
+If the follower compares the leader epoch of its request (KIP-320), it discards the response when it learns a
+leader-and-ISR update. Kafka up to 2.1.0 does not compare the epoch, and neither does Kafka 2.8 to 4.0.0, where the
+leader checks the log on fetch. In these releases each leader has a fetcher thread. The thread accepts the response that
+it waits for, even if the partition was removed from the thread and added again in between (KAFKA-18991). The fetch
+offset must still be the end of the log. A Fetch response does not count while the partition truncates first.
 """
 
 from epochfuzz.model.kafka.partition import truncation_on_fetch
@@ -19,7 +20,8 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def discard_answer(p: State, follower: int) -> None:
-    """Nothing is in flight to the follower any more."""
+    """Remove the response in flight to the follower."""
+    # All fields of the response are cleared, so that states without a response are equal.
     p.flight[follower] = Flight.NOTHING
     p.flight_count[follower] = 0
     p.flight_record[follower] = 0
@@ -32,7 +34,7 @@ def discard_answer(p: State, follower: int) -> None:
 
 
 def carry_records(p: State, leader: int, follower: int, start: int) -> int:
-    """Put the leader's records from an offset on in flight to the follower. Returns how many these are."""
+    """Put the leader's records from an offset on in flight to the follower. Returns their number."""
     count = min(p.records_per_fetch, p.leo[leader] - start)
     p.flight[follower] = Flight.RECORDS
     p.flight_count[follower] = count
@@ -42,29 +44,34 @@ def carry_records(p: State, leader: int, follower: int, start: int) -> int:
 
 
 def is_awaited(p: State, follower: int, leader: int) -> bool:
-    """Whether the follower has to wait for an answer before it fetches. Each leader has a fetcher thread of its own."""
+    """Return whether the follower has to wait for a response before it fetches from the leader.
+
+    If responses survive updates, each leader has a fetcher thread of its own, and a response of another leader does not
+    count.
+    """
     if p.flight[follower] == Flight.NOTHING:
         return False
     return not answers_survive_decisions(p) or p.flight_leader[follower] == leader
 
 
 def give_up_answer(p: State, follower: int) -> None:
-    """Forget an answer of another leader as the follower fetches: it waits for that no more."""
+    """Discard a response of another leader as the follower fetches, because it no longer waits for that response."""
     if answers_survive_decisions(p):
         discard_answer(p, follower)
 
 
 def note_request(p: State, follower: int, leader: int) -> None:
-    """Whose answer it is that is in flight now, and from which offset on the follower asked."""
+    """Note the leader that responds, and the follower's fetch offset."""
     if answers_survive_decisions(p):
         p.flight_leader[follower] = leader
         p.flight_from[follower] = p.leo[follower]
 
 
 def outlive_decision(p: State, follower: int) -> None:
-    """Discard the response in flight of a follower that learns who leads, or else take it for an old one from here on.
+    """Discard the response in flight as the follower learns an update, or mark the response as old.
 
-    In 2.8.0 one that tells of a divergence has been taken by then, but for the truncation; before that it is dropped.
+    In 2.8.0 the follower has processed a diverging response by then, except for the truncation. A response that is lost
+    is dropped before that.
     """
     if p.flight[follower] == Flight.NOTHING:
         return
@@ -78,11 +85,11 @@ def outlive_decision(p: State, follower: int) -> None:
 
 
 def counts(p: State, follower: int) -> bool:
-    """Whether the answer that arrives is taken for one to the request that the follower waits for.
+    """Return whether the follower accepts the response for the request that it waits for.
 
-    AbstractFetcherThread.processFetchRequest compares the fetch offset, and that the partition does not truncate; a
-    partition whose epoch cache is empty does when it starts to fetch again, even where logs are checked on fetch. In
-    2.8.0 truncateOnFetchResponse had let go of the lock in between, and did not look again (KAFKA-13207).
+    AbstractFetcherThread.processFetchRequest compares the fetch offset, and requires that the partition does not
+    truncate. A partition with an empty epoch cache truncates when it starts to fetch again, even if logs are checked on
+    fetch. In 2.8.0 truncateOnFetchResponse had released the lock in between, and did not check again (KAFKA-13207).
     """
     if not answers_survive_decisions(p):
         return True
@@ -96,11 +103,11 @@ def counts(p: State, follower: int) -> bool:
 
 
 def counts_where_followers_ask(p: State, follower: int) -> bool:
-    """Return the same where followers ask for the end of an epoch before they fetch.
+    """Return whether the response counts if followers ask for the end of an epoch before they fetch.
 
-    AbstractFetcherThread.maybeTruncate looks only whether the thread has the partition at all, until KAFKA-7786 (2.1.1)
-    compared the leader epoch of the request. A fetch response finds the partition truncating, as 2.1 has it do in each
-    epoch, be there an epoch to ask for or not.
+    AbstractFetcherThread.maybeTruncate only checks that the thread has the partition, until KAFKA-7786 (2.1.1) compared
+    the leader epoch of the request. A fetch response finds the partition truncating. In 2.1 this holds in each epoch,
+    even if the follower has no epoch to ask for.
     """
     if p.known_leader[follower] != p.flight_leader[follower]:
         return False

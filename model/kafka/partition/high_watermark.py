@@ -1,7 +1,8 @@
-"""The high watermark (HW): the end of what consumers may read.
+"""The high watermark (HW): the end of the records that consumers may read.
 
-A follower's trails the leader's by one fetch round trip, because it learns the leader's HW only in the answer to the
-fetch after the one that brought the record. That is the root of every loss this project reproduces.
+A follower's HW trails the leader's by one fetch round trip, because the follower learns the leader's HW only with the
+response to the fetch after the one that brought the record. This delay is the root of every loss that this project
+reproduces.
 """
 
 from epochfuzz.model.kafka.history import promises
@@ -24,10 +25,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def advance_leader(p: State, leader: int) -> None:
-    """HW = max(HW, min(LEO of the leader, remote LEO of every ISR member)), evaluated at the leader.
+    """Set HW = max(HW, min(LEO of the leader, remote LEO of every ISR member)) at the leader.
 
-    With `lag_time` the minimum is also over replicas outside the ISR that were caught up within the lag time.
-    Applied at produce, fetch, becoming leader and changes of the ISR. Without the max a HW could only fall.
+    With `lag_time` the minimum is also over replicas outside the ISR that were caught up within the lag time. The
+    leader does this at produce, fetch, becoming leader and changes of the ISR. Without the max, the HW could fall.
     """
     lowest = lowest_leo_in_isr(p, leader)
     previous = p.high_watermark[leader]
@@ -46,14 +47,14 @@ def advance_leader(p: State, leader: int) -> None:
 
 
 def is_held(p: State, leader: int) -> bool:
-    """KIP-966: whether the committed ISR is too small for anything more to be committed (Partition.isUnderMinIsr)."""
+    """Return whether the committed ISR is too small to commit records (KIP-966, Partition.isUnderMinIsr)."""
     return (
         p.high_watermark_gate == HighWatermarkGate.MIN_ISR and replica_sets.size(p.isr[leader]) < p.min_insync_replicas
     )
 
 
 def lowest_leo_in_isr(p: State, leader: int) -> int:
-    """Return what the leader and every member of its ISR have, as far as the leader knows."""
+    """Return the lowest LEO of the leader and of every ISR member, as far as the leader knows."""
     lowest = p.leo[leader]
     members = effective_isr(p, leader)
     for follower in range(p.replicas):
@@ -63,10 +64,10 @@ def lowest_leo_in_isr(p: State, leader: int) -> int:
 
 
 def effective_isr(p: State, leader: int) -> int:
-    """Return the ISR that the leader counts: while a change is pending, who is in the one of before or in the proposed
-    one.
+    """Return the ISR that the leader counts: with a pending change, the union of the old and the proposed ISR.
 
-    The controller may have made the change already, or may never make it (Partition.maximalIsr, KIP-497).
+    The controller may have made the change already, or may never make it (Partition.maximalIsr, KIP-497). Other choices
+    of `effective_isr` count only one of the two.
     """
     if p.isr_change == IsrChange.ATOMIC or p.effective_isr == EffectiveIsr.COMMITTED:
         return p.isr[leader]
@@ -76,9 +77,10 @@ def effective_isr(p: State, leader: int) -> int:
 
 
 def note_position(p: State, leader: int, follower: int, offset: int) -> None:
-    """Note how far a follower is; the leader's HW is looked at only if that is news.
+    """Note the follower's LEO at the leader, and evaluate the leader's HW if the LEO has changed.
 
-    Partition.updateFollowerFetchState; it matters where a HW has been left behind (KAFKA-13091).
+    Partition.updateFollowerFetchState. The condition matters if an earlier change left the HW behind (KAFKA-13091). Up
+    to Kafka 2.3 the leader evaluates its HW at every fetch.
     """
     note_caught_up(p, leader, follower, offset)
     if keeps_positions(p):
@@ -91,16 +93,17 @@ def note_position(p: State, leader: int, follower: int, offset: int) -> None:
 
 
 def has_fetched(p: State, leader: int, follower: int) -> bool:
-    """Whether the follower has fetched from the leader in its present epoch."""
+    """Return whether the follower has fetched from the leader in its current epoch."""
     if keeps_positions(p) and not p.fetched[leader] >> follower & 1:
         return False
     return p.remote_leos[leader, follower] != NONE
 
 
 def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
-    """Note a fetch from outside the ISR: from the leader's LEO, or maybe from what that was when it fetched before.
+    """Note a fetch from outside the ISR that reaches the leader's LEO, or possibly the LEO of the last fetch.
 
-    Replica.updateFetchState, lastCaughtUpTimeMs; what the LEO was then is not kept, except with `lag_time`.
+    Replica.updateFetchState, lastCaughtUpTimeMs. The model does not keep the leader's LEO at the last fetch, except
+    with `lag_time`. So any second fetch counts.
     """
     if p.lag_time:
         lag_time.note_fetch(p, leader, follower, offset)
@@ -111,11 +114,12 @@ def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
 
 
 def due(p: State, leader: int) -> int:
-    """Where the leader's HW should be by now, be the leader as patient as it may.
+    """Return the HW that the leader must have reached by now, even if it waits for as long as it may.
 
-    More than replica.lag.time.max.ms passes before every event of the model, unless `lag_time` is on. Where it does
-    not, a leader waits for who was caught up that long ago and may join the ISR (Partition.maybeIncrementLeaderHW,
-    shouldWaitForReplicaToJoinIsr). Up to 3.5 the leader also waits for one that may not join the ISR (KAFKA-15021).
+    More than replica.lag.time.max.ms passes before every event of the model, unless `lag_time` is on. If less time
+    passes, a leader waits for a replica that was caught up within it and may join the ISR
+    (Partition.maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr). Up to 3.5 the leader also waits for a replica
+    that may not join the ISR (KAFKA-15021).
     """
     lowest = lowest_leo_in_isr(p, leader)
     if p.lag_time:
@@ -132,7 +136,7 @@ def replication_position(p: State, leader: int, follower: int) -> int:
 
 
 def advance_follower(p: State, follower: int, leader_high_watermark: int) -> None:
-    """HW = min(own LEO, leader's HW in the answer). It may go backwards after a fail-over (KAFKA-2334).
+    """Set HW = min(own LEO, leader's HW in the response). The HW may fall after a fail-over (KAFKA-2334).
 
     In Fluss it is the own LEO (ReplicaFetcherThread.processFetchResultFromLocalStorage).
     """

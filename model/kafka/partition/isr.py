@@ -1,7 +1,8 @@
 """In-sync replicas: the true leader shrinks the ISR when a follower lags, and expands it when one has caught up.
 
-Neither changes the leader epoch; the controller's current decision carries the ISR as changed. Up to Kafka 2.6 the
-leader makes the change itself, by a conditional write to ZooKeeper; since KIP-497 it asks, see alter_partition.py.
+A change of the ISR changes the controller's current update and keeps the leader epoch. Only in KRaft 3.3 to 3.5 a
+shrink opens a leader epoch (in_force.shrinking_opens_epoch). Up to Kafka 2.6 the leader makes the change itself, by a
+conditional write to ZooKeeper. Since KIP-497 the leader sends a request, see alter_partition.py.
 """
 
 from epochfuzz.model.kafka.controller import controller, leader_metadata
@@ -25,13 +26,16 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 
 def shrink(p: State, r: int) -> int:
-    """Return the true leader sees r lag behind its LEO for too long (`replica.lag.time.max.ms`): r leaves the ISR."""
+    """Remove r from the true leader's ISR, because r has lagged for too long (`replica.lag.time.max.ms`).
+
+    Returns APPLIED also if the leader only proposes the change (KIP-497).
+    """
     leader = controller.true_leader(p)
     return shrink_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
 
 
 def shrink_by(p: State, leader: int, r: int) -> int:
-    """Take r out of its leader's ISR."""
+    """Remove r from its leader's ISR."""
     if leader == r:
         return Refusal.LEADS
     if not p.isr[leader] >> r & 1:
@@ -47,9 +51,10 @@ def shrink_by(p: State, leader: int, r: int) -> int:
 
 
 def is_beyond_log(p: State, leader: int, r: int) -> bool:
-    """Whether the leader has noted an offset of r that is beyond its own log, which is not in sync with it either.
+    """Return whether the leader has noted an offset of r beyond the leader's own log; r is out of sync then.
 
-    Partition.isFollowerOutOfSync compares for equality; only a diverging fetch that is counted (KAFKA-13141) is beyond.
+    Partition.isFollowerOutOfSync compares for equality. An offset is beyond the log only after a diverging fetch that
+    the leader counted (KAFKA-13141).
     """
     if p.diverging_fetch != DivergingFetch.COUNTED:
         return False
@@ -57,7 +62,7 @@ def is_beyond_log(p: State, leader: int, r: int) -> bool:
 
 
 def note_shrunk(p: State, leader: int) -> None:
-    """Look at the HW of a leader that has taken a replica out of its ISR, or has proposed to, as it does up to 3.0."""
+    """Evaluate the HW of a leader that has removed a replica from its ISR, or up to 3.0 has proposed to."""
     if p.isr_change == IsrChange.ATOMIC:
         p.goals |= Goal.ISR_SHRANK
     if p.isr_change == IsrChange.ATOMIC or p.isr_answer == IsrAnswer.HIGH_WATERMARK_KEPT:
@@ -65,13 +70,16 @@ def note_shrunk(p: State, leader: int) -> None:
 
 
 def expand(p: State, r: int) -> int:
-    """Return the true leader sees r caught up: r joins the ISR."""
+    """Let r join the true leader's ISR, because r has caught up.
+
+    Returns APPLIED also if the leader only proposes the change (KIP-497).
+    """
     leader = controller.true_leader(p)
     return expand_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
 
 
 def expand_by(p: State, leader: int, r: int) -> int:
-    """Take r into its leader's ISR."""
+    """Let r join its leader's ISR."""
     if leader == r:
         return Refusal.LEADS
     if p.isr[leader] >> r & 1:
@@ -84,15 +92,15 @@ def expand_by(p: State, leader: int, r: int) -> int:
     if refusal == APPLIED and p.isr_change == IsrChange.ATOMIC:
         p.goals |= Goal.ISR_GREW
     if refusal == APPLIED and evaluates_at_every_fetch(p):
-        high_watermark.advance_leader(p, leader)  # maybeExpandIsr does, in the fetch that lets r join
+        high_watermark.advance_leader(p, leader)  # as maybeExpandIsr in the fetch that lets r join
     return refusal
 
 
 def why_not_fetching(p: State, leader: int, r: int) -> int:
-    """Whether r could fetch from the leader now, and is caught up.
+    """Return why r could not fetch from the leader now or is not caught up, or APPLIED.
 
-    From KIP-320 on no fetch of another epoch reaches the leader, and it looks at its own bookkeeping alone
-    (Partition.maybeExpandIsr): r may be down by then, or truncate.
+    Since KIP-320 no fetch of another epoch reaches the leader, and the leader checks only its own bookkeeping
+    (Partition.maybeExpandIsr). r may be down or truncating by then.
     """
     if p.known_leader[r] != leader:
         return Refusal.FOLLOWS_ANOTHER
@@ -102,9 +110,10 @@ def why_not_fetching(p: State, leader: int, r: int) -> int:
 
 
 def why_not_caught_up(p: State, leader: int, r: int) -> int:
-    """Whether the leader has seen r at its high watermark; since KAFKA-7128 also at the start of its own epoch.
+    """Return why the leader does not consider r caught up, or APPLIED if it does.
 
-    A leader sees nothing of a replica that has not fetched from it in this epoch, be its high watermark 0.
+    The leader must have seen r at its high watermark, and since KAFKA-7128 at the start of its own epoch. Even with a
+    high watermark of 0, r must have fetched from the leader in this epoch.
     """
     if not high_watermark.has_fetched(p, leader, r):
         return Refusal.HAS_NOT_FETCHED
@@ -117,7 +126,10 @@ def why_not_caught_up(p: State, leader: int, r: int) -> int:
 
 
 def why_not_eligible(p: State, leader: int, r: int) -> int:
-    """Whether r may join as its leader sees it, which in KRaft goes by its own metadata."""
+    """Return why the leader does not let r join the ISR, or APPLIED if it does.
+
+    In KRaft the leader decides by its own metadata.
+    """
     if leaders_check_eligibility(p):
         return leader_metadata.why_not_eligible(p, leader, r)
     if p.isr_change == IsrChange.REQUEST or p.isr_eligibility == IsrEligibility.UNCHECKED:
@@ -133,7 +145,10 @@ def why_not_eligible(p: State, leader: int, r: int) -> int:
 
 
 def change(p: State, leader: int, members: int) -> int:
-    """Return the leader changes the ISR, or asks for the change."""
+    """Change the leader's ISR, or since KIP-497 propose the change.
+
+    Returns a Refusal if another change is pending, or if the leader does not know the current partition epoch.
+    """
     if p.isr_change == IsrChange.REQUEST:
         refusal = alter_partition.why_not_proposed(p, leader)
         if refusal == APPLIED:
@@ -146,7 +161,7 @@ def change(p: State, leader: int, members: int) -> int:
 
 
 def write(p: State, leader: int, members: int) -> None:
-    """Change the leader's ISR and the controller's current decision together."""
+    """Change the leader's ISR and the ISR of the controller's current update together."""
     alter_partition.note_joining(p, leader, members & ~p.isr[leader])
     p.isr[leader] = members
     controller.change_isr(p, members)

@@ -1,7 +1,7 @@
-"""The lag time (`replica.lag.time.max.ms`): which followers a leader has seen caught up within it.
+"""The lag time (`replica.lag.time.max.ms`): the leader knows which followers were caught up within it.
 
 A leader's high watermark waits for the ISR, and for each replica outside the ISR that was caught up within the lag time
-(Partition.maybeIncrementLeaderHW since Kafka 0.10.2). A member leaves the ISR once it was not caught up for that long
+(Partition.maybeIncrementLeaderHW since Kafka 0.10.2). A member leaves the ISR if it was not caught up for that long
 (Partition.isFollowerOutOfSync).
 
 Time passes in `lapse` only. With the setting `lag_time` off, the model assumes that the lag time passes before every
@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def lapse(p: State, r: int) -> int:
-    """Let the lag time pass at leader r. No code of Kafka runs then: the high watermark stays as it is."""
+    """Let the lag time pass at leader r. Kafka runs no code then: the high watermark stays as it is."""
     if not p.lag_time:
         return Refusal.LAG_TIME_OFF
     if p.known_leader[r] != r:
@@ -30,9 +30,9 @@ def lapse(p: State, r: int) -> int:
 
 
 def note_fetch(p: State, leader: int, follower: int, offset: int) -> None:
-    """Note a fetch from `offset`: the follower is caught up if it has all that the leader has now, or had at the last
-    fetch.
+    """Note a fetch from `offset`, which may show that the follower is caught up.
 
+    A follower is caught up if it has every record that the leader has now, or had at the follower's last fetch.
     Replica.updateFetchState, lastCaughtUpTimeMs. The last fetch counts if it was within the lag time.
     """
     had = p.fetched_at[leader, follower]
@@ -42,7 +42,7 @@ def note_fetch(p: State, leader: int, follower: int, offset: int) -> None:
 
 
 def begin_to_lead(p: State, r: int, members: int) -> None:
-    """Take the members of the ISR, and nobody else, for caught up as r begins to lead an epoch.
+    """Mark only the members of the ISR as caught up, as r begins to lead an epoch.
 
     Partition.makeLeader; Replica.resetReplicaState, until 3.2 Replica.resetLastCaughtUpTime.
     """
@@ -50,7 +50,7 @@ def begin_to_lead(p: State, r: int, members: int) -> None:
 
 
 def lead_again(p: State, r: int) -> None:
-    """Take this moment for the last fetch of each follower, as a re-elected leader does until Kafka 3.2.
+    """Set the last fetch of each follower to this moment, as a re-elected leader does until Kafka 3.2.
 
     From 3.3 on a replica outside the ISR has to fetch first (Replica.resetReplicaState, lastFetchTimeMs).
     """
@@ -87,8 +87,9 @@ def may_wait_for(p: State, leader: int, r: int) -> bool:
 
 
 def lowest_leo_waited_for(p: State, leader: int, lowest: int) -> int:
-    """Return the lowest log end offset of the replicas that the leader's high watermark waits for outside the ISR, or
-    `lowest` if that is lower.
+    """Return the lowest LEO of the replicas outside the ISR that the leader's high watermark waits for.
+
+    Returns `lowest` if that is lower.
     """
     for r in range(p.replicas):
         if r != leader and p.remote_leos[leader, r] < lowest and is_waited_for(p, leader, r):

@@ -1,4 +1,4 @@
-"""What a replica does with a decision of the controller (LeaderAndIsr): lead, follow, or wait without a leader."""
+"""Leadership: a replica handles a leader-and-ISR update (LeaderAndIsr): it leads, follows, or waits for a leader."""
 
 from epochfuzz.model.kafka.controller import controller, fail_over, leader_metadata
 from epochfuzz.model.kafka.history import promises, waiting
@@ -22,7 +22,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, Rival, State
 
 
 def notify(p: State, r: int) -> int:
-    """r learns the next decision that is newer than what it knows, or changes of the ISR in that which it knows."""
+    """Let r learn the next leader-and-ISR update, or changes of the ISR within the latest one."""
     if not p.up[r]:
         return Refusal.IS_DOWN
     epoch = controller.next_decision(p, r)
@@ -35,7 +35,7 @@ def notify(p: State, r: int) -> int:
 
 
 def catch_up(p: State, r: int) -> int:
-    """r learns the latest decision and never sees those between."""
+    """Let r learn the latest leader-and-ISR update and skip those in between."""
     if not p.up[r]:
         return Refusal.IS_DOWN
     if p.controller_epoch - p.known_epoch[r] < 2:
@@ -49,13 +49,13 @@ def catch_up(p: State, r: int) -> int:
 
 
 def learn(p: State, r: int, epoch: int) -> None:
-    """r learns the decision of `epoch`, newer than any it knows."""
+    """Let r learn the update of `epoch`, which is later than the epoch that r knows."""
     fail_over.note_sender(p, r, epoch)
     adopt(p, r, epoch, p.decided_leader[epoch], p.decided_isr[epoch])
 
 
 def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
-    """r takes a decision for the latest: a leader, and the ISR that it has now."""
+    """Make an update the latest that r knows: its epoch, its leader, and its ISR as it is now."""
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
     flight.outlive_decision(p, r)
@@ -65,7 +65,7 @@ def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
 
 
 def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, members: int) -> None:
-    """r does what a decision makes of it: it leads the members of an ISR, follows, or waits for a leader."""
+    """Let r do as the latest update says: lead with `members` as the ISR, follow, or wait for a leader."""
     leader = p.known_leader[r]
     truncation_on_fetch.begin_fetching(p, r)
     if leader == r:
@@ -81,7 +81,7 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, member
 
 
 def step_down(p: State, r: int) -> None:
-    """r goes by nothing that it knew as a leader, neither as a follower nor as the leader of another reign."""
+    """Clear r's state as a leader, because it counts for no follower and for no later leadership."""
     waiting.fail(p, r)
     if p.delayed_fetch:
         delayed_fetch.fail(p, r)
@@ -89,7 +89,10 @@ def step_down(p: State, r: int) -> None:
 
 
 def lead(p: State, r: int, led_before: bool, members: int) -> None:
-    """r leads its known epoch, with the ISR that the decision has now; `led_before`, as it sees it, until now too."""
+    """Make r lead its known epoch, with `members` as the ISR.
+
+    `led_before`: r has led without a break, as far as it knows.
+    """
     epoch = p.known_epoch[r]
     if not led_before:
         step_down(p, r)
@@ -112,9 +115,10 @@ def lead(p: State, r: int, led_before: bool, members: int) -> None:
 
 
 def become_leader(p: State, r: int) -> None:
-    """r is a new leader. A high watermark beyond its log, see truncation.cut, is set to where the log begins.
+    """Start to lead as a new leader. A high watermark beyond the log becomes 0, the start of the log.
 
-    Replica.convertHWToLocalOffsetMetadata, Kafka 1.0 to 2.3; before that it was set to -1, for unknown.
+    See truncation.cut for the cause. Replica.convertHWToLocalOffsetMetadata, Kafka 1.0 to 2.3; before 1.0 Kafka set the
+    high watermark to -1, for unknown.
     """
     p.led_from[r] = p.leo[r]
     if p.high_watermark[r] > p.leo[r]:
@@ -122,10 +126,10 @@ def become_leader(p: State, r: int) -> None:
 
 
 def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
-    """r was leader before, and is no new one: it keeps what it knows of all its followers, unless its protocol has the
-    repair (Partition.makeLeader, isNewLeader: Kafka 0.10.2 to trunk).
+    """Continue to lead in a later epoch, with the knowledge of the followers from the earlier epoch.
 
-    Only when they caught up is forgotten of those outside the ISR, so that they have to fetch before they join it
+    Some protocols repair this and forget the followers (Partition.makeLeader, isNewLeader: Kafka 0.10.2 to trunk). The
+    leader always forgets when replicas outside the ISR were caught up, so they have to fetch before they join the ISR
     (Replica.resetReplicaState).
     """
     p.goals |= Goal.LEADER_STAYED
@@ -138,13 +142,13 @@ def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
 
 
 def assign_epoch_start(p: State, r: int) -> None:
-    """KAFKA-7415: the epoch cache has the leader's own epoch before any record of it."""
+    """Add the leader's own epoch to the epoch cache before any record of that epoch (KAFKA-7415)."""
     if p.epoch_cache == EpochCache.KAFKA_7415:
         epoch_cache.assign(p, r, p.known_epoch[r], p.leo[r])
 
 
 def rival_notify(p: State, r: int) -> int:
-    """r learns the old controller's decision, which only an unconditional write keeps from all others."""
+    """Let r learn the deposed controller's update, which an unconditional write hides from all other replicas."""
     if not rival_overwrites(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.rival != Rival.HAS_DECIDED:

@@ -1,6 +1,6 @@
-"""The partition epoch: it rises with every change of leader, leader epoch and ISR, and tells who knows the latest.
+"""The partition epoch: it rises with every change of leader, leader epoch and ISR, and identifies the latest state.
 
-It is not numbered here: all that anybody asks of a partition epoch is whether it is the current one.
+The model does not number it. The rules only compare a partition epoch with the current one.
 """
 
 from epochfuzz.model.kafka.controller import controller, leader_metadata
@@ -13,8 +13,10 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def learn_isr(p: State, r: int) -> int:
-    """Return the metadata log brings leader r what changed in its epoch: the ISR, by its own request too, maybe before
-    that is answered, and which replicas are fenced or have registered anew.
+    """Let leader r learn the changes within its leader epoch from the metadata log.
+
+    The metadata log brings changes of the ISR, and replicas that were fenced or have registered again. The ISR may have
+    changed by r's own request, possibly before r gets the response.
     """
     if not tracks_partition_epoch(p) or p.isr_refresh == IsrRefresh.NONE or controller.true_leader(p) != r:
         return Refusal.KNOWS_LATEST_EPOCH
@@ -35,7 +37,7 @@ def learn_isr(p: State, r: int) -> int:
 
 
 def note_leaving(p: State, leader: int, leaving: int) -> None:
-    """Replicas left the ISR though they may be caught up, if the leader has not proposed that itself."""
+    """Note that replicas which left the ISR may be caught up, unless the leader has proposed their removal itself."""
     if p.lag_time:
         return
     if p.pending_isr[leader] != 0:

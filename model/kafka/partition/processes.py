@@ -1,4 +1,4 @@
-"""A replica's process: what it forgets when it dies, and what it finds on its disk when it starts."""
+"""A replica's process: it loses its memory when it dies, and loads its disk when it starts."""
 
 from epochfuzz.model.kafka.controller import fail_over, incarnations, leader_metadata
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, flight, lag_time, truncation_on_fetch
@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 
 def die(p: State, r: int) -> None:
-    """Lose what r held in memory, and keep its disk. Its HW is what was checkpointed, as far as the log goes."""
+    """Clear r's memory and keep its disk. r's HW becomes the checkpointed one, up to the end of the log."""
     p.up[r] = 0
     p.waiting[r] = 0
     if p.delayed_fetch:
@@ -30,7 +30,7 @@ def die(p: State, r: int) -> None:
 
 
 def start(p: State, r: int) -> None:
-    """r is up with its disk. It has missed all decisions but the current one, which its next `notify` brings.
+    """Start r with its disk. r has missed all updates except the current one, which its next `notify` brings.
 
     Loading the log removes the entries of the epoch cache that start at its end or beyond
     (LeaderEpochFileCache.clearAndFlushLatest, Kafka 0.11 to 3.9).
@@ -42,7 +42,7 @@ def start(p: State, r: int) -> None:
 
 
 def write_all(p: State, r: int) -> None:
-    """Write what r has in memory of its log and its high watermark to disk."""
+    """Write r's log and its high watermark from memory to disk."""
     if p.power_loss:
         p.flushed[r] = p.leo[r]
     if p.asynchronous_checkpoint:
@@ -50,7 +50,7 @@ def write_all(p: State, r: int) -> None:
 
 
 def forget_leadership(p: State, r: int) -> None:
-    """Forget what r knew as a leader."""
+    """Clear r's state as a leader."""
     alter_partition.forget_proposal(p, r)
     p.isr[r] = 0
     p.isr_current[r] = 0
@@ -61,7 +61,7 @@ def forget_leadership(p: State, r: int) -> None:
 
 
 def forget_followers(p: State, leader: int) -> None:
-    """Forget what the leader knew of its followers."""
+    """Clear the leader's knowledge of its followers."""
     p.fetched[leader] = 0
     p.caught_up[leader] = 0
     p.remote_stale[leader] = 0

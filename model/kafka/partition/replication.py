@@ -1,7 +1,7 @@
-"""Replication: a record is produced at a leader, fetched by followers, and the answers are received or lost.
+"""Replication: a leader appends a produced record, followers fetch it, and the responses arrive or are lost.
 
-A follower has one request under way at a time. The answer carries what the leader had when it answered, and stays
-in flight until it is received or dropped, or until the follower crashes or learns a new decision.
+A follower has one request at a time. The response carries the leader's state at the time when the leader responded. The
+response stays in flight until it arrives or is dropped, or until the follower crashes or learns an update.
 """
 
 from epochfuzz.model.kafka.controller import incarnations
@@ -25,17 +25,17 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def presumes_leadership(p: State, r: int) -> bool:
-    """r is up and believes itself leader at some epoch; a zombie does so wrongly."""
+    """Return whether r is up and believes to lead some epoch; a stale leader is wrong about that."""
     return p.known_leader[r] == r
 
 
 def serves_consumers(p: State, r: int) -> bool:
-    """Whether consumers may read from r: a leader, or with KIP-392 any replica."""
+    """Return whether consumers may read from r: a leader, or with KIP-392 any live replica."""
     return p.known_leader[r] == r or (p.follower_reads and p.up[r])
 
 
 def produce(p: State, r: int) -> int:
-    """Send a client's next record to r; with too small an ISR acks=all gets NOT_ENOUGH_REPLICAS."""
+    """Append a client's next record at leader r. With acks=all a small ISR results in NOT_ENOUGH_REPLICAS."""
     if not presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if p.produced >= p.records:
@@ -59,23 +59,23 @@ def produce(p: State, r: int) -> int:
 
 
 def why_not_sent(p: State, r: int) -> int:
-    """Why a producer that sends records again sends no new one to r, or why r takes none."""
+    """Return why a producer that retries sends no new record to r, or why r rejects it, or APPLIED."""
     if not producer_window.has_room(p):
         return Refusal.TWO_IN_FLIGHT
     return idempotence.why_not_appended(p, r, p.produced)
 
 
 def append_produced(p: State, r: int, record: int) -> None:
-    """Leader r appends a record that a producer has sent, whose request waits for the ISR with acks=all."""
+    """Append a record of a producer at leader r. With acks=all the request waits for the ISR."""
     append_as_leader(p, r, record)
     waiting.join(p, r, record)
     advance_over_appended(p, r)
 
 
 def advance_over_appended(p: State, leader: int) -> None:
-    """Evaluate the leader's high watermark after an append, and answer the fetches that wait for records.
+    """Evaluate the leader's high watermark after an append, and respond to the fetches that wait for records.
 
-    Up to Kafka 2.1 these are answered first, with the high watermark of before (Partition.appendRecordsToLeader).
+    Up to Kafka 2.1 the leader responds first, with the old high watermark (Partition.appendRecordsToLeader).
     """
     if p.delayed_fetch and answers_delayed_fetches_first(p):
         delayed_fetch.complete(p, leader)
@@ -91,8 +91,9 @@ def append_as_leader(p: State, leader: int, record: int) -> None:
 
 
 def fetch(p: State, follower: int) -> int:
-    """Return the follower's request reaches its leader, which answers: OffsetsForLeaderEpoch while
-    truncating, then Fetch.
+    """Send the follower's request to its leader: OffsetsForLeaderEpoch while truncating, otherwise Fetch.
+
+    The leader's response is in flight afterwards.
     """
     leader = p.known_leader[follower]
     if leader == NONE:
@@ -113,7 +114,7 @@ def fetch(p: State, follower: int) -> int:
 
 
 def answer(p: State, leader: int, follower: int) -> None:
-    """Answer as the leader: with where an epoch ends, with records, or that there is no such offset."""
+    """Respond as the leader, with the end offset of an epoch, with records, or with an error."""
     if p.phase[follower] != Phase.FETCHING:
         request_epoch_end(p, follower, leader)
     elif p.truncation == Truncation.ON_FETCH and truncation_on_fetch.diverges(p, leader, follower):
@@ -125,19 +126,19 @@ def answer(p: State, leader: int, follower: int) -> None:
 
 
 def is_out_of_range(p: State, leader: int, follower: int) -> bool:
-    """Whether the leader has no such offset, or knows nothing of the epoch that the fetch carries."""
+    """Return whether the leader's log lacks the fetch offset, or the epoch that the fetch carries."""
     if p.truncation == Truncation.ON_FETCH:
         return truncation_on_fetch.is_beyond(p, leader, follower)
     return p.leo[follower] > p.leo[leader]
 
 
 def is_fenced(p: State, leader: int, follower: int) -> bool:
-    """KIP-320: whether a leader refuses a request for the leader epoch that it carries."""
+    """Return whether a leader rejects a request because of the leader epoch that it carries (KIP-320)."""
     return p.fencing == Fencing.EPOCH and p.known_epoch[follower] != p.known_epoch[leader]
 
 
 def why_fenced(p: State, leader: int, follower: int) -> int:
-    """Return what the leader answers to a request of the wrong epoch."""
+    """Return why the leader rejects a request with another leader epoch, or APPLIED if it does not."""
     if not is_fenced(p, leader, follower):
         return APPLIED
     p.goals |= Goal.FETCH_FENCED
@@ -146,7 +147,7 @@ def why_fenced(p: State, leader: int, follower: int) -> int:
 
 
 def request_epoch_end(p: State, follower: int, leader: int) -> None:
-    """OffsetsForLeaderEpoch: where does the last epoch that the follower has end in the leader's log?"""
+    """Request the end offset of the follower's last epoch in the leader's log (OffsetsForLeaderEpoch)."""
     epoch, end = truncation.answer_epoch_request(p, leader, truncation.requested_epoch(p, follower))
     p.flight[follower] = Flight.EPOCH_END
     p.flight_epoch[follower] = epoch
@@ -154,7 +155,7 @@ def request_epoch_end(p: State, follower: int, leader: int) -> None:
 
 
 def answer_out_of_range(p: State, follower: int, leader: int) -> None:
-    """Fetch from beyond the leader's LEO: the answer is an error, and where the leader's log ends."""
+    """Respond to a fetch from beyond the leader's LEO with an error, and with the leader's LEO."""
     p.goals |= Goal.FETCH_OUT_OF_RANGE
     if p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN:
         p.remote_leos[leader, follower] = NONE  # updateFollowerLogReadResults does not look at the error
@@ -166,13 +167,13 @@ def answer_out_of_range(p: State, follower: int, leader: int) -> None:
 def request_records(p: State, follower: int, leader: int) -> None:
     """Fetch: the offset tells the leader the follower's LEO; the response brings records and the leader's HW.
 
-    The leader reads records and HW before it takes note of the offset. An answer without records has waited at the
-    leader for some to come, and was read again then, so it has the HW of afterwards (ReplicaManager.fetchMessages,
+    The leader reads records and HW before it notes the offset. A response without records has waited at the leader for
+    a record. The leader reads again after the wait, so the response has the later HW (ReplicaManager.fetchMessages,
     DelayedFetch.onComplete).
     """
     start = p.leo[follower]
     high_watermark_read = p.high_watermark[leader]
-    incarnations.note_fetch(p, leader, follower)  # first: whether the HW waits for the follower depends on that
+    incarnations.note_fetch(p, leader, follower)  # first: whether the HW waits for the follower depends on it
     high_watermark.note_position(p, leader, follower, start)
     count = flight.carry_records(p, leader, follower, start)
     p.flight_offset[follower] = high_watermark_read if count > 0 else p.high_watermark[leader]
@@ -193,7 +194,7 @@ def receive(p: State, follower: int) -> int:
 
 
 def apply_answer(p: State, follower: int) -> None:
-    """Do what the answer says, as the follower."""
+    """Apply the response at the follower."""
     answer = p.flight[follower]
     offset = p.flight_offset[follower]
     if answer == Flight.RECORDS:
@@ -209,10 +210,11 @@ def apply_answer(p: State, follower: int) -> None:
 
 
 def apply_out_of_range(p: State, follower: int, end: int) -> None:
-    """Cut a follower's log that is longer than its leader's was, or up to Kafka 2.0.0 have the process give up.
+    """Truncate the follower's log, which is longer than its leader's was, or up to Kafka 2.0.0 end the process.
 
-    ReplicaFetcherThread.handleOffsetOutOfRange exits rather than lose records while unclean elections are off. It cuts
-    nothing unless the leader's log is shorter, which it is but where a leader has lost its own epoch (KAFKA-13207).
+    ReplicaFetcherThread.handleOffsetOutOfRange exits rather than lose records while unclean elections are off. It
+    truncates only if the leader's log is shorter. The leader's log is shorter unless the leader has lost its own epoch
+    (KAFKA-13207).
     """
     if p.late_answer == LateAnswer.DIVERGING_ANY and end >= p.leo[follower]:
         return
@@ -225,14 +227,14 @@ def apply_out_of_range(p: State, follower: int, end: int) -> None:
 
 
 def append_fetched(p: State, follower: int) -> None:
-    """Append the records of the response in flight, each with the epoch its leader gave it."""
+    """Append the records of the response in flight, each with its own leader epoch."""
     for i in range(p.flight_count[follower]):
         record, epoch = log.at(p.flight_record[follower], i), log.at(p.flight_record_epoch[follower], i)
         append_as_follower(p, follower, record, epoch)
 
 
 def append_as_follower(p: State, follower: int, record: int, epoch: int) -> None:
-    """Append a record in the epoch that it was written in."""
+    """Append a record with the leader epoch that it was written in."""
     epoch_cache.assign(p, follower, epoch, p.leo[follower])
     log.append(p, follower, record, epoch)
 

@@ -1,8 +1,8 @@
-"""Truncation: how a follower makes its log a prefix of its leader's before it fetches.
+"""Truncation: a follower makes its log a prefix of its leader's before it fetches.
 
-Three rules, each the answer to what the one before got wrong: cut to the high watermark (Kafka up to 0.10.2), cut
-where the leader says the follower's last epoch ended (KIP-101), and cut step by step until both know the epoch
-(KIP-279). For the rule of today, which has no truncation before the fetch, see truncation_on_fetch.py.
+There are three rules, and each fixes a flaw of the one before. Truncate to the high watermark (Kafka up to 0.10.2).
+Truncate to the end offset of the follower's last epoch at the leader (KIP-101). Truncate step by step until both logs
+know the epoch (KIP-279). The current rule has no truncation before the fetch, see truncation_on_fetch.py.
 """
 
 from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log
@@ -18,7 +18,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
-    """Whether news of another leader makes a replica truncate, by the partition's `truncate_when`."""
+    """Return whether an update with another leader makes a replica truncate, by the partition's `truncate_when`."""
     if p.truncation == Truncation.ON_FETCH:
         return False
     if p.truncate_when == TruncateWhen.EACH_EPOCH or leader_changed:
@@ -27,7 +27,7 @@ def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
 
 
 def begin(p: State, r: int) -> None:
-    """r starts to follow and must truncate: at once to its high watermark, or by asking the leader first."""
+    """Start to follow: r truncates to its high watermark at once, or asks the leader first."""
     p.phase[r] = Phase.FETCHING
     if p.truncation == Truncation.HIGH_WATERMARK:
         cut(p, r, p.high_watermark[r])
@@ -38,28 +38,28 @@ def begin(p: State, r: int) -> None:
 
 
 def has_epoch_to_ask_for(p: State, r: int) -> bool:
-    """Whether r asks its leader before it fetches. With an empty log too, and until KIP-320 with an empty cache.
+    """Return whether r asks its leader for the end of an epoch before it fetches.
 
-    ReplicaFetcherThread.buildLeaderEpochRequest asks for UNDEFINED_EPOCH then (Kafka 0.11 to 2.0);
-    AbstractFetcherThread goes on to fetch (2.1).
+    Until KIP-320 r asks even with an empty cache. ReplicaFetcherThread.buildLeaderEpochRequest asks for UNDEFINED_EPOCH
+    then (Kafka 0.11 to 2.0); AbstractFetcherThread fetches at once (2.1).
     """
     return not skips_question(p) or p.cache_size[r] > 0
 
 
 def requested_epoch(p: State, r: int) -> int:
-    """Return the epoch that r asks for: the last one that it has an entry of."""
+    """Return the epoch that r asks for: the epoch of its last cache entry."""
     return epoch_cache.latest_epoch(p, r)
 
 
 def answer_epoch_request(p: State, leader: int, epoch: int) -> tuple[int, int]:
-    """(epoch, end offset) in the leader's answer to OffsetsForLeaderEpoch(epoch); (NONE, NONE) for undefined."""
+    """Return (epoch, end offset) in the leader's response to OffsetsForLeaderEpoch; (NONE, NONE) if undefined."""
     if p.truncation == Truncation.LEADER_EPOCH:
         return epoch_cache.end_offset_kip_101(p, leader, epoch, p.leo[leader])
     return epoch_cache.end_offset_kip_279(p, leader, epoch, p.leo[leader])
 
 
 def apply_epoch_answer(p: State, r: int, epoch: int, end: int) -> None:
-    """r receives where its epoch ends in the leader's log, and truncates its own log by the partition's rule."""
+    """Truncate r's log by the partition's rule, after the response to OffsetsForLeaderEpoch."""
     was_cut_before = p.phase[r] == Phase.TRUNCATING_FURTHER
     p.phase[r] = Phase.FETCHING
     if end == NONE:
@@ -72,7 +72,7 @@ def apply_epoch_answer(p: State, r: int, epoch: int, end: int) -> None:
 
 
 def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
-    """KIP-279: cut to where both logs still have the same epoch, or ask again from an older one."""
+    """Truncate to the end of the last common epoch, or ask again for an older epoch (KIP-279)."""
     own_epoch, own_end = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
     if own_epoch == epoch:
         cut_to_lower_end(p, r, end, own_end)
@@ -85,15 +85,16 @@ def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
 
 
 def cut_to_lower_end(p: State, r: int, end: int, own_end: int) -> None:
-    """Both logs have the epoch: they are equal up to where it ends first."""
+    """Truncate to the lower end offset of an epoch that both logs have, because they are equal up to there."""
     cut(p, r, min(end, own_end))
 
 
 def cut(p: State, r: int, end: int) -> None:
-    """Cut r's log to `end` if it is longer, and with it the epoch cache, the high watermark and the flushed part.
+    """Truncate r's log to `end` if it is longer, with its epoch cache, high watermark and flushed part.
 
-    The cache is truncated even where the log is not: an epoch that starts at the LEO has no record to show for itself,
-    and kept it makes the follower ask for the same epoch for ever (KAFKA-10706).
+    The cache is truncated even if the log is not. An entry that starts at the LEO has no record. If it stays, the
+    follower asks for its epoch forever (KAFKA-10706). Older choices keep such entries, or a high watermark beyond the
+    log.
     """
     is_cut = end < p.leo[r]
     if is_cut:

@@ -1,8 +1,8 @@
-"""Truncation on fetch (KIP-595; Fetch version 12, Kafka 2.8): no follower asks where an epoch ends before it fetches.
+"""Truncation on fetch (KIP-595; Fetch version 12, Kafka 2.8): no follower asks for an end offset before it fetches.
 
-Each fetch carries the epoch of the follower's last record. A leader on which that epoch ends before the fetch offset
-answers with where it ends, in place of records; the follower truncates its log, and its next fetch asks again. The loop
-of KIP-279 has become a loop of fetches.
+Each fetch carries the epoch of the follower's last record. If that epoch ends before the fetch offset on the leader,
+the leader responds with the end offset in place of records. The follower truncates its log, and its next fetch asks
+again. So KIP-279's loop of requests becomes a loop of fetches.
 """
 
 from epochfuzz.model.kafka.partition import high_watermark, truncation
@@ -14,21 +14,22 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, FetchState, Flight, Sta
 
 
 def end_of_last_epoch(p: State, leader: int, follower: int) -> tuple[int, int]:
-    """(epoch, end offset) on the leader of the epoch of the follower's last record, as `end_offset_kip_279` has it."""
+    """Return (epoch, end offset) on the leader for the follower's last epoch, by `end_offset_kip_279`."""
     return epoch_cache.end_offset_kip_279(p, leader, epoch_cache.latest_epoch(p, follower), p.leo[leader])
 
 
 def begin_fetching(p: State, follower: int) -> None:
-    """Give the partition a fetch state of its own, as the follower (AbstractFetcherThread.partitionFetchState)."""
+    """Start a new fetch state for the partition at the follower (AbstractFetcherThread.partitionFetchState)."""
     if loses_last_fetched_epoch(p):
         p.fetch_state[follower] = FetchState.FRESH
 
 
 def note_response(p: State, follower: int, has_epoch: bool) -> None:
-    """Take over the last fetched epoch from a response, if it has records or sets a new fetch offset.
+    """Set the last fetched epoch from a response that has records or sets a new fetch offset.
 
-    Kafka 3.5.1 to 3.6.2 also took it from a first response without records, which has none: KAFKA-15080 made a fetch
-    state of it because the lag was empty, and KAFKA-15510 keeps the epoch (AbstractFetcherThread.processFetchRequest).
+    Kafka 3.5.1 to 3.6.2 also set it from a first response without records, which has no epoch. KAFKA-15080 made a fetch
+    state from that response because the lag was empty, and the fix of KAFKA-15510 keeps the epoch
+    (AbstractFetcherThread.processFetchRequest).
     """
     if not loses_last_fetched_epoch(p):
         return
@@ -45,9 +46,9 @@ def fetches_without_epoch(p: State, follower: int) -> bool:
 
 
 def diverges(p: State, leader: int, follower: int) -> bool:
-    """Whether the leader finds that the follower's log is no prefix of its own (Partition.readRecords).
+    """Return whether the leader finds that the follower's log is not a prefix of its own (Partition.readRecords).
 
-    With an empty cache the follower's log is empty, and there is nothing to check.
+    With an empty cache the follower's log is empty, and the leader has nothing to check.
     """
     if fetches_without_epoch(p, follower):
         return False
@@ -56,7 +57,7 @@ def diverges(p: State, leader: int, follower: int) -> bool:
 
 
 def is_beyond(p: State, leader: int, follower: int) -> bool:
-    """Whether the fetch is out of range: by its offset, or for an epoch that the leader knows nothing of."""
+    """Return whether the fetch is out of range, by its offset or by an epoch that the leader does not know."""
     if epoch_cache.latest_epoch(p, follower) == NONE or fetches_without_epoch(p, follower):
         return p.leo[follower] > p.leo[leader]
     _, end = end_of_last_epoch(p, leader, follower)
@@ -64,9 +65,10 @@ def is_beyond(p: State, leader: int, follower: int) -> bool:
 
 
 def answer_diverging(p: State, leader: int, follower: int) -> None:
-    """Answer with where the follower's last epoch ends in the leader's log; nothing is noted of the follower.
+    """Respond with the end of the follower's last epoch in the leader's log, and note no offset.
 
-    In 2.8.0 it took the fetch offset for the follower's LEO all the same, once it had the answer (KAFKA-13141).
+    In 2.8.0 the leader noted the fetch offset as the follower's LEO nonetheless, after it had built the response
+    (KAFKA-13141).
     """
     epoch, end = end_of_last_epoch(p, leader, follower)
     high_watermark_read = p.high_watermark[leader]
@@ -77,14 +79,14 @@ def answer_diverging(p: State, leader: int, follower: int) -> None:
     p.flight_epoch[follower] = epoch
     p.flight_offset[follower] = end
     if p.diverging_high_watermark == DivergingHighWatermark.APPLIED:
-        p.flight_count[follower] = high_watermark_read
+        p.flight_count[follower] = high_watermark_read  # a diverging response has no records to count
 
 
 def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
-    """Cut the follower's log to where both logs still had the same epoch, as far as it can tell.
+    """Truncate the follower's log to the end of the last common epoch, as far as the follower can tell.
 
-    AbstractFetcherThread.getOffsetTruncationState. Up to 3.4.0 the leader's high watermark was taken over first, from
-    an answer that brings no records (KAFKA-14704); then the truncation lowers it again.
+    AbstractFetcherThread.getOffsetTruncationState. Up to 3.4.0 the follower first adopted the leader's high watermark
+    from the response, which brings no records (KAFKA-14704). Then the truncation lowers it again.
     """
     if p.diverging_high_watermark == DivergingHighWatermark.APPLIED and not is_taken(p, follower):
         high_watermark.advance_follower(p, follower, p.flight_count[follower])
@@ -97,7 +99,7 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
 
 
 def take_before_the_cut(p: State, follower: int) -> None:
-    """Take an answer that tells of a divergence; the fetcher thread lets go of its lock before it truncates the log.
+    """Process a diverging response except for the truncation; the fetcher thread releases its lock in between.
 
     AbstractFetcherThread.processFetchRequest and truncateOnFetchResponse, Kafka 2.8.0 (KAFKA-13207).
     """
@@ -108,5 +110,5 @@ def take_before_the_cut(p: State, follower: int) -> None:
 
 
 def is_taken(p: State, follower: int) -> bool:
-    """Whether the thread has done so, and a decision has come since."""
+    """Return whether the thread has processed the response, and the follower has learned an update since."""
     return p.late_answer == LateAnswer.DIVERGING_ANY and p.flight_old[follower] != 0

@@ -1,1 +1,1 @@
-"""What a replica has on its disk: the log, the leader epoch cache, what the log tells of producers and transactions."""
+"""A replica's disk: the log, the leader epoch cache, and the producers and transactions that follow from the log."""

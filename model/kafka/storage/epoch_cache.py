@@ -1,7 +1,8 @@
-"""The leader epoch cache: at which offset each leader epoch started, the content of `leader-epoch-checkpoint`.
+"""The leader epoch cache: the start offset of each leader epoch, the content of `leader-epoch-checkpoint`.
 
-Entries (epoch, start offset) are kept oldest first: `cache_size[r]` of them, in `cache_epoch[r, i]` and
-`cache_start[r, i]`. The rules need nothing else of `p`, and put no bound on offsets or on the number of entries.
+Entries (epoch, start offset) are kept oldest first. `cache_size[r]` is their number, and `cache_epoch[r, i]` and
+`cache_start[r, i]` hold entry i. The rules need no other field of `p` except the mechanism `epoch_cache`. They put no
+bound on offsets or on the number of entries.
 """
 
 from epochfuzz.model.kafka.vocabulary.mechanisms import EpochCache
@@ -15,7 +16,7 @@ def latest_epoch(p: State, r: int) -> int:
 
 
 def assign(p: State, r: int, epoch: int, offset: int) -> None:
-    """Note that `epoch` starts at `offset`, if that is news, by the rule of the partition's `epoch_cache`."""
+    """Add an entry (epoch, offset) if it is new, by the rule of the partition's `epoch_cache`."""
     if p.cache_size[r] == 0:
         add_entry(p, r, epoch, offset)
     elif p.epoch_cache == EpochCache.KAFKA_7415:
@@ -25,14 +26,17 @@ def assign(p: State, r: int, epoch: int, offset: int) -> None:
 
 
 def assign_original(p: State, r: int, epoch: int, offset: int) -> None:
-    """Kafka 0.11 to 2.0: an entry whose epoch or start offset would go backwards is ignored."""
+    """Add an entry unless its epoch or start offset would go backwards (Kafka 0.11 to 2.0)."""
     last = p.cache_size[r] - 1
     if epoch > p.cache_epoch[r, last] and offset >= p.cache_start[r, last]:
         add_entry(p, r, epoch, offset)
 
 
 def assign_kafka_7415(p: State, r: int, epoch: int, offset: int) -> None:
-    """KAFKA-7415: a new entry removes those whose epoch or start offset is not below its own."""
+    """Add an entry, and remove entries whose epoch or start offset is not below its own (KAFKA-7415).
+
+    Nothing changes if the last entry already has the epoch and does not start later.
+    """
     last = p.cache_size[r] - 1
     if epoch == p.cache_epoch[r, last] and offset >= p.cache_start[r, last]:
         return
@@ -43,12 +47,12 @@ def assign_kafka_7415(p: State, r: int, epoch: int, offset: int) -> None:
 
 
 def contradicts(p: State, r: int, index: int, epoch: int, offset: int) -> bool:
-    """Whether an entry cannot come before one of that epoch and start offset."""
+    """Return whether an entry cannot come before an entry with that epoch and start offset."""
     return p.cache_epoch[r, index] >= epoch or p.cache_start[r, index] >= offset
 
 
 def add_entry(p: State, r: int, epoch: int, offset: int) -> None:
-    """Add an entry behind the last, unchecked."""
+    """Add an entry behind the last one, without a check."""
     size = p.cache_size[r]
     p.cache_epoch[r, size] = epoch
     p.cache_start[r, size] = offset
@@ -56,7 +60,7 @@ def add_entry(p: State, r: int, epoch: int, offset: int) -> None:
 
 
 def remove_last_entry(p: State, r: int) -> None:
-    """Remove the last entry; unused room stays zero, so that equal caches are equal states."""
+    """Remove the last entry. Unused room stays zero, so that equal caches are equal states."""
     last = p.cache_size[r] - 1
     p.cache_epoch[r, last] = 0
     p.cache_start[r, last] = 0
@@ -70,7 +74,7 @@ def truncate_from_end(p: State, r: int, end: int) -> None:
 
 
 def last_at_or_below(p: State, r: int, epoch: int) -> int:
-    """Return the index of the last entry whose epoch is not above `epoch`; NONE where all are above."""
+    """Return the index of the last entry whose epoch is not above `epoch`; NONE if all are above."""
     index = p.cache_size[r] - 1
     while index >= 0 and p.cache_epoch[r, index] > epoch:
         index -= 1
@@ -83,15 +87,16 @@ def end_of_entry(p: State, r: int, index: int, leo: int) -> int:
 
 
 def end_offset_kip_101(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
-    """(NONE, end offset) of `epoch`: the start of the first epoch above it, or the LEO for the latest epoch."""
+    """Return (NONE, end offset) of `epoch`: the start of the first epoch above it, or the LEO for the latest."""
     _, end = end_offset_kip_279(p, r, epoch, leo)
     return NONE, end
 
 
 def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
-    """(epoch, end offset) of the largest cached epoch not above the one asked for; (NONE, NONE) where undefined.
+    """Return (epoch, end offset) of the largest cached epoch not above `epoch`; (NONE, NONE) if undefined.
 
-    It is undefined for an epoch above the latest, whatever KIP-279 says (LeaderEpochFileCache.endOffsetFor, 2.0).
+    The result is undefined for an epoch above the latest, although KIP-279 says otherwise
+    (LeaderEpochFileCache.endOffsetFor, 2.0).
     """
     if epoch == NONE or epoch > latest_epoch(p, r):
         return NONE, NONE
@@ -102,8 +107,9 @@ def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int
 
 
 def end_below_first_entry(p: State, r: int, epoch: int) -> tuple[int, int]:
-    """Return the answer for an epoch older than any entry: undefined, or since KAFKA-7415 the start of
-    the first entry.
+    """Return (epoch, end offset) for an epoch older than any entry.
+
+    The result is undefined, or since KAFKA-7415 the start of the first entry.
     """
     if p.epoch_cache == EpochCache.KAFKA_7415:
         return epoch, p.cache_start[r, 0]

@@ -1,8 +1,8 @@
 """The idempotent producer (KIP-98, Kafka 0.11): a leader appends no record twice, and none before its predecessor.
 
-Record ids are the sequence numbers, and what a broker knows of a producer is a function of its log: followers learn it
-from what they copy, and a truncation takes it back with the records (ProducerStateManager). So nothing has to be kept,
-but for the mistakes. Kafka has it with acks=all only.
+Record ids are the sequence numbers. A broker's knowledge of a producer is a function of its log: followers learn it
+from the records that they copy, and a truncation removes it with the records (ProducerStateManager). So the model keeps
+no state for it, except for wrong choices of the mechanism. Kafka has it with acks=all only.
 """
 
 from epochfuzz.model.kafka.storage import log, transactions
@@ -15,12 +15,12 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State, offsets
 
 
 def is_on(p: State) -> bool:
-    """Whether requests carry sequence numbers."""
+    """Return whether requests carry sequence numbers."""
     return p.retries and p.acks == Acks.ALL and p.idempotence != Idempotence.NONE
 
 
 def recognises(p: State, r: int, record: int) -> bool:
-    """Whether leader r takes a record that it is sent for one that it has."""
+    """Return whether leader r recognises a record as a duplicate."""
     if not is_on(p):
         return False
     if p.idempotence == Idempotence.LEADER_ONLY:
@@ -30,12 +30,18 @@ def recognises(p: State, r: int, record: int) -> bool:
 
 
 def knows(p: State, r: int, record: int) -> bool:
-    """Whether r goes by having a record: it has, or it has forgotten that it has truncated it."""
+    """Return whether r treats a record as appended: its log has the record, or had it before a truncation.
+
+    The latter is so only with Idempotence.KEPT_AT_TRUNCATION.
+    """
     return log.offset_of(p, r, record) != NONE or (remembers_cut_records(p) and record < p.remembered[r])
 
 
 def why_not_appended(p: State, r: int, record: int) -> int:
-    """Why leader r does not append a record that is new to it: the one before is missing, or there is no room."""
+    """Return why leader r does not append a record that is new to it, or APPLIED if it does.
+
+    The record before is missing, or r's log has no room.
+    """
     if is_on(p) and is_out_of_sequence(p, r, record):
         p.goals |= Goal.OUT_OF_ORDER_SEQUENCE
         return Refusal.OUT_OF_ORDER_SEQUENCE
@@ -43,10 +49,10 @@ def why_not_appended(p: State, r: int, record: int) -> int:
 
 
 def is_out_of_sequence(p: State, r: int, record: int) -> bool:
-    """Return whether leader r rejects the sequence number of a record it doesn't have.
+    """Return whether leader r rejects the sequence number of a record that it does not have.
 
     ProducerAppendInfo.checkSequence. Since KIP-360 a log may begin with any record of a producer. Such a log may have
-    the next record and not this one.
+    the next record without this one.
     """
     if p.unknown_producer == UnknownProducer.ANY_SEQUENCE:
         if not knows_producer(p, r):
@@ -58,7 +64,7 @@ def is_out_of_sequence(p: State, r: int, record: int) -> bool:
 
 
 def knows_producer(p: State, r: int) -> bool:
-    """Whether r has anything of the producer, the only one there is: a record, a marker, or what it has truncated."""
+    """Return whether r knows the only producer: it has a record or a marker, or remembers a truncated one."""
     return p.leo[r] > 0 or (remembers_cut_records(p) and p.remembered[r] > 0)
 
 
@@ -68,11 +74,14 @@ def has_successor(p: State, record: int) -> bool:
 
 
 def has_predecessor(p: State, record: int) -> bool:
-    """Whether a sequence number comes before; a transaction that is aborted begins the sequence anew (KIP-360)."""
+    """Return whether the record has a previous sequence number.
+
+    A record behind a transaction that is over has none. An aborted transaction starts the sequence again (KIP-360).
+    """
     return record > 0 and not transactions.is_over_for(p, record - 1)
 
 
 def remember_cut(p: State, r: int, end: int) -> None:
-    """r's log is about to be truncated to `end`, and what it knows of the producer stays: its last sequence number."""
+    """Remember the last sequence number of the producer, as r's log is about to be truncated to `end`."""
     for offset in range(end, p.leo[r]):
         p.remembered[r] = max(p.remembered[r], log.at(p.log_record[r], offset) + 1)

@@ -1,8 +1,8 @@
-"""The leader epoch cache on its own, for reuse and for checking other implementations against.
+"""The leader epoch cache on its own, for reuse and to check other implementations against.
 
-A `LeaderEpochCache` is one replica's cache, run by the functions of epoch_cache.py that the model runs, without a bound
-on offsets or entries, and with Kafka's checkpoint format. It does no input or output: the content of a
-`leader-epoch-checkpoint` file goes in and comes out as text.
+A `LeaderEpochCache` is one replica's cache. It runs the functions of epoch_cache.py that the model runs, without a
+bound on offsets or entries, and supports Kafka's checkpoint format. It does no input or output: it reads and writes the
+content of a `leader-epoch-checkpoint` file as text.
 
     >>> cache = LeaderEpochCache([(0, 0), (1, 300), (2, 500)])
     >>> cache.end_offset_for(0, log_end_offset=800)
@@ -23,11 +23,11 @@ _VERSION = "0"
 
 
 class CheckpointError(ValueError):
-    """A text that is no leader epoch checkpoint; the message names the line."""
+    """A text is not a leader epoch checkpoint; the message names the line."""
 
 
 class LeaderEpochCache:
-    """Which leader epoch started at which offset, oldest first.
+    """The start offset of each leader epoch, oldest first.
 
     `rule` is a choice of the mechanism `epoch_cache`: `original` (Kafka 0.11 to 2.0.0) or `kafka-7415` (since 2.0.1).
     Raises ValueError for an unknown rule, and for epochs or offsets that Kafka has no room for.
@@ -46,7 +46,7 @@ class LeaderEpochCache:
 
     @property
     def entries(self) -> list[tuple[int, int]]:
-        """(epoch, start offset), oldest first."""
+        """The entries as (epoch, start offset), oldest first."""
         return [(self.cache_epoch[0, i], self.cache_start[0, i]) for i in range(self.cache_size[0])]
 
     @property
@@ -55,36 +55,36 @@ class LeaderEpochCache:
         return self.entries[-1][0] if self.cache_size[0] else None
 
     def assign(self, epoch: int, offset: int) -> None:
-        """Note that `epoch` starts at `offset`, if that is news by the cache's rule. Raises ValueError."""
+        """Add an entry (epoch, offset) if it is new by the cache's rule. Raises ValueError."""
         _check("epoch", epoch, MAX_EPOCH)
         _check("offset", offset, MAX_OFFSET)
         epoch_cache.assign(self, 0, epoch, offset)
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """KIP-279: (epoch, end offset) of the largest epoch not above the one asked for; UNDEFINED where there is none.
+        """Return (epoch, end offset) of the largest epoch not above `epoch` (KIP-279), UNDEFINED if there is none.
 
-        The latest epoch ends at the log end offset, every other where the next one starts. Above the latest epoch it
-        is UNDEFINED, as in every release; KIP-279's text has the leader answer with its latest epoch there.
+        The latest epoch ends at the log end offset, every other where the next one starts. Above the latest epoch the
+        result is UNDEFINED, as in every release. In KIP-279's text the leader responds with its latest epoch there.
         """
         return epoch_cache.end_offset_kip_279(self, 0, epoch, log_end_offset)
 
     def end_offset_for_kip_101(self, epoch: int, log_end_offset: int) -> int:
-        """KIP-101: the start offset of the first epoch above the one asked for, the log end offset for the latest.
+        """Return the start offset of the first epoch above `epoch`, the log end offset for the latest (KIP-101).
 
-        NONE (-1) where that is undefined: the epoch is above all in the cache, or the cache is empty.
+        Returns NONE (-1) if that is undefined: the epoch is above all in the cache, or the cache is empty.
         """
         return epoch_cache.end_offset_kip_101(self, 0, epoch, log_end_offset)[1]
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """Remove the entries that start at `end_offset`, to which the log was truncated, or beyond.
+        """Remove the entries that start at `end_offset` or beyond, after a truncation of the log to `end_offset`.
 
-        Undefined (-1): nothing.
+        Undefined (-1): nothing changes.
         """
         if end_offset != NONE:
             epoch_cache.truncate_from_end(self, 0, end_offset)
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Retention removed all below `start_offset`: the epoch that it falls into starts there now."""
+        """Remove the epochs below `start_offset` after retention; the epoch of `start_offset` starts there now."""
         begun = [entry for entry in self.entries if entry[1] <= start_offset]
         if not begun:
             return
@@ -94,15 +94,16 @@ class LeaderEpochCache:
             epoch_cache.add_entry(self, 0, epoch, start)
 
     def to_checkpoint(self) -> str:
-        """Return the content of a `leader-epoch-checkpoint` file: a version line, a count line, `epoch
-        offset` lines.
+        """Return the content of a `leader-epoch-checkpoint` file.
+
+        The file has a version line, a count line, and a line `epoch offset` for each entry.
         """
         lines = [_VERSION, str(self.cache_size[0]), *(f"{epoch} {start}" for epoch, start in self.entries)]
         return "\n".join(lines) + "\n"
 
     @classmethod
     def from_checkpoint(cls, text: str, rule: str = "kafka-7415") -> "LeaderEpochCache":
-        """Return the cache that a `leader-epoch-checkpoint` file holds. Raises CheckpointError."""
+        """Return the cache in the text of a `leader-epoch-checkpoint` file. Raises CheckpointError."""
         lines = text.splitlines()
         if not lines or lines[0] != _VERSION:
             raise CheckpointError(f"line 1: the version is {_VERSION}; got {lines[0] if lines else ''!r}")

@@ -1,22 +1,22 @@
-"""A replica's log: which record, of which leader epoch, is at which offset.
+"""A replica's log: the record and the leader epoch at each offset.
 
-Two words hold it, four bits for each offset: `log_record` has record ids, `log_epoch` leader epochs, and everything
-at or beyond the log end offset (LEO) is zero. Fifteen offsets fit and the sign bit stays clear. Logs that are words are
-compared, cut and copied whole, which is where the speed of the walk and of the exhaustive search comes from.
+Two words hold it, with four bits for each offset. `log_record` has record ids, `log_epoch` has leader epochs, and
+everything at or beyond the log end offset (LEO) is zero. Fifteen offsets fit, and the sign bit stays clear. Rules
+compare, truncate and copy a log as whole words, which makes random runs and the exhaustive search fast.
 
-`standing` is the set of records that are where they belong: a record keeps the offset of its first append, on every
-replica, so it is missing from a log, or another record is in its place, exactly when it is not standing there. With
-retries that is not so, a record may be appended anew elsewhere, and nothing looks at it: see ideal_log.py.
+`standing` is the set of records that are at their own offset. Without retries a record keeps the offset of its first
+append on every replica. So a record that is not in `standing` is missing from the log, or another record has its place.
+With retries a record may be appended again at another offset, and no rule reads `standing`: see ideal_log.py.
 """
 
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
-LAST_EPOCH = 15  # that a record can have: four bits have room for no later one
+LAST_EPOCH = 15  # the last epoch that a record can have, because four bits hold no greater number
 
 
 def prefix(word: int, end: int) -> int:
     """Return the part of a word below offset `end`."""
-    return word & ((1 << (4 * end)) - 1)
+    return word & ((1 << (4 * end)) - 1)  # the mask has four bits for each offset below `end`
 
 
 def at(word: int, offset: int) -> int:
@@ -25,9 +25,9 @@ def at(word: int, offset: int) -> int:
 
 
 def append(p: State, r: int, record: int, epoch: int) -> None:
-    """Append to r's log; the caller has made sure that there is room."""
+    """Append to r's log. The caller makes sure that the log has room."""
     offset = p.leo[r]
-    p.log_record[r] |= record << (4 * offset)
+    p.log_record[r] |= record << (4 * offset)  # the bits from the LEO on are zero, so no mask is needed
     p.log_epoch[r] |= epoch << (4 * offset)
     if at(p.record_offset, record) == offset:
         p.standing[r] |= 1 << record
@@ -35,7 +35,7 @@ def append(p: State, r: int, record: int, epoch: int) -> None:
 
 
 def truncate(p: State, r: int, end: int) -> None:
-    """Cut r's log to log end offset `end`; a truncation at or beyond its end changes nothing."""
+    """Truncate r's log to log end offset `end`; a truncation at or beyond the LEO changes nothing."""
     for offset in range(end, p.leo[r]):
         p.standing[r] &= ~(1 << at(p.log_record[r], offset))
     if end < p.leo[r]:
@@ -45,7 +45,7 @@ def truncate(p: State, r: int, end: int) -> None:
 
 
 def offset_of(p: State, r: int, record: int) -> int:
-    """Return the offset at which r's log has a record, NONE where it does not have it; the first of several."""
+    """Return the first offset of a record in r's log, NONE if the log does not have the record."""
     for offset in range(p.leo[r]):
         if at(p.log_record[r], offset) == record:
             return offset
@@ -53,7 +53,7 @@ def offset_of(p: State, r: int, record: int) -> int:
 
 
 def records_in(p: State, r: int) -> int:
-    """Return the set of records that are in r's log, wherever."""
+    """Return the set of all records in r's log."""
     found = 0
     for offset in range(p.leo[r]):
         found |= 1 << at(p.log_record[r], offset)
@@ -61,11 +61,12 @@ def records_in(p: State, r: int) -> int:
 
 
 def lacks(p: State, r: int, other: int, end: int) -> bool:
-    """Whether r does not have, each at its offset, all records that another replica has below `end`."""
+    """Return whether r lacks a record that another replica has below `end`, or has it at another offset."""
+    # The exclusive or of two words is zero at each offset where the logs have the same record.
     return p.leo[r] < end or prefix(p.log_record[other] ^ p.log_record[r], end) != 0
 
 
 def occupied(word: int) -> int:
     """Return a word with 1 at each offset where `word` is not zero."""
-    pairs = word | word >> 1
+    pairs = word | word >> 1  # fold the four bits of each offset into its lowest bit, and mask the other three
     return (pairs | pairs >> 2) & 0x111111111111111

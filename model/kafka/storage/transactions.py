@@ -1,8 +1,8 @@
-"""Transactions (KIP-98) as logs have them: records, and behind them the marker that says what became of them.
+"""Transactions (KIP-98) in a log: records, and behind them the marker that commits or aborts them.
 
-There is one producer, and one transaction after the other, so all that is behind the last marker of a log belongs to a
-transaction that is open there. Markers are records with ids of their own, which no client produces, and of which no
-client is promised anything. Where a log is truncated, its transactions are as they were: all is told from the log.
+There is one producer with one transaction at a time. So all records behind the last marker of a log belong to a
+transaction that is open there. Markers are records with ids of their own. No client produces a marker, and no guarantee
+covers it. A truncation restores the earlier state of the transactions, because the state follows from the log alone.
 """
 
 from epochfuzz.model.kafka.storage import log
@@ -14,12 +14,15 @@ from epochfuzz.model.kafka.vocabulary.state import Flight, Marker, State, Transa
 
 
 def is_marker(p: State, record: int) -> bool:
-    """Whether it is a marker and no client's record that a log has."""
+    """Return whether a record of a log is a marker, and not a client's record."""
     return has_transactions(p) and record >= Marker.COMMIT
 
 
 def why_not_produced(p: State, r: int) -> int:
-    """Whether the producer may send a record to r: its transaction does not end now, and there is room for a marker."""
+    """Return why the producer may not send a record to r, or APPLIED if it may.
+
+    The transaction is ending, or r's log has no room for the record and a marker.
+    """
     if not has_transactions(p):
         return APPLIED
     if p.transaction != Transaction.NONE and p.transaction != Transaction.OPEN:
@@ -28,12 +31,12 @@ def why_not_produced(p: State, r: int) -> int:
 
 
 def is_over_for(p: State, record: int) -> bool:
-    """Whether the transaction of a record is over, so that the producer sends it no more, whatever became of it."""
+    """Return whether the transaction of a record is over, so that the producer does not send it again."""
     return has_transactions(p) and p.transaction_records >> record & 1 == 0
 
 
 def note_produced(p: State, record: int) -> None:
-    """Put a record into the transaction, which the first one begins."""
+    """Add a record to the transaction; the first record begins it."""
     if has_transactions(p):
         p.transaction = Transaction.OPEN
         p.transaction_records |= 1 << record
@@ -58,7 +61,10 @@ def close(p: State) -> None:
 
 
 def is_gone(p: State) -> bool:
-    """Whether no log has a record of the transaction, and none is on its way to one: there is nothing to mark."""
+    """Return whether no log and no response in flight has a record of the transaction.
+
+    Then no marker is needed.
+    """
     for r in range(p.replicas):
         if log.records_in(p, r) & p.transaction_records:
             return False
@@ -70,10 +76,10 @@ def is_gone(p: State) -> bool:
 
 
 def last_stable_offset(p: State, r: int) -> int:
-    """Return the end of what a read_committed consumer may read of r (LSO).
+    """Return the end of the records that a read_committed consumer may read from r (LSO).
 
-    UnifiedLog.lastStableOffset; ProducerStateManager.firstUnstableOffset counts a transaction that is complete as
-    unstable until its marker is replicated.
+    UnifiedLog.lastStableOffset. ProducerStateManager.firstUnstableOffset counts a complete transaction as unstable
+    until its marker is replicated.
     """
     end = min(p.high_watermark[r], p.leo[r])
     if p.stable_offset == StableOffset.HIGH_WATERMARK:
@@ -82,8 +88,9 @@ def last_stable_offset(p: State, r: int) -> int:
 
 
 def end_of_transactions(p: State, r: int, end: int) -> int:
-    """Return the offset behind the last marker below `end`; what follows it belongs to a transaction
-    that has none there.
+    """Return the offset behind the last marker below `end`.
+
+    The records from there to `end` belong to a transaction without a marker below `end`.
     """
     while end > 0 and not is_marker(p, log.at(p.log_record[r], end - 1)):
         end -= 1
@@ -91,17 +98,18 @@ def end_of_transactions(p: State, r: int, end: int) -> int:
 
 
 def is_open(p: State, r: int) -> bool:
-    """Whether r's log ends with a record that has no marker behind it."""
+    """Return whether r's log ends with a record that has no marker behind it."""
     return end_of_transactions(p, r, p.leo[r]) < p.leo[r]
 
 
 def delivered(p: State, r: int) -> int:
-    """Return the records that a read_committed consumer gets of r: below the LSO, but for those of aborted
-    transactions.
+    """Return the records below the LSO of r that a read_committed consumer gets.
 
-    The consumer is told which are aborted, by the markers in r's log (UnifiedLog.read, TransactionIndex).
+    The consumer does not get the records of aborted transactions. The broker lists those for the consumer, from the
+    markers in r's log (UnifiedLog.read, TransactionIndex).
     """
     end = last_stable_offset(p, r)
+    # Read backwards, because a marker stands behind the records of its transaction.
     records, aborted, offset = 0, False, p.leo[r]
     while offset > 0:
         offset -= 1

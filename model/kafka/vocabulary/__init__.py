@@ -1,1 +1,1 @@
-"""What all rules speak in: events, mechanisms and protocols, settings, the fields of a state, refusals, goals."""
+"""The terms of all rules: events, mechanisms and protocols, settings, the fields of a state, refusals, goals."""

@@ -1,4 +1,4 @@
-"""The configuration of a partition: what an operator sets, the faults that may happen, and the bounds of a run."""
+"""The configuration of a partition: an operator's settings, the faults that may happen, and the bounds of a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -11,12 +11,12 @@ MIN_REPLICAS = 2
 MAX_REPLICAS = 5
 MAX_RECORDS = 15
 MAX_EPOCHS = 14
-MAX_OFFSETS = 15  # in a log, see log.py
-MAX_TRANSACTIONAL_RECORDS = 14  # two record ids are those of markers, see transactions.py
+MAX_OFFSETS = 15  # of a log, because a word has room for no more, see log.py
+MAX_TRANSACTIONAL_RECORDS = 14  # the other two record ids are markers, see transactions.py
 
 
 class Acks(IntEnum):
-    """What producers wait for before they take a record for stored."""
+    """The acknowledgement that producers wait for."""
 
     NONE = 0
     LEADER = 1
@@ -24,7 +24,7 @@ class Acks(IntEnum):
 
     @property
     def text(self) -> str:
-        """As Kafka's own configuration has it."""
+        """The value in Kafka's own configuration."""
         return "all" if self is Acks.ALL else str(self.value)
 
 
@@ -32,20 +32,20 @@ ACKS: dict[str, Acks] = {acks.text: acks for acks in Acks}
 
 
 class Bounds(NamedTuple):
-    """The bounds of a run: how many records there are, and how often the leader epoch may change."""
+    """The bounds of a run: the number of records, and the number of leader epoch changes."""
 
     records: int
     epochs: int
 
     @property
     def text(self) -> str:
-        """As people read them."""
+        """The bounds for people to read."""
         records, epochs = self
         return f"{records} record{'s' * (records != 1)} and {epochs} epoch change{'s' * (epochs != 1)}"
 
 
 class ConfigurationError(ValueError):
-    """A configuration no partition can have; `key` is the setting at fault."""
+    """A configuration that no partition can have; `key` is the wrong setting."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
@@ -58,20 +58,20 @@ def _number(default: int, meaning: str, low: int, high: int) -> Any:
 
 
 def _flag(meaning: str) -> Any:
-    """Return a setting that is off unless it is asked for."""
+    """Return a setting that is off by default."""
     return field(default=False, metadata={"meaning": meaning})
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """The settings of one partition. Keys are those of a case file's `config`. Raises ConfigurationError.
+    """The settings of one partition. A case file's `config` has the same keys. Raises ConfigurationError.
 
-    `records` and `epochs` are bounds of the run, not of Kafka: how many records may be produced, and how many times
-    the controller may change the leader epoch, before `produce`, `elect` and `expire` are no longer enabled. With
-    `retries` a record may be in a log twice, and then no log has more than `records` either.
+    `records` and `epochs` are bounds of the run, not of Kafka. They limit how many records may be produced, and how
+    many times the controller may change the leader epoch. Beyond them `produce`, `elect` and `expire` are no longer
+    enabled. With `retries` a record may be in a log twice, and then no log has more than `records` either.
 
-    This is the one list of settings: options of commands, `config` of cases and of conformance, the constants of a
-    state and the strategy that draws configurations follow from it.
+    This is the only list of settings. The options of commands, the `config` of cases and of conformance, the constants
+    of a state and the strategy that draws configurations follow from it.
     """
 
     replicas: int = _number(2, "How many replicas.", MIN_REPLICAS, MAX_REPLICAS)
@@ -97,7 +97,7 @@ class Configuration:
             _check(setting.name, getattr(self, setting.name), setting.metadata.get("low"), most)
 
     def changed(self) -> dict[str, Any]:
-        """Return the settings that differ from the defaults, `replicas` always among them."""
+        """Return the settings that differ from the defaults, and always `replicas`."""
         return {
             setting.name: getattr(self, setting.name)
             for setting in fields(self)
@@ -114,7 +114,7 @@ class Configuration:
         return replace(self, **given)
 
     def alphabet(self) -> bytes:
-        """Return the events that can be enabled, in byte order: those of a fault only where the fault may happen."""
+        """Return the events that can be enabled, in byte order. Faults that are off have no events."""
         return bytes(event for event in events.alphabet(self.replicas) if events.verb_of(event).is_set(self))
 
     @property
@@ -124,7 +124,7 @@ class Configuration:
 
     @property
     def least_bounds(self) -> Bounds:
-        """The least that there can be."""
+        """The least bounds that a run can have."""
         return Bounds(*(setting.metadata["low"] for setting in fields(self) if setting.name in Bounds._fields))
 
     def within(self, bounds: Bounds) -> "Configuration":
@@ -137,15 +137,15 @@ class Configuration:
         return replace(self, records=records, epochs=min(self.epochs, length))
 
     def text(self) -> str:
-        """One line, as in `replicas=2 acks=all min_insync_replicas=1`."""
+        """Return the settings in one line, such as `replicas=2 acks=all min_insync_replicas=1`."""
         return " ".join(f"{key}={word}" for key, word in self.words().items())
 
     def words(self) -> dict[str, str]:
-        """Every setting as a word, by its key, as in {"replicas": "2", "power_loss": "false"}."""
+        """Return every setting as a word, by its key, such as {"replicas": "2", "power_loss": "false"}."""
         return {setting.name: str(getattr(self, setting.name)).lower() for setting in fields(self)}
 
     def numbers(self) -> dict[str, int]:
-        """Every setting as the number that a state carries, by its key."""
+        """Return every setting as the number that a state carries, by its key."""
         records = min(self.records, MAX_TRANSACTIONAL_RECORDS) if self.transactions else self.records
         numbers = {key: int(value) for key, value in vars(self).items() if key != "acks"}
         return numbers | {"acks": ACKS[self.acks], "records": records}

@@ -1,7 +1,7 @@
 """The event alphabet: a verb and a replica, in one byte.
 
-A schedule is a byte string of such events. An event whose precondition does not hold is a no-op, so every byte
-string over the alphabet is a valid schedule, and so is what is left after deleting any event from one.
+A schedule is a byte string of such events. An event whose precondition does not hold is a no-op. So every byte string
+over the alphabet is a valid schedule, and stays one after any event is deleted.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +23,7 @@ REPLICA_NAMES = "ABCDE"
 
 
 class Heals(Enum):
-    """When an event is sent to replicas once all faults have stopped."""
+    """The time when replicas get an event after all faults have stopped."""
 
     RETURN = "first of all, once"
     LEARN = "then, and in each round, until nothing is left to learn"
@@ -31,7 +31,7 @@ class Heals(Enum):
 
 
 class Effect(Enum):
-    """What an event does to a replica's process, or to what it knows of the controller's decisions."""
+    """The effect of an event on a replica's process, or on the updates that it knows."""
 
     STARTS = "its process starts"
     ENDS = "its process ends"
@@ -48,7 +48,7 @@ def _always(p: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Verb:
-    """What is declared of a verb."""
+    """The declaration of a verb."""
 
     number: int
     module: str
@@ -67,16 +67,16 @@ class _Verb:
 
 
 class Verb(IntEnum):
-    """What can happen to a replica. The rule of each is the function of its name in `module`, see step.py.
+    """A kind of event at a replica. Its rule is the function of its name in `module`, see step.py.
 
-    Its number is part of the format of a schedule: append, never change one. `dealt` says how often the event alone is
-    in the deck of random schedules, see phrases.py, where nothing happens at all without what `is_vital`.
-    `progress` is None for what disturbs; of all else, which happens in a healthy partition or brings one back to
-    health, it is the place in the order in which shrinking prefers events. `setting` is the one without which the event
-    cannot happen, a number that has to be `at_least` so much or a flag, and `when` says under which constants of a
-    state it can. What is `of_controller` happens to no replica, and is written with the first. `opens_epoch` says under
-    which constants the controller may open a leader epoch by it, and `appends` that a client's record may be written.
-    Whatever else is to be known of a verb, and not by running its rule, is declared here too: the harness asks.
+    A verb's number is part of the format of a schedule: append verbs, never change a number. `dealt` is the number of
+    copies of the single event in the deck of random schedules, see phrases.py. `is_vital`: nothing happens without the
+    verb. `progress` is None for a disturbance. For other events, which happen in a healthy partition or repair one, it
+    is the position in shrinking's order of preference. `setting` names a setting that must be on for the event to
+    happen. If the setting is a number, it must be at least `at_least`. `when` is a condition on the constants of a
+    state that must hold too. `of_controller`: the event happens to the controller, and schedules name the first
+    replica. `opens_epoch` tells under which constants the event may open a leader epoch. `appends`: the event may write
+    a client's record. The harness needs no other facts about a verb than these and its rule.
     """
 
     module: str
@@ -94,7 +94,7 @@ class Verb(IntEnum):
     is_vital: bool
 
     def __new__(cls, declared: _Verb) -> "Verb":
-        """Return a number that carries what is declared of it."""
+        """Return a number that carries the declaration of the verb."""
         verb = int.__new__(cls, declared.number)
         verb._value_ = declared.number
         for each in fields(declared):
@@ -145,7 +145,7 @@ class Verb(IntEnum):
         "the replica's process starts again",
         dealt=2,
         progress=3,
-        opens_epoch=lambda p: p.registration == Registration.FENCED,  # who returns is taken for failed first
+        opens_epoch=lambda p: p.registration == Registration.FENCED,  # a returning broker counts as failed first
         effect=Effect.STARTS,
         heals=Heals.RETURN,
         is_vital=True,
@@ -331,21 +331,21 @@ class Verb(IntEnum):
 
     @property
     def text(self) -> str:
-        """As schedules name it."""
+        """The verb as schedules name it."""
         return self.name.lower()
 
     def is_set(self, settings: Any) -> bool:
-        """Whether it can happen in a configuration, or under the constants of a state as far as they are settings."""
+        """Return whether its setting is on in a configuration, or in the constants of a state."""
         return self.setting is None or getattr(settings, self.setting) >= self.at_least
 
     def possible(self, p: Any) -> bool:
-        """Whether it can happen under the constants of a state."""
+        """Return whether it can happen under the constants of a state."""
         return self.is_set(p) and (self.when is None or self.when(p))
 
 
 VERBS = tuple(verb.text for verb in Verb)
 
-# What happens in a healthy partition, and what brings one back to health, in the order in which shrinking prefers it.
+# Verbs that happen in a healthy partition or repair one, in the order in which shrinking prefers them.
 PROGRESS = tuple(sorted((verb for verb in Verb if verb.progress is not None), key=lambda verb: verb.progress or 0))
 
 _VERB_OF = tuple(Verb)
@@ -354,7 +354,7 @@ if [*Verb] != [*range(len(Verb))]:
 
 
 class EventError(ValueError):
-    """A text that is not an event; the message says what an event looks like."""
+    """A text that is not an event; the message shows the form of an event."""
 
 
 def encode(verb: int, replica: int) -> int:
@@ -363,7 +363,7 @@ def encode(verb: int, replica: int) -> int:
 
 
 def renamed_event(event: int, names: Sequence[int]) -> int:
-    """Return the event that is the same for the renamed replica; one of the controller is what it was."""
+    """Return the same event at the renamed replica; an event of the controller stays as it is."""
     return event if verb_of(event).of_controller else event & ~7 | names[event & 7]
 
 
@@ -378,7 +378,7 @@ def replica_of(event: int) -> int:
 
 
 def event_text(event: int) -> str:
-    """`fetch B` for the byte that encodes it."""
+    """Return the text of an event byte, such as `fetch B`."""
     return f"{VERBS[event >> 3]} {REPLICA_NAMES[replica_of(event)]}"
 
 
@@ -396,7 +396,7 @@ def parse_event(text: str) -> int:
 
 
 def parse_schedule(texts: Iterable[str]) -> bytes:
-    """Return the byte string for event texts in order. Raises EventError for the first text that is no event."""
+    """Return the byte string for event texts. Raises EventError for the first text that is not an event."""
     return bytes(parse_event(text) for text in texts)
 
 
@@ -406,15 +406,15 @@ def schedule_texts(schedule: bytes) -> list[str]:
 
 
 def alphabet(replicas: int) -> bytes:
-    """Every event of a partition with that many replicas, in byte order."""
+    """Return every event of a partition with that many replicas, in byte order."""
     return bytes(encode(verb, r) for verb in Verb for r in range(1 if verb.of_controller else replicas))
 
 
 def in_order(alphabet: bytes) -> bytes:
-    """Return events sorted: those that finish something, that begin something, that disturb.
+    """Return events in shrinking's order: events that finish something, that begin something, that disturb.
 
-    Hypothesis sorts what it can. In this order answers arrive, and decisions are heard of, as soon as they can, so
-    that schedules which differ only in the order of independent events shrink to one.
+    Hypothesis sorts the events of a schedule if it can. In this order responses arrive, and replicas learn updates, as
+    early as possible. So schedules that differ only in the order of independent events shrink to one.
     """
     order = [*PROGRESS, *(verb for verb in Verb if verb not in PROGRESS)]
     events: list[int] = sorted(alphabet, key=lambda event: order.index(verb_of(event)))

@@ -1,4 +1,4 @@
-"""Goals: what a run must have shown before its silence means anything. One bit each in a state's `goals`."""
+"""Goals: coverage points that a run must reach before its silence means anything. Each is a bit in `goals`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,24 +48,24 @@ def _always(p: State) -> bool:
 
 @dataclass(frozen=True)
 class _Goal:
-    """What is declared of a goal."""
+    """The declaration of a goal."""
 
     number: int
     asked_for: Callable[[State], bool] | None = None
 
 
 class Goal(IntEnum):
-    """What a schedule may show; the value is its bit, so that the rules note it by `p.goals |= Goal.LOG_TRUNCATED`.
+    """A coverage point of a schedule. The value is its bit, which a rule sets by `p.goals |= Goal.LOG_TRUNCATED`.
 
-    `asked_for` says in which states, of which the constants matter, a run has to meet the goal. One that has none is
-    counted and shown, but never asked for.
+    `asked_for` is a condition on the constants of a state. If it holds, the goal is required: a run has to reach it. A
+    goal without a condition is optional: epochfuzz counts and shows it, but no run has to reach it.
     """
 
     number: int
     asked_for: Callable[[State], bool] | None
 
     def __new__(cls, declared: _Goal) -> "Goal":
-        """Return a bit that carries what is declared of it."""
+        """Return a bit that carries the declaration of the goal."""
         goal = int.__new__(cls, 1 << declared.number)
         goal._value_ = 1 << declared.number
         goal.number = declared.number
@@ -156,7 +156,7 @@ class Goal(IntEnum):
 
     @property
     def text(self) -> str:
-        """As people read it, such as `ISR shrank`."""
+        """The goal for people to read, such as `ISR shrank`."""
         return self.name.lower().replace("_", " ").replace("isr", "ISR")
 
 

@@ -1,17 +1,17 @@
-"""Mechanisms: what generations and releases of the protocol do differently, each a choice that can be made alone.
+"""Mechanisms: the differences between designs and releases of the protocol, each a choice that you can make alone.
 
-A mechanism is declared once, as the enumeration of its choices, the oldest or worst first and the sound one last. The
-rules compare the constants of a state with them: `p.fencing == Fencing.EPOCH`.
+A mechanism is declared once, as the enumeration of its choices. The oldest or worst choice is the first, and the sound
+choice is the last. The rules compare the constants of a state with them: `p.fencing == Fencing.EPOCH`.
 """
 
 from enum import IntEnum
 
 
 class Choice(IntEnum):
-    """A choice of a mechanism, with what it means in a line.
+    """A choice of a mechanism, with its meaning in one line.
 
-    `told_by` says, of a choice that breaks something, which issues and KIPs tell of that. Where none does and this
-    project suspects it, it is the page that says why.
+    `told_by` lists the issues and KIPs that report a choice which breaks something. If there is no report, and only
+    this project suspects the choice, `told_by` has the page with the reason.
     """
 
     meaning: str
@@ -26,7 +26,10 @@ class Choice(IntEnum):
         return choice
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is the same choice of the same mechanism, or the number of this one, as states have it."""
+        """Return whether `other` is this choice, or a plain number with the value of this choice.
+
+        States have plain numbers.
+        """
         if isinstance(other, Choice):
             return self is other
         return int(self) == other
@@ -35,12 +38,12 @@ class Choice(IntEnum):
 
     @property
     def text(self) -> str:
-        """As the text of a protocol names it: `leader_epoch`, or `kafka-7415` for what has the name of an issue."""
+        """The name in the text of a protocol: `leader_epoch`, or `kafka-7415` for a choice named after an issue."""
         return self.name.lower().replace("kafka_", "kafka-")
 
 
 class Truncation(Choice):
-    """Where a follower truncates its log when it starts to follow."""
+    """The point where a follower truncates its log when it starts to follow."""
 
     HIGH_WATERMARK = (
         0,
@@ -60,7 +63,7 @@ class Truncation(Choice):
 
 
 class TruncateWhen(Choice):
-    """Which news of a leader other than itself makes a replica truncate."""
+    """The leader-and-ISR updates, with another replica as leader, that make a replica truncate."""
 
     LEADER_CHANGED = 0, "another leader than before; a restart counts as a change", "KAFKA-7164"
     LEADER_CHANGED_OR_EPOCH_MISSED = (
@@ -72,28 +75,28 @@ class TruncateWhen(Choice):
 
 
 class EpochCache(Choice):
-    """When the leader epoch cache gets an entry, and what a lookup below its first entry answers."""
+    """The time when the leader epoch cache gets an entry, and the result of a lookup below its first entry."""
 
     ORIGINAL = 0, "at the first append of an epoch; a lookup below the first entry is undefined", "KAFKA-7415"
     KAFKA_7415 = 1, "also on becoming leader; a lookup below the first entry answers where that one starts"
 
 
 class Fencing(Choice):
-    """Whether requests between replicas carry the follower's leader epoch, for the leader to refuse."""
+    """Selects whether the leader checks the follower's leader epoch in requests between replicas."""
 
     NONE = 0, "a leader answers requests of any epoch", "KAFKA-6880", "KAFKA-7395", "KIP-320"
     EPOCH = 1, "a leader refuses requests of another epoch than its own (KIP-320)"
 
 
 class IsrExpansion(Choice):
-    """What the leader must see of a replica before that joins the ISR."""
+    """The leader's condition for letting a replica join the ISR."""
 
     HIGH_WATERMARK = 0, "that it has reached the leader's high watermark", "KAFKA-7128"
     EPOCH_START = 1, "also that it has reached the start of the leader's own epoch (KAFKA-7128)"
 
 
 class RemoteLeo(Choice):
-    """What a leader that stays leader in a later epoch, as it sees it without a break, knows of its followers then."""
+    """A leader's knowledge of its followers when it stays leader in a later epoch, without a break that it has seen."""
 
     KEPT = (
         0,
@@ -105,21 +108,21 @@ class RemoteLeo(Choice):
 
 
 class Leaderless(Choice):
-    """What a replica makes of a decision that names no leader."""
+    """The reaction of a replica to a leader-and-ISR update without a leader."""
 
     IGNORED = 0, "nothing: role, leader and epoch stay as if it had never come (ZooKeeper)"
     OBEYED = 1, "it steps down, and waits for a leader (KRaft)"
 
 
 class Registration(Choice):
-    """What the controller makes of a replica that returns before anybody has noticed that it was gone."""
+    """The reaction of the controller to a replica that returns before its failure was noticed."""
 
     RESUME = 0, "nothing: it resumes its role in the same epoch (KAFKA-7235)", "KAFKA-7235", "KIP-380"
     FENCED = 1, "it is taken for failed first: it loses leadership and the ISR (KIP-380)"
 
 
 class CacheTruncation(Choice):
-    """Whether a truncation that leaves the log as it is leaves the leader epoch cache as it is."""
+    """Selects whether a truncation that leaves the log unchanged also leaves the leader epoch cache unchanged."""
 
     WITH_LOG = (
         0,
@@ -130,7 +133,7 @@ class CacheTruncation(Choice):
 
 
 class HighWatermarkTruncation(Choice):
-    """Whether a truncation below the high watermark lowers it."""
+    """Selects whether a truncation below the high watermark lowers it."""
 
     KEPT = (
         0,
@@ -141,21 +144,21 @@ class HighWatermarkTruncation(Choice):
 
 
 class OutOfRange(Choice):
-    """What a follower does that is told that its log is longer than its leader's, where unclean elections are off."""
+    """The reaction of a follower whose log is longer than its leader's, while unclean elections are off."""
 
     HALT = 0, "its process ends, and its log is as it was (up to Kafka 2.0.0)", "KAFKA-7414"
     CUT = 1, "it truncates its log to the leader's log end offset (KAFKA-7414)"
 
 
 class RemoteLeoOutOfRange(Choice):
-    """What a leader notes of a follower whose fetch was out of range."""
+    """The leader's note about a follower whose fetch was out of range."""
 
     UNKNOWN = 0, "that it does not know its LEO (up to Kafka 2.3)"
     AS_IT_WAS = 1, "nothing"
 
 
 class LateAnswer(Choice):
-    """What becomes of a response in flight when its follower learns a decision."""
+    """The treatment of a response in flight when its follower learns a leader-and-ISR update."""
 
     DIVERGING_ANY = (
         0,
@@ -173,7 +176,7 @@ class LateAnswer(Choice):
 
 
 class LastFetchedEpoch(Choice):
-    """Whether each fetch of a follower carries the epoch of its last record, where logs are checked on fetch."""
+    """Selects whether each fetch carries the epoch of the follower's last record, if logs are checked on fetch."""
 
     LOST = (
         0,
@@ -184,28 +187,28 @@ class LastFetchedEpoch(Choice):
 
 
 class DivergingFetch(Choice):
-    """What a leader notes of a follower whose fetch shows that their logs diverge."""
+    """The leader's note about a follower whose fetch shows that their logs diverge."""
 
     COUNTED = 0, "its fetch offset, as if all below were the same (KAFKA-13141)", "KAFKA-13141"
     IGNORED = 1, "nothing"
 
 
 class DivergingHighWatermark(Choice):
-    """What a follower makes of the high watermark in an answer that tells of a divergence."""
+    """The follower's use of the high watermark in a diverging response."""
 
     APPLIED = 0, "it takes it before it truncates its log (KAFKA-14704)", "KAFKA-14704"
     IGNORED = 1, "nothing"
 
 
 class IsrChange(Choice):
-    """How a leader changes the ISR."""
+    """The way a leader changes the ISR."""
 
     ATOMIC = 0, "by a conditional write to ZooKeeper, under its lock"
     REQUEST = 1, "by a request to the controller, proposed until it is answered (KIP-497)"
 
 
 class EffectiveIsr(Choice):
-    """Which ISR a leader counts for its high watermark while a change is pending."""
+    """The ISR that a leader counts for its high watermark while a change is pending."""
 
     PROPOSED = 0, "the one that it has proposed", "KIP-497"
     COMMITTED = 1, "the one of before", "KIP-497"
@@ -213,14 +216,14 @@ class EffectiveIsr(Choice):
 
 
 class IsrVersion(Choice):
-    """Whether the controller checks that a change of the ISR was proposed knowing the partition as it is."""
+    """Selects whether the controller checks that the proposer of an ISR change knows the current partition epoch."""
 
     UNCHECKED = 0, "no", "KIP-497"
     CHECKED = 1, "yes: the request carries the partition epoch"
 
 
 class IsrAnswer(Choice):
-    """Whether a leader computes its high watermark anew when its change of the ISR is answered."""
+    """Selects whether a leader evaluates its high watermark again at the response to its change of the ISR."""
 
     HIGH_WATERMARK_KEPT = 0, "no (KAFKA-13091)", "KAFKA-13091"
     ADVANCED_WHEN_APPLIED = (
@@ -232,7 +235,7 @@ class IsrAnswer(Choice):
 
 
 class IsrQueue(Choice):
-    """Whether a leader proposes a change of the ISR while an earlier request is still on its way."""
+    """Selects whether a leader proposes a change of the ISR while an earlier request is still in flight."""
 
     CLEARED_BY_NEWS = (
         0,
@@ -243,28 +246,28 @@ class IsrQueue(Choice):
 
 
 class IsrDuplicate(Choice):
-    """What the controller answers to a change of the ISR that it has made already."""
+    """The controller's response to a change of the ISR that it has already made."""
 
     REFUSED = 0, "that the partition epoch is another by now (KRaft)", "KAFKA-14144"
     ANSWERED = 1, "that it is made (ZooKeeper's controller)"
 
 
 class IsrRefresh(Choice):
-    """Whether a leader learns of changes of the ISR but by the answers to its requests."""
+    """Selects whether a leader learns changes of the ISR from any source but the responses to its requests."""
 
     NONE = 0, "no (ZooKeeper)"
     METADATA = 1, "yes: the metadata log brings them (KRaft)"
 
 
 class StaleController(Choice):
-    """What a leader makes of the answer of a controller that is no longer active."""
+    """The reaction of a leader to the response of a controller that is no longer active."""
 
     FINAL = 0, "that its proposal is refused, which it waits for news of for ever (KAFKA-14154)", "KAFKA-14154"
     RETRIED = 1, "nothing: it asks the active one"
 
 
 class IsrEligibility(Choice):
-    """Which replicas may join the ISR."""
+    """The replicas that may join the ISR."""
 
     UNCHECKED = 0, "any that has caught up, be it down by then", "KIP-841"
     ALIVE = 1, "one that is up and not fenced (KIP-841)", "KIP-903"
@@ -277,21 +280,21 @@ class IsrEligibility(Choice):
 
 
 class FollowerFenceEpoch(Choice):
-    """Whether the leader epoch rises when a follower is fenced."""
+    """Selects whether the leader epoch rises when a follower is fenced."""
 
     BUMPED = 0, "yes (ZooKeeper); in KRaft to 3.5 whenever anybody leaves the ISR, by its leader's request too"
     KEPT = 1, "no: the ISR of the current decision changes (KAFKA-15021)"
 
 
 class HighWatermarkGate(Choice):
-    """Whether the high watermark may rise while the ISR is smaller than min.insync.replicas."""
+    """Selects whether the high watermark may rise while the ISR is smaller than min.insync.replicas."""
 
     NONE = 0, "yes", "KIP-966"
     MIN_ISR = 1, "no (KIP-966)"
 
 
 class EligibleLeaders(Choice):
-    """Whether the controller remembers who left the ISR with all that was committed: the eligible leader replicas."""
+    """Selects whether the controller tracks replicas that left the ISR with every committed record: the ELR."""
 
     NONE = 0, "no", "KIP-966"
     KEPT_UNCLEAN = 1, "yes, one that may have lost its log in an unclean shutdown too", "KIP-966"
@@ -300,7 +303,7 @@ class EligibleLeaders(Choice):
 
 
 class LastKnownLeader(Choice):
-    """Whether the controller elects the last leader again where neither an ISR member nor an eligible one is left."""
+    """Selects whether the controller elects the last leader again if the ISR and the ELR are empty."""
 
     NONE = 0, "no", "KIP-966"
     UNCHECKED = 1, "yes, be it down (KAFKA-19522)", "KAFKA-19522"
@@ -308,14 +311,14 @@ class LastKnownLeader(Choice):
 
 
 class PendingProduce(Choice):
-    """What becomes of the acks=all requests that wait at a leader when it learns that it is one no more."""
+    """The treatment of waiting acks=all requests when their leader learns that it no longer leads."""
 
     KEPT = 0, "they wait on, and are answered when it leads again and its high watermark is past where they were"
     FAILED = 1, "they fail: NOT_LEADER_OR_FOLLOWER, for the client to try again"
 
 
 class Idempotence(Choice):
-    """How a leader tells a record that a client sends once more from a new one."""
+    """The way a leader distinguishes a record that a client sends again from a new one."""
 
     NONE = 0, "it does not, and appends it again", "KIP-98"
     LEADER_ONLY = 1, "by what it has appended itself in its epoch, and not by what it copied as a follower"
@@ -325,14 +328,14 @@ class Idempotence(Choice):
 
 
 class UnknownProducer(Choice):
-    """Which sequence number a leader accepts from a producer of which its log has no record."""
+    """The sequence number that a leader accepts from a producer without a record in its log."""
 
     ANY_SEQUENCE = 0, "any: the records before it may have been deleted (KIP-360, since Kafka 2.5)", "KAFKA-8710"
     FIRST_SEQUENCE = 1, "the first one only: UNKNOWN_PRODUCER_ID for any other (up to Kafka 2.4)"
 
 
 class ConsumerPosition(Choice):
-    """What a consumer knows of where it is in the log, and asks of a new leader before it reads on."""
+    """A consumer's position in the log, and its check of the position at a new leader."""
 
     OFFSET = 0, "an offset, and it asks nothing", "KIP-320"
     END_OFFSET = (
@@ -344,7 +347,7 @@ class ConsumerPosition(Choice):
 
 
 class ControllerWrites(Choice):
-    """What a controller checks when it writes a decision, which another controller may have taken over from it."""
+    """A controller's check when it writes an update, because another controller may have taken over."""
 
     UNCONDITIONAL = 0, "nothing: it overwrites what the other has decided, which never sees it"
     VERSIONED = 1, "that the partition is as it knows it: a conditional write (up to Kafka 2.0)", "KAFKA-6082"
@@ -352,14 +355,14 @@ class ControllerWrites(Choice):
 
 
 class ControllerRequests(Choice):
-    """Which requests of controllers a replica obeys."""
+    """The controllers' requests that a replica obeys."""
 
     ANY = 0, "any of a later leader epoch"
     CONTROLLER_EPOCH = 1, "of these, none of a controller older than one that it has heard from"
 
 
 class StableOffset(Choice):
-    """How far a read_committed consumer may read: the last stable offset."""
+    """The end of the records that a read_committed consumer may read: the last stable offset."""
 
     HIGH_WATERMARK = 0, "up to the high watermark, be a transaction open or not", "KIP-98"
     FIRST_OPEN = 1, "up to the first record of a transaction that has no marker in the log", "KIP-98"
@@ -367,7 +370,7 @@ class StableOffset(Choice):
 
 
 class FollowerHighWatermark(Choice):
-    """What a follower takes for its high watermark when it has appended what a fetch has brought."""
+    """A follower's high watermark after it has appended the records of a fetch."""
 
     OWN_END = 0, "its own log end offset, whatever its leader knows to be committed (Fluss)", "docs/findings/fluss.md"
     LEADERS = 1, "its leader's, as the answer has it, up to its own log end offset"
@@ -413,11 +416,11 @@ MECHANISMS: dict[str, type[Choice]] = {
     "unknown_producer": UnknownProducer,
 }
 
-# Of these no choice is a mistake: they are two ways to do the same.
+# Mechanisms without a wrong choice: their choices are alternatives.
 ALTERNATIVES = frozenset({"leaderless", "isr_change", "isr_duplicate", "isr_refresh", "follower_fence_epoch"})
 
 
 def sound_choices(mechanism: str) -> tuple[Choice, ...]:
-    """Return the choices of a mechanism that break nothing where all others are sound: the last one, as a rule."""
+    """Return the choices of a mechanism that break nothing if all others are sound: usually the last one."""
     *_, last = MECHANISMS[mechanism]
     return (Truncation.LEADER_EPOCH_STEPWISE, Truncation.ON_FETCH) if last is Truncation.ON_FETCH else (last,)

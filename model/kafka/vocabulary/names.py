@@ -1,11 +1,11 @@
-"""Names that were mistyped: which one may have been meant."""
+"""Suggestions for mistyped names."""
 
 import difflib
 from collections.abc import Iterable
 
 
 def nearest(word: str, names: Iterable[str], all_of_them: str = "there is") -> str:
-    """Return what to do about a wrong name: the right one if it is near, else `the events are produce, fetch`."""
+    """Return a suggestion for a wrong name: the nearest name, or a list such as `the events are produce, fetch`."""
     known = list(names)
     close = difflib.get_close_matches(word, known, n=1)
     return f"did you mean {close[0]!r}?" if close else f"{all_of_them} {', '.join(known)}"

@@ -1,7 +1,8 @@
 """Protocols: a choice for every mechanism.
 
-A generation is a design with its repairs, as its KIP meant it, and is declared as what it changes in the one before. A
-release is what shipped, with the flaws that it had, and is declared as what it had instead of its generation's choices.
+A reference design ("generation") is a design with its fixes, as its KIP intended it. The declaration of a reference
+design lists its changes to the design before it. A release is a protocol that shipped, with its flaws. The declaration
+of a release lists its differences from its reference design.
 """
 
 from collections.abc import Iterable
@@ -62,14 +63,14 @@ if TYPE_CHECKING:
 
 
 class ProtocolError(ValueError):
-    """A text that names no protocol; the message lists what there is."""
+    """A text that does not name a protocol; the message lists the names."""
 
 
 @dataclass(frozen=True, order=True)
 class Protocol:
     """A name, and a choice for each of MECHANISMS, in their order.
 
-    `defect` is 0 but for mutants, protocols with a rule that is wrong (harness/defects).
+    `defect` is 0 except for mutants, protocols with a wrong rule (harness/defects).
     """
 
     name: str
@@ -78,12 +79,12 @@ class Protocol:
 
     @property
     def is_named(self) -> bool:
-        """Whether it is a generation, a release or a version as it is, without a mechanism replaced or a mistake."""
+        """True for a reference design, a release or a version, without replaced mechanisms and without a mutant."""
         return ":" not in self.name
 
     @property
     def model(self) -> "Model":
-        """The model that it is a protocol of, which is made of all that knows protocols."""
+        """Kafka's model. It is imported late, because its modules import this one."""
         kafka: Model = import_module("epochfuzz.model.kafka.kafka_model").KAFKA
         return kafka
 
@@ -92,25 +93,25 @@ class Protocol:
         return list(MECHANISMS[mechanism])[self.numbers()[mechanism]]
 
     def has(self, choices: Iterable[str]) -> bool:
-        """Whether it makes all these choices, each a text such as `fencing=none`."""
+        """Return whether the protocol makes all these choices, each a text such as `fencing=none`."""
         return self.choices == self.with_choices(**dict(choice.split("=", 1) for choice in choices)).choices
 
     def numbers(self) -> dict[str, int]:
-        """Return the number of the choice by mechanism, as a state carries it."""
+        """Return the numbers of the choices by mechanism, as a state carries them."""
         return dict(zip(MECHANISMS, self.choices, strict=True))
 
     @property
     def constants(self) -> SimpleNamespace:
-        """Its choices by the names of their mechanisms, as a state has them."""
+        """The choices as attributes with the names of their mechanisms, as a state has them."""
         return SimpleNamespace(**self.numbers())
 
     def changed(self, name: str, *changes: Choice) -> "Protocol":
-        """Return a protocol of another name that makes some other choices."""
+        """Return a protocol with another name and some other choices."""
         numbers = self.numbers() | {mechanism_of(choice): int(choice) for choice in changes}
         return replace(self, name=name, choices=tuple(numbers.values()))
 
     def with_choices(self, **choices: str) -> "Protocol":
-        """Return this protocol with some mechanisms replaced, named as its text is. Raises ProtocolError."""
+        """Return this protocol with some mechanisms replaced, and the matching name. Raises ProtocolError."""
         if not choices:
             return self
         suffix = ",".join(f"{mechanism}={choice}" for mechanism, choice in choices.items())
@@ -141,10 +142,10 @@ def _parse_choice(mechanism: str, text: str) -> Choice:
 
 
 def ablations(protocol: Protocol, settings: Configuration) -> list[Protocol]:
-    """Return the protocol with one mechanism switched back, for each that applies to it and each earlier choice that it
-    has.
+    """Return the protocols that switch one mechanism back to an earlier choice.
 
-    Where no choice is a mistake there is nothing to switch back to.
+    There is one for each mechanism that applies and each earlier choice. Mechanisms without a wrong choice are left
+    out, because they have nothing to switch back to.
     """
     constants = SimpleNamespace(**protocol.numbers(), **settings.numbers())
     return [
@@ -156,7 +157,7 @@ def ablations(protocol: Protocol, settings: Configuration) -> list[Protocol]:
     ]
 
 
-# Kafka up to 0.10.2. The epoch cache exists here too but nothing reads it.
+# Kafka up to 0.10.2. The epoch cache exists here too, but nothing reads it.
 _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     "hw",
     RemoteLeo.FORGOTTEN,
@@ -226,7 +227,7 @@ GENERATIONS: dict[str, Protocol] = {
     )
 }
 
-# What releases had in place of a repair, until the version that is named, or since then.
+# The choices of releases in place of a fix, up to the named version or since it.
 _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
 _TO_2_1_0 = (LateAnswer.SAME_LEADER,)  # KAFKA-7786
 _TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED, *_TO_2_1_0)
@@ -295,11 +296,11 @@ RELEASES: dict[str, Protocol] = {
     )
 }
 
-# Systems that re-implement the protocol, as the versions that are named shipped it. They are releases like Kafka's but
-# for the table of releases, which is of Kafka's.
+# Systems that re-implement the protocol, as the named versions shipped it. They are releases like Kafka's. Only the
+# table of releases does not list them, because that table is about Kafka.
 #
-# Apache Fluss: Kafka's replica code of 3.x, without leader epochs between replicas. A decision that nobody leads
-# is not sent where somebody can be elected, and no end of a session is missed (CoordinatorEventProcessor).
+# Apache Fluss: Kafka's replica code of 3.x, without leader epochs between replicas. It sends no update without a
+# leader if a replica can be elected, and misses no end of a session (CoordinatorEventProcessor).
 _FLUSS = _HW.changed(
     "fluss-0.9.1",
     TruncateWhen.EACH_EPOCH,
@@ -330,7 +331,7 @@ def parse_protocol(text: str) -> Protocol:
 
 
 def _named(name: str) -> Protocol:
-    """Return the protocol of a name, which a version of Kafka lends its own."""
+    """Return the protocol of a name. A version of Kafka keeps its own name."""
     if name in NAMED:
         return NAMED[name]
     if not name.startswith(versions.PREFIX):

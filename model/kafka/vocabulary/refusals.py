@@ -1,16 +1,17 @@
-"""Why an event changes nothing: the precondition of its rule that does not hold.
+"""Refusals: the precondition of a rule that does not hold, so that the event is not enabled.
 
-A rule answers with one of these, APPLIED where the event was enabled. The precondition stands in the rule alone;
-whoever wants to read the reason looks up its sentence.
+A rule returns a Refusal, and APPLIED if the event was enabled. A function `why_not_*` returns a Refusal too, and
+APPLIED (0) if nothing prevents the step. Only the rule has the precondition. A reader of the reason looks up its
+sentence.
 """
 
 from enum import IntEnum
 
 
 class Refusal(IntEnum):
-    """A reason, and its sentence. What stands in braces is filled in by harness/witness/refusal.py.
+    """A reason and its sentence. harness/witness/refusal.py fills in the names in braces.
 
-    `is_bound`: it is a bound of the run that forbids the event, and a partition without bounds might take it.
+    `is_bound`: a bound of the run prevents the event, and a partition without bounds might allow it.
     """
 
     sentence: str
@@ -82,10 +83,10 @@ class Refusal(IntEnum):
     ASYNCHRONOUS_CHECKPOINT_OFF = 34, "asynchronous_checkpoint is off in the configuration"
     HIGH_WATERMARK_IS_CHECKPOINTED = 35, "{r}'s HW is checkpointed already"
 
-    # of what belongs to mechanisms or settings that the protocol and the configuration do not have
+    # events of mechanisms or settings that the protocol and the configuration do not have
     DOES_NOT_HAPPEN = 36, "nothing of the kind happens under this protocol and configuration"
 
-    # alter, altered, resend, refuse, and the changes of the ISR that they are about
+    # alter, altered, resend, refuse, and the events that change the ISR
     ISR_CHANGE_PENDING = 37, "{true_leader} waits for the answer to another change of the ISR"
     REQUEST_UNDER_WAY = 38, "{true_leader} has an AlterPartition request under way"
     NO_REQUEST_UNDER_WAY = 39, "{r} has no AlterPartition request on its way to the controller"
@@ -97,7 +98,7 @@ class Refusal(IntEnum):
     IS_FENCED = 43, "{r} is fenced"
     IS_NOT_FENCED = 44, "{r} is not fenced"
 
-    # retry, and produce where there are retries
+    # retry, and produce with retries
     RETRIES_OFF = 45, "retries is off in the configuration"
     NOTHING_TO_RETRY = 46, "the producer has an answer for each of its last two records"
     TWO_IN_FLIGHT = 47, "the producer has no answer yet for one of its last two records, and starts no third"
@@ -149,11 +150,11 @@ class Refusal(IntEnum):
     SHOWN_FENCED = 73, "{true_leader}'s own metadata shows {r} fenced"
     SHOWN_OTHERWISE = 74, "{r} last fetched under another broker epoch than {true_leader}'s own metadata shows"
 
-    # lapse, and shrink where time passes in lapse only
+    # lapse, and shrink if time passes in lapse only
     LAG_TIME_OFF = 75, "lag_time is off in the configuration"
     CAUGHT_UP_WITHIN_LAG_TIME = 76, "{true_leader} has seen {r} caught up, and the lag time has not passed since"
 
-    # expire_fetch, and fetch, receive and drop where a fetch can wait
+    # expire_fetch, and fetch, receive and drop if a fetch can wait
     DELAYED_FETCH_OFF = 77, "delayed_fetch is off in the configuration"
     NO_FETCH_WAITS = 78, "no fetch of {r} waits at a leader"
     FETCH_WAITS = 79, "{r}'s fetch waits at its leader for records"

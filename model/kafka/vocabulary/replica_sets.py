@@ -5,14 +5,17 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def size(replica_set: int) -> int:
-    """How many replicas a set has."""
+    """Return the number of replicas in a set."""
     count = 0
     while replica_set:
-        replica_set &= replica_set - 1
+        replica_set &= replica_set - 1  # clears the lowest bit that is set
         count += 1
     return count
 
 
 def maximal_isr(p: State, leader: int) -> int:
-    """Who is in the leader's ISR, or is proposed for it: the controller may have made the change by now (KIP-497)."""
+    """Return the leader's ISR and its proposed ISR together.
+
+    The controller may have made the change already (KIP-497).
+    """
     return p.isr[leader] | p.pending_isr[leader] if requests_isr_changes(p) else p.isr[leader]

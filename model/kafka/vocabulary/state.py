@@ -1,4 +1,4 @@
-"""The state of a partition: its table of fields, of which model/core/fields.py says what follows from it."""
+"""The state of a partition: its table of fields, in the form that model/core/fields.py defines."""
 
 from enum import Enum, IntEnum
 from functools import lru_cache
@@ -42,82 +42,82 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 NONE = fields.NONE  # no leader, or no epoch known yet
-EPOCHS = MAX_EPOCHS + 3  # the epochs there can be: 0, one for each change, and two that healing may need
+EPOCHS = MAX_EPOCHS + 3  # the number of epochs: 0, one for each change, and two that healing may need
 
 
-# What the rules call `p`: a Partition, or under Numba one record.
+# The type of the argument `p` of rules: a Partition, or one record under Numba.
 State = Any
 
 
 class Phase(IntEnum):
-    """What a follower does next. A replica that follows nobody is kept in FETCHING, so that equal states are equal."""
+    """The next step of a follower. A replica without a leader stays in FETCHING, so that equal states are equal."""
 
     FETCHING = 0
     TRUNCATING = 1
-    TRUNCATING_FURTHER = 2  # KIP-279: it has truncated its log to where an older epoch ends, and asks again
+    TRUNCATING_FURTHER = 2  # KIP-279: it has truncated its log to the end of an older epoch, and asks again
 
 
 class Flight(IntEnum):
-    """What is in flight to a follower."""
+    """The kind of response in flight to a follower."""
 
     NOTHING = 0
     RECORDS = 1
     OUT_OF_RANGE = 2
     EPOCH_END = 3
-    DIVERGING = 4  # KIP-595: instead of records, where the epoch of the follower's last one ends at the leader
-    WAITING = 5  # nothing yet: its fetch waits at the leader for records, see delayed_fetch.py
+    DIVERGING = 4  # KIP-595: in place of records, the leader's end offset of the follower's last epoch
+    WAITING = 5  # no response yet: its fetch waits at the leader for records, see delayed_fetch.py
 
 
 class FetchState(IntEnum):
-    """What a follower's fetch state has of its last fetched epoch (PartitionFetchState.lag and lastFetchedEpoch)."""
+    """The last fetched epoch in a follower's fetch state (PartitionFetchState.lag and lastFetchedEpoch)."""
 
     FRESH = 0  # the epoch of its last record; no response has come yet, so the lag is empty
-    WITH_EPOCH = 1  # likewise, and the lag is known
+    WITH_EPOCH = 1  # the epoch of its last record, and the lag is known
     WITHOUT_EPOCH = 2  # KAFKA-15510: the first response had no records, and left no epoch
 
 
 class Alter(IntEnum):
-    """What a broker has of an AlterPartition request, of which it has no more than one (KIP-497)."""
+    """The state of a broker's only AlterPartition request (KIP-497)."""
 
     NOTHING = 0
     REQUEST = 1  # on its way to the controller
-    APPLIED = 2  # an answer on its way back: the ISR is as proposed
-    REFUSED = 3  # an answer: INVALID_UPDATE_VERSION or FENCED_LEADER_EPOCH, the partition is not as it was
-    REVERTED = 4  # an answer: INELIGIBLE_REPLICA, for which the leader takes its proposal back
-    NEW_EPOCH = 5  # an answer: the ISR is as proposed, in a leader epoch that the proposer does not lead yet
+    APPLIED = 2  # a response in flight: the ISR is as proposed
+    REFUSED = 3  # a response: INVALID_UPDATE_VERSION or FENCED_LEADER_EPOCH, because the partition has changed
+    REVERTED = 4  # a response: INELIGIBLE_REPLICA, and the leader withdraws its proposal
+    NEW_EPOCH = 5  # a response: the ISR is as proposed, in a leader epoch that the proposer does not lead yet
 
 
 class Marker(IntEnum):
-    """What a log has in place of a record's id where a transaction ends."""
+    """The record ids that mark the end of a transaction in a log."""
 
     COMMIT = 14
     ABORT = 15
 
 
 class Rival(IntEnum):
-    """What the old controller does after a fail-over, of which there is no more than one."""
+    """The state of the deposed controller after a fail-over; there is at most one fail-over."""
 
     ABSENT = 0
-    DEPOSED = 1  # it does not know, and may decide once
+    DEPOSED = 1  # it does not know, and may make one update
     HAS_DECIDED = 2
 
 
 class Transaction(IntEnum):
-    """What becomes of the transaction; there is one producer, and one transaction after the other."""
+    """The state of the transaction; there is one producer, with one transaction at a time."""
 
     NONE = 0
     OPEN = 1
-    COMMITTING = 2  # decided; the marker is not known to be replicated
+    COMMITTING = 2  # decided; the coordinator does not know yet that the marker is replicated
     ABORTING = 3
 
 
 class Holds(Enum):
-    """What an element of a field can be, from the least to the greatest value under the constants of a state."""
+    """The range of an element of a field, from the least to the greatest value under the constants of a state."""
 
     names: Names
 
     def __new__(cls, text: str, names: Names) -> "Holds":
-        """Return what it is, and of whom it speaks."""
+        """Return a range that carries the kind of replicas that its values name."""
         holds = object.__new__(cls)
         holds._value_ = text
         holds.names = names
@@ -130,24 +130,24 @@ class Holds(Enum):
     ENTRIES = "entries", Names.NOBODY  # of a leader epoch cache
     EPOCH = "epoch", Names.NOBODY
     EPOCH_OR_NONE = "epoch or none", Names.NOBODY
-    REPLICA_OR_NONE = "replica or none", Names.REPLICA  # NONE for nobody
+    REPLICA_OR_NONE = "replica or none", Names.REPLICA  # NONE for no replica
     REPLICA_SET = "replica set", Names.REPLICAS  # bit r for replica r
     REPLICAS = "a number of replicas", Names.NOBODY
     RECORD_SET = "record set", Names.NOBODY  # bit i for record m<i>
     RECORDS = "records", Names.NOBODY  # a word: four bits for each offset, see log.py
-    RECORD_EPOCHS = "leader epochs of records", Names.NOBODY  # likewise
-    FETCHED_RECORDS = "records of a Fetch response", Names.NOBODY  # likewise, of no more than one answer brings
+    RECORD_EPOCHS = "leader epochs of records", Names.NOBODY  # a word like that
+    FETCHED_RECORDS = "records of a Fetch response", Names.NOBODY  # a word for as many records as a response has
     FETCHED_EPOCHS = "leader epochs of the records of a Fetch response", Names.NOBODY
     OFFSETS = "offsets", Names.NOBODY  # a word: four bits for each record
-    NUMBER = "number", Names.NOBODY  # of no further meaning: no search has it in its keys
+    NUMBER = "number", Names.NOBODY  # without a range, because no search has it in its keys
 
     @property
     def narrow(self) -> bool:
-        """Whether a byte is room enough for it."""
+        """True if the element fits into a byte."""
         return self is Holds.FLAG
 
     def bounds(self, p: State) -> tuple[int, int]:
-        """(least, greatest) value of an element."""
+        """Return the (least, greatest) value of an element."""
         return {
             Holds.FLAG: (0, 1),
             Holds.CHOICE: (0, 3),
@@ -170,7 +170,7 @@ class Holds(Enum):
 
 
 def offsets(p: State) -> int:
-    """How many offsets a log can have: with transactions every record may have a marker behind it."""
+    """Return the number of offsets in a log. With transactions every record may have a marker behind it."""
     return min(2 * p.records, MAX_OFFSETS) if has_transactions(p) else int(p.records)
 
 
@@ -179,12 +179,12 @@ def _greatest_record(p: State) -> int:
 
 
 def _word(size: int, greatest: int) -> int:
-    """Return a word that has a number in each of so many places."""
+    """Return a word with a number in each of `size` places of four bits."""
     return sum(greatest << 4 * place for place in range(size))
 
 
 REPLICA = Axis(MAX_REPLICAS, lambda p: int(p.replicas), of_replicas=True)
-# Of a leader epoch cache, and of the controller, by epoch.
+# The entries of a leader epoch cache, and the controller's updates by epoch.
 ENTRY = Axis(EPOCHS, lambda p: int(p.epochs) + 1, of_replicas=False, narrow=True)
 DECISION = Axis(EPOCHS, lambda p: int(p.epochs) + 1, of_replicas=False, narrow=True)
 
@@ -208,15 +208,15 @@ def _stale_requests_are_read(p: State) -> bool:
 
 
 VARIABLES: tuple[Field, ...] = (
-    # Logs, and what is in flight of them, see log.py.
+    # Logs, and their records in flight, see log.py.
     Field("log_record", Holds.RECORDS, _R),
     Field("log_epoch", Holds.RECORD_EPOCHS, _R),
     Field("flight_record", Holds.FETCHED_RECORDS, _R),  # a Fetch response: the records it brings
     Field("flight_record_epoch", Holds.FETCHED_EPOCHS, _R),
-    # By record id, not by offset: where each record was appended first; with retries, where it was when sent last.
+    # By record id, not by offset: the offset of its first append; with retries, its offset when it was sent last.
     Field("record_offset", Holds.OFFSETS),
-    Field("goals", Holds.NUMBER, read=never_read),  # what this schedule has shown, see goals.py
-    # What each replica keeps on disk.
+    Field("goals", Holds.NUMBER, read=never_read),  # the goals that this schedule has reached, see goals.py
+    # Each replica's disk.
     Field(
         "standing", Holds.RECORD_SET, _R, read=_records_have_one_offset
     ),  # the records that stand at their own offset in r's log
@@ -228,25 +228,26 @@ VARIABLES: tuple[Field, ...] = (
     Field("cache_size", Holds.ENTRIES, _R, read=_cache_is_read),  # entries of leader-epoch-checkpoint
     Field("cache_epoch", Holds.EPOCH, (REPLICA, ENTRY), read=_cache_is_read),
     Field("cache_start", Holds.COUNT, (REPLICA, ENTRY), read=_cache_is_read),
-    # What each replica forgets when its process dies.
+    # Each replica's memory, which is lost when its process dies.
     Field("up", Holds.FLAG, _R, start=1),
-    Field("known_epoch", Holds.EPOCH_OR_NONE, _R),  # of the controller's decisions, the latest that r learned
-    Field("known_leader", Holds.REPLICA_OR_NONE, _R),  # itself: r presumes leadership
+    Field("known_epoch", Holds.EPOCH_OR_NONE, _R),  # the epoch of the latest update that r learned
+    Field("known_leader", Holds.REPLICA_OR_NONE, _R),  # r itself: r presumes leadership
     Field("phase", Phase, _R),
-    Field("isr", Holds.REPLICA_SET, _R),  # as a leader has it; empty elsewhere
-    # Of a leader: its LEO when it became one.
+    Field("isr", Holds.REPLICA_SET, _R),  # the ISR that a leader knows; empty for other replicas
+    # Of a leader: its LEO when it became leader.
     Field("epoch_start", Holds.COUNT, _R, read=lambda p: bool(p.isr_expansion == IsrExpansion.EPOCH_START)),
-    # Of a leader: from which offset on it has appended without a break; 0 as soon as its high watermark is past that.
+    # Of a leader: its LEO when it began to lead without a break; 0 once its high watermark is past that offset.
     Field("led_from", Holds.COUNT, _R, read=lambda p: bool(p.acks == Acks.ALL and not tracks_waiting(p))),
     Field("waiting", Holds.RECORD_SET, _R, read=tracks_waiting),  # the acks=all requests that wait at r, see waiting.py
-    # How many records r goes by having had, some of which it has truncated from its log, see idempotence.py.
+    # The number of records that r takes for appended, including truncated ones, see idempotence.py.
     Field("remembered", Holds.COUNT, _R, read=remembers_cut_records, narrow=True),
     Field("remote_leos", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
     Field("flight", Flight, _R),
-    Field("flight_count", Holds.COUNT, _R),  # a Fetch response: how many records it brings
+    # A Fetch response: its number of records. A diverging response has none; then the leader's high watermark.
+    Field("flight_count", Holds.COUNT, _R),
     Field("flight_offset", Holds.COUNT_OR_NONE, _R),  # the leader's high watermark, its LEO, or the end of an epoch
-    Field("flight_epoch", Holds.EPOCH_OR_NONE, _R),  # an epoch response: the epoch that ends there
-    # Where answers outlive decisions: who answered, from which fetch offset, and whether a decision was learned since.
+    Field("flight_epoch", Holds.EPOCH_OR_NONE, _R),  # the epoch that ends there, or that a waiting fetch carries
+    # If responses survive updates: the responding leader, the fetch offset, and whether r has learned an update since.
     Field("flight_leader", Holds.REPLICA_OR_NONE, _R, NONE, answers_survive_decisions, narrow=True),
     Field("flight_from", Holds.COUNT, _R, read=answers_survive_decisions, narrow=True),
     Field("flight_old", Holds.FLAG, _R, read=answers_survive_decisions),
@@ -254,37 +255,37 @@ VARIABLES: tuple[Field, ...] = (
     # Of a leader: the ISR that it has proposed, 0 for none, and whether it knows the current partition epoch.
     Field("pending_isr", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
     Field("isr_current", Holds.FLAG, _R, read=tracks_partition_epoch),
-    # An AlterPartition request of r, or the answer: the ISR that it proposes, whether it was made, or answered, at the
-    # current partition epoch, whether it is of the proposal that r has pending, and which replicas it adds that have
-    # restarted since r heard from them.
+    # An AlterPartition request of r, or the response: the proposed ISR; whether it was sent, or answered, at the
+    # current partition epoch; whether it belongs to r's pending proposal; and the added replicas that have restarted
+    # since r received a fetch from them.
     Field("alter", Alter, _R, read=requests_isr_changes),
     Field("alter_isr", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
     Field("alter_current", Holds.FLAG, _R, read=requests_isr_changes),
     Field("alter_mine", Holds.FLAG, _R, read=requests_isr_changes),
     Field("alter_stale", Holds.REPLICA_SET, _R, read=_stale_requests_are_read, narrow=True),
-    # Of a leader: the followers that have restarted since it heard from them.
+    # Of a leader: the followers that have restarted since it received a fetch from them.
     Field("remote_stale", Holds.REPLICA_SET, _R, read=tracks_incarnations, narrow=True),
-    # Of a leader: the followers that have fetched from it in this epoch, of those that it knows from an earlier one.
+    # Of a leader: the followers that have fetched from it in this epoch. `remote_leos` may be from an earlier one.
     Field("fetched", Holds.REPLICA_SET, _R, read=keeps_positions, narrow=True),
     # Of a leader: the replicas outside its ISR that may have been caught up within replica.lag.time.max.ms; with
-    # `lag_time` all replicas that were. And its LEO when a follower fetched last, NONE if that is longer ago.
+    # `lag_time` all replicas that were. And its LEO at a follower's last fetch, NONE if that is longer ago.
     Field("caught_up", Holds.REPLICA_SET, _R, read=tracks_caught_up, narrow=True),
     Field("fetched_at", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE, read=has_lag_time),
-    # Of who leads the current epoch, see leader_metadata.py: the replicas that its metadata shows fenced, those that
-    # have registered anew since, and those that fetched last under another broker epoch than it shows.
+    # Of the leader of the current epoch, see leader_metadata.py: the replicas that its metadata shows fenced, those
+    # that have registered again since, and those that fetched last under another broker epoch than it shows.
     Field("shown_fenced", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
     Field("shown_outdated", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
     Field("shown_otherwise", Holds.REPLICA_SET, _R, read=leaders_check_incarnations, narrow=True),
-    # Whether it knows its ISR from a response alone, and has yet to read the change in the metadata log.
+    # Whether the leader knows its ISR from a response alone, and has yet to read the change in the metadata log.
     Field("unread_isr", Holds.FLAG, _R, read=reads_isr_twice),
     # The controller.
     Field("controller_epoch", Holds.EPOCH),
     Field("decided_leader", Holds.REPLICA_OR_NONE, (DECISION,)),
     Field("decided_isr", Holds.REPLICA_SET, (DECISION,)),
     Field("fenced", Holds.REPLICA_SET, read=has_heartbeats, narrow=True),
-    # By epoch: which replicas were fenced when the next epoch began.
+    # By epoch: the replicas that were fenced when the next epoch began.
     Field("decided_fenced", Holds.REPLICA_SET, (DECISION,), read=keeps_metadata_of_stale_leaders),
-    # Eligible leader replicas, who of them shut down cleanly, and the last leader where there is no other candidate.
+    # Eligible leader replicas, the replicas that shut down cleanly, and the last leader if there is no leader.
     Field("elr", Holds.REPLICA_SET, read=tracks_eligible_leaders, narrow=True),
     Field("clean", Holds.REPLICA_SET, read=tracks_eligible_leaders, narrow=True),
     Field(
@@ -294,39 +295,39 @@ VARIABLES: tuple[Field, ...] = (
         read=falls_back_to_last_known_leader,
         narrow=True,
     ),
-    # The old controller after a fail-over: the decision that it goes by, and after its own, which opens the next epoch,
-    # the leader of that; and the replicas that have heard from the new one.
+    # The deposed controller after a fail-over: the update that it knows, and the leader in its own update, which opens
+    # the next epoch. And the replicas that have received a request of the new controller.
     Field("rival", Rival, read=has_rival),
     Field("rival_epoch", Holds.EPOCH, read=rival_decides, narrow=True),
     Field("rival_leader", Holds.REPLICA_OR_NONE, start=NONE, read=rival_decides, narrow=True),
     Field("rival_isr", Holds.REPLICA_SET, read=rival_decides, narrow=True),
     Field("met", Holds.REPLICA_SET, read=tells_controllers_apart, narrow=True),
-    # The transaction, the records that were produced in it, and those that were decided to be committed, of any.
+    # The transaction, the records produced in it, and the records of all committed transactions.
     Field("transaction", Transaction, read=has_transactions),
     Field("transaction_records", Holds.RECORD_SET, read=has_transactions),
     Field("committed_records", Holds.RECORD_SET, read=has_transactions),
-    # How often power loss has lost something, up to min.insync.replicas.
+    # The number of power losses that lost records, up to min.insync.replicas.
     Field("lossy_failures", Holds.REPLICAS, read=lambda p: tracks_eligible_leaders(p) and p.power_loss, narrow=True),
-    # Whether by the last event a replica joined the ISR without a record below its proposer's high watermark.
+    # Whether a replica joined the ISR in the last event without a record below its proposer's high watermark.
     Field("joined_incomplete", Holds.FLAG),
-    # The promises: what clients saw and were told.
+    # The guarantees: the records that clients saw, and those that were acknowledged.
     Field("produced", Holds.COUNT),
     Field("exposed", Holds.RECORD_SET, read=_records_have_one_offset),
     Field("acked", Holds.RECORD_SET),
-    # With retries, what consumers saw by offset, and whether they saw two records at one, see ideal_log.py.
+    # With retries: the record that consumers saw at each offset, and whether they saw two at one, see ideal_log.py.
     Field("seen", Holds.RECORDS, read=retries),
     Field("seen_end", Holds.COUNT, read=retries, narrow=True),
     Field("seen_otherwise", Holds.FLAG, read=retries),
     # The consumer: the offset that it reads next, the epoch of the record that it read last, the leader epoch that it
-    # knows, and what it has read.
+    # knows, and the records that it has read.
     Field("position", Holds.COUNT, read=has_consumer, narrow=True),
     Field("position_epoch", Holds.EPOCH_OR_NONE, (), NONE, _consumer_epochs_are_read, narrow=True),
     Field("consumer_epoch", Holds.EPOCH, read=has_consumer, narrow=True),
     Field("delivered", Holds.RECORD_SET, read=has_consumer),
 )
 
-# What does not change in a schedule: a choice for each mechanism, the settings as numbers, and the number of the defect
-# that is planted in the rules, 0 for none. No rule writes them.
+# The constants of a schedule: a choice for each mechanism, the settings as numbers, and the number of the mutant that
+# is planted in the rules, 0 for none. No rule writes them.
 CONSTANTS: tuple[Field, ...] = (
     *(Field(name, choices) for name, choices in MECHANISMS.items()),
     *(Field(name, Holds.NUMBER) for name in Configuration().numbers()),
@@ -343,7 +344,7 @@ class Partition(Interpreted):
 
 
 def initial(protocol: Protocol, settings: Configuration) -> Partition:
-    """Return the starting state: all up, A leads epoch 0, the ISR is everyone, logs empty, everyone knows epoch 0."""
+    """Return the initial state: all replicas are up, in the ISR and know epoch 0, A leads, and logs are empty."""
     return _initial(protocol, settings).copy()
 
 

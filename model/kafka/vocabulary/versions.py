@@ -1,7 +1,7 @@
-"""The released versions of Kafka, and which protocol each of them stands for.
+"""The released versions of Kafka, each with its protocol.
 
-A release in protocols.py is a line of versions that replicate alike. Any version can be named, and any first part of
-one, which stands for the newest of its line: `kafka-4.3.1`, `kafka-3.2`, `kafka-0.11`.
+A release in protocols.py stands for all versions that replicate alike. You can name any version, or the first parts of
+a version for the newest one of its line: `kafka-4.3.1`, `kafka-3.2`, `kafka-0.11`.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _RELEASED = {
     "kafka-4.1": "4.1.0 4.1.1 4.1.2 4.2.0 4.2.1 4.2.2 4.3.0 4.3.1 4.4.0",
 }
 
-# What a version does otherwise than the protocol that it stands for.
+# The differences of a version from its protocol.
 _OTHERWISE = {
     "1.1.0": "an answer with records carries the high watermark as it is after the fetch (KAFKA-7104)",
     "4.1.0": "who led last is remembered only when the ISR becomes empty (apache/kafka#20629)",
@@ -45,7 +45,7 @@ _RELEASE_OF = {version: release for release, versions in _RELEASED.items() for v
 
 
 class UnknownVersion(ValueError):
-    """A text that is no version that is known; the message says which are."""
+    """A text that is not a known version; the message lists the known ones."""
 
 
 def released(release: str) -> list[str]:
@@ -70,15 +70,15 @@ def version_of(name: str) -> str:
 
 
 def release_of(name: str) -> str:
-    """Return the name of the release that a version, named as `kafka-4.3.1`, stands for. Raises UnknownVersion."""
+    """Return the name of the release that a version such as `kafka-4.3.1` stands for. Raises UnknownVersion."""
     return _RELEASE_OF[version_of(name)]
 
 
 def meaning(name: str) -> str | None:
-    """Return what a version of Kafka, named as `kafka-4.3.1` or with more behind a colon, stands for; None for any
-    other name.
+    """Return a sentence that names the release of a version such as `kafka-4.3.1`, None for other names.
 
-    A release by its own name stands for itself.
+    The name may continue behind a colon. A release by its own name stands for itself and has no sentence. Raises
+    UnknownVersion.
     """
     base = name.partition(":")[0]
     if base in _RELEASED or not base.startswith(PREFIX):
@@ -90,7 +90,7 @@ def meaning(name: str) -> str | None:
 
 
 def otherwise(name: str) -> str | None:
-    """Return what a version does otherwise than the protocol that it stands for, if anything. Raises UnknownVersion."""
+    """Return the difference of a version from its protocol, None if there is none. Raises UnknownVersion."""
     return _OTHERWISE.get(version_of(name))
 
 
@@ -109,7 +109,7 @@ def span(release: str) -> str:
 
 
 def _nearest_line(wanted: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> str:
-    """Return the versions that begin as one does that there is not."""
+    """Return a list of the versions of an unknown version's line, or a list of all lines."""
     line = [version for version in known if version[: len(wanted) - 1] == wanted[:-1]]
     if len(wanted) > 2 and line:
         return f"of that line there are {', '.join(map(_text, line))}"
@@ -118,7 +118,7 @@ def _nearest_line(wanted: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> 
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Of a version, empty for a text that is none."""
+    """Return the numbers of a version, an empty tuple for any other text."""
     parts = version.split(".")
     return tuple(map(int, parts)) if all(part.isdecimal() and part.isascii() for part in parts) else ()
 
